@@ -1,0 +1,1 @@
+"""The pure core of matchpost: games, matches, drawings. No I/O, no clock, no chance."""

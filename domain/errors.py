@@ -1,0 +1,65 @@
+"""Stable error codes, and the one exception that carries them.
+
+A refusal is a normal answer, not a fault: it says in one sentence which rule was broken and
+where, and beside it a code that programs may rely on. Codes are never renamed or reused.
+`docs/errors.md` lists them with their exit codes; a test keeps the two together.
+"""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Every way a command can be refused."""
+
+    # what the text says
+    UNKNOWN_COMMAND = "unknown-command"
+    USAGE = "usage"
+    TOO_LONG = "too-long"
+    UNKNOWN_GAME = "unknown-game"
+    UNKNOWN_OPTION = "unknown-option"
+    BAD_OPTION = "bad-option"
+    BAD_PLAYERS = "bad-players"
+    BAD_SETUP = "bad-setup"
+    UNKNOWN_RULES = "unknown-rules"
+    BAD_REQUEST = "bad-request"
+    UNREADABLE_MOVE = "unreadable-move"
+    UNKNOWN_OFFER = "unknown-offer"
+    # who says it
+    BAD_NAME = "bad-name"
+    BAD_PASSWORD = "bad-password"  # noqa: S105 - a code, not a secret
+    NAME_TAKEN = "name-taken"
+    UNKNOWN_USER = "unknown-user"
+    WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
+    NOT_A_PLAYER = "not-a-player"
+    # what it is said of
+    UNKNOWN_BOARD = "unknown-board"
+    WRONG_GAME = "wrong-game"
+    UNKNOWN_PLY = "unknown-ply"
+    MATCH_OVER = "match-over"
+    ALREADY_STARTED = "already-started"
+    STALE_PLY = "stale-ply"
+    NOT_YOUR_TURN = "not-your-turn"
+    ILLEGAL_MOVE = "illegal-move"
+    OFFER_STANDS = "offer-stands"
+    NO_OFFER = "no-offer"
+    TOO_LATE = "too-late"
+    # how it is delivered
+    ID_REUSED = "id-reused"
+    TOO_MANY_REFUSALS = "too-many-refusals"
+    BUSY = "busy"
+    PENDING = "pending"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not an error
+    """A command that is answered with no.
+
+    `code` is stable; `sentence` is for people: lower case, no full stop, names the rule broken,
+    the places concerned and, where the reader can act, the remedy.
+    """
+
+    def __init__(self, code: Code, sentence: str) -> None:
+        super().__init__(f"{code}: {sentence}")
+        self.code = code
+        self.sentence = sentence

@@ -1,0 +1,123 @@
+"""The protocol every game keeps, and the small values that pass through it.
+
+A game is one stateless object. Positions and moves are frozen values; nothing here does I/O,
+reads a clock or draws by chance. The four steps a move's text passes are kept apart, because
+different callers need different ones:
+
+- `read(text)` knows notation only: lenient in case, blanks and the order inside a list.
+- `check(position, move)` knows the rules: the canonical legal move that is meant, or a refusal.
+- `play(position, move)` applies a checked move and trusts it: replay is fast.
+- `write(move)` is the canonical text; `read(write(m)) == m` for every move.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from domain.errors import Code, Refusal
+
+Seat = int
+"""0 for the first player named in the challenge, 1 for the second, 2 for the third."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a match ended by its rules.
+
+    `winners` lists the winning seats in order, all tied seats for a draw. `reason` is a stable
+    kebab-case word (an enum member of the game), `detail` the sentence shown with the board,
+    such as "Light has all 16 pieces on the board".
+    """
+
+    winners: tuple[Seat, ...]
+    reason: str
+    detail: str
+
+
+class UnreadableMove(Refusal):
+    """The text is not in the game's notation, whatever the position."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(Code.UNREADABLE_MOVE, sentence)
+
+
+class IllegalMove(Refusal):
+    """A readable move that the rules forbid here; names the rule and the places."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(Code.ILLEGAL_MOVE, sentence)
+
+
+P = TypeVar("P", bound=msgspec.Struct)
+M = TypeVar("M")
+O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as P for positions
+
+
+class Rules(Protocol[P, M, O]):
+    """One version of one game. Stateless; every function is pure and total on its domain."""
+
+    key: str
+    """The game's name in commands, such as `pow2`."""
+    version: int
+    """Raised when behaviour changes; the old version stays runnable for ever."""
+    title: str
+    """The game's name for people."""
+    players: tuple[int, ...]
+    """The numbers of players it can be played by."""
+    sides: tuple[str, ...]
+    """What each seat is called, such as ("Light", "Dark")."""
+    displays: tuple[str, ...]
+    """Names of the text drawings, the default first."""
+    position_type: type[P]
+    """The frozen struct of positions; it packs to MessagePack and back without loss."""
+
+    def read_options(self, flags: Sequence[str]) -> O:
+        """Read option flags, with or without hyphen; `Refusal` for unknown or contradicting."""
+        ...
+
+    def write_options(self, options: O) -> tuple[str, ...]:
+        """Give the recorded form: sorted, hyphenated, defaults left out."""
+        ...
+
+    def start(self, options: O, players: int, setup: object | None) -> P:
+        """Give the first position; `setup` is what chance drew, in its JSON form, or None."""
+        ...
+
+    def to_move(self, position: P) -> Seat | None:
+        """Give the seat to move, None when the match is over."""
+        ...
+
+    def legal_moves(self, position: P) -> Iterator[str]:
+        """Yield every legal move once, canonical, in the game's own order."""
+        ...
+
+    def read(self, text: str) -> M:
+        """Read a move's text; `UnreadableMove` when it is not notation."""
+        ...
+
+    def write(self, move: M) -> str:
+        """Give the canonical text; it holds no blanks."""
+        ...
+
+    def check(self, position: P, move: M) -> M:
+        """Give the canonical legal move that is meant, or raise `IllegalMove`."""
+        ...
+
+    def play(self, position: P, move: M) -> P:
+        """Apply a move that `check` has given back."""
+        ...
+
+    def outcome(self, position: P) -> Outcome | None:
+        """Give the ending by the rules, None while the match goes on."""
+        ...
+
+    def to_json(self, position: P) -> dict[str, Any]:
+        """Give the position's public JSON form, keys in the game's own order."""
+        ...
+
+    def from_json(self, data: object, options: O, to_move: Seat) -> P:
+        """Read what `to_json` gave; `Refusal` with `bad-setup` when it is no position."""
+        ...
+
+
+AnyRules = Rules[Any, Any, Any]

@@ -1,0 +1,1 @@
+"""Adapters: Redis keys, clients and scripts, the store, the embedded server, settings."""

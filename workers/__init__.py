@@ -1,0 +1,1 @@
+"""RQ jobs and loops: the drain, the keeper."""
