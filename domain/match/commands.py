@@ -1,0 +1,85 @@
+"""The commands a match understands, as they wait in the inbox.
+
+A command holds what its sender meant and nothing else: who sent it, when it arrived and its id
+travel beside it (`Sent`). Unknown fields are refused; a command is never stored after its outcome.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId, CommandId
+
+TEXT_LIMIT: Final = 512
+"""Characters a command's text may have."""
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a sender asks for, in the imperative."""
+
+
+class Start(Order, frozen=True, tag="start"):
+    """Begin the match. The door has read the options and looked up the players."""
+
+    rules: str
+    options: tuple[str, ...]
+    seats: tuple[AccountId, ...]
+
+
+class Move(Order, frozen=True, tag="move"):
+    """Play a move; `ply`, if given, is the number of plies the sender believes were played."""
+
+    text: str
+    ply: int | None = None
+
+
+class Offer(Order, frozen=True, tag="offer"):
+    """Propose something that needs the others' consent."""
+
+    kind: str
+
+
+class Answer(Order, frozen=True, tag="answer"):
+    """Accept or reject the offer that stands."""
+
+    accept: bool
+
+
+class Resign(Order, frozen=True, tag="resign"):
+    """Give up."""
+
+
+class Decline(Order, frozen=True, tag="decline"):
+    """Refuse to play, before the own first move."""
+
+
+Command = Start | Move | Offer | Answer | Resign | Decline
+
+
+class Sent(msgspec.Struct, frozen=True, array_like=True):
+    """A command on its way: what the inbox holds, less the received time."""
+
+    match: int
+    id: CommandId
+    actor: AccountId
+    command: Command
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(Sent)
+
+
+def encode(sent: Sent) -> bytes:
+    """Give the bytes for the inbox."""
+    return _ENCODER.encode(sent)
+
+
+def decode(data: bytes) -> Sent:
+    """Read an inbox entry; `msgspec.DecodeError` or `ValidationError` when it is none."""
+    return _DECODER.decode(data)
+
+
+def digest(data: bytes) -> bytes:
+    """Give 8 bytes that tell whether a repeated id came with the same command (`encode`d)."""
+    return sha256(data).digest()[:8]

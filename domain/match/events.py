@@ -1,0 +1,173 @@
+"""The events of a match, their envelope, and what of them is logged. `docs/formats.md` is the page.
+
+An event is encoded once. Those bytes are stored, hashed, logged and exported as they are and
+never encoded again, so everything here that touches bytes is final: new fields come at the end
+with a default, anything else raises `SCHEMA` with a pure upcaster, and golden bytes in the tests
+hold every form.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from domain.rules import Seat
+
+SCHEMA: Final = 1
+"""Version of the envelope and of the bodies below."""
+
+EVENT_LIMIT: Final = 65_535
+"""Bytes an event may have: log tiles give an entry's length two bytes."""
+
+AccountId = bytes
+"""64 random bits made at signup. Names live in the account record only."""
+
+CommandId = bytes
+"""16 bytes, the same for every repetition of a command; see `command_id`."""
+
+NO_HASH: Final = bytes(32)
+"""`prev` of a match's first event, and the head of a match that has none."""
+
+THE_SERVER: Final[AccountId] = bytes(8)
+"""The actor of commands that no player sent."""
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """What happened, in the past tense. Encoded as an array that begins with the kebab tag."""
+
+
+class MatchStarted(Body, frozen=True, tag="match-started"):
+    """A match began. Everything a replay needs to know of its beginning is here."""
+
+    rules: str
+    """The pinned rules, such as `pow2/1`."""
+    options: tuple[str, ...]
+    """As recorded: sorted, hyphenated, defaults left out."""
+    seats: tuple[AccountId, ...]
+    setup: str | None
+    """What chance drew, as canonical JSON text; None for games without chance."""
+    next: Seat | None
+    """The seat to move; None when the match was over at its start."""
+
+
+class Moved(Body, frozen=True, tag="moved"):
+    """A move was accepted: one ply."""
+
+    ply: int
+    """1 for the first move of the match."""
+    seat: Seat
+    move: str
+    """Canonical text."""
+    next: Seat | None
+    """The seat to move now. Seats between were passed by the rules; None when it is over."""
+
+
+class Offered(Body, frozen=True, tag="offered"):
+    """A seat proposed something that needs the others' consent."""
+
+    seat: Seat
+    kind: str
+
+
+class Answered(Body, frozen=True, tag="answered"):
+    """A seat answered the offer that stands."""
+
+    seat: Seat
+    kind: str
+    accept: bool
+
+
+class Resigned(Body, frozen=True, tag="resigned"):
+    """A seat gave up."""
+
+    seat: Seat
+
+
+class Declined(Body, frozen=True, tag="declined"):
+    """A seat refused to play before its first own move; the match counts for nothing."""
+
+    seat: Seat
+
+
+class Ended(Body, frozen=True, tag="ended"):
+    """The match is over."""
+
+    winners: tuple[Seat, ...]
+    """All tied seats for a draw, none for an annulled match."""
+    reason: str
+    """An ending of the game's rules, or one of `state.Reason`."""
+
+
+Event = MatchStarted | Moved | Offered | Answered | Resigned | Declined | Ended
+
+
+class Envelope(msgspec.Struct, frozen=True, array_like=True):
+    """An event with its place: whose it is, when it was received, and what it follows."""
+
+    schema: int
+    match: int
+    """The board number."""
+    seq: int
+    """1..n within the match, without gaps."""
+    at: int
+    """Milliseconds since 1970 by Redis's clock; never decreasing within a match."""
+    command: CommandId
+    actor: AccountId
+    prev: bytes
+    """Leaf hash of the match's previous event, `NO_HASH` for the first."""
+    body: Event
+
+
+class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
+    """The log's leaf for a refused command of a player entitled to give it.
+
+    No event begins with text, so the two kinds of leaf can't be taken for each other.
+    """
+
+    schema: int
+    match: int
+    at: int
+    command: CommandId
+    actor: AccountId
+    code: str
+    move: str | None
+    """Canonical text, when the command was a move whose text could be read."""
+    text: bytes | None
+    """Otherwise SHA-256 of a salt and the text, both kept beside the log and erasable."""
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_EVENTS: Final = msgspec.msgpack.Decoder(Envelope)
+_REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
+
+
+def encode(item: Envelope | RefusedLeaf) -> bytes:
+    """Give the bytes that are stored and hashed; `ValueError` above `EVENT_LIMIT`."""
+    data = _ENCODER.encode(item)
+    if len(data) > EVENT_LIMIT:
+        raise ValueError(f"an event of {len(data)} bytes; {EVENT_LIMIT} is the limit")
+    return data
+
+
+def decode(data: bytes) -> Envelope:
+    """Read an event's bytes; `msgspec.DecodeError` or `ValidationError` when they are none."""
+    return _EVENTS.decode(data)
+
+
+def decode_refusal(data: bytes) -> RefusedLeaf:
+    """Read a refusal's leaf; raises as `decode` does."""
+    return _REFUSALS.decode(data)
+
+
+def leaf_hash(data: bytes) -> bytes:
+    """RFC 6962 leaf hash: SHA-256 of 0x00 and the bytes."""
+    return sha256(b"\x00" + data).digest()
+
+
+def command_id(door: str, account: AccountId, key: str) -> CommandId:
+    """Give the id of a command: whoever repeats it by the same door and key means the same.
+
+    First 16 bytes of SHA-256 over the door's name, a zero byte, the account id and the key,
+    whatever the key was (an Idempotency-Key, a Message-ID).
+    """
+    return sha256(b"%b\x00%b%b" % (door.encode(), account, key.encode())).digest()[:16]

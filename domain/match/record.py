@@ -1,0 +1,121 @@
+"""From a decision to what the commit writes: sealed events, the next state and its head."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from domain.match.commands import Sent
+from domain.match.decide import Decided, Rejected
+from domain.match.events import (
+    NO_HASH,
+    SCHEMA,
+    Envelope,
+    MatchStarted,
+    Moved,
+    RefusedLeaf,
+    decode,
+    encode,
+    leaf_hash,
+)
+from domain.match.state import MatchState, evolve, initial
+
+_PACK = msgspec.msgpack.Encoder()
+_UNPACK = msgspec.msgpack.Decoder(MatchState)
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """A match as the store keeps it: the leaf hash of its last event, and its state."""
+
+    head: bytes
+    state: MatchState
+
+
+NO_MATCH = Snapshot(NO_HASH, initial())
+"""The snapshot of a board on which nothing has happened."""
+
+
+def pack_snapshot(snapshot: Snapshot) -> bytes:
+    """Give the stored bytes: 32 of the head, then the state."""
+    return snapshot.head + _PACK.encode(snapshot.state)
+
+
+def unpack_snapshot(data: bytes | None) -> Snapshot:
+    """Read the stored bytes; `NO_MATCH` for None."""
+    if data is None:
+        return NO_MATCH
+    return Snapshot(data[:32], _UNPACK.decode(memoryview(data)[32:]))
+
+
+def seal(
+    sent: Sent, decided: Decided, snapshot: Snapshot, received: int
+) -> tuple[tuple[bytes, ...], Snapshot]:
+    """Give the events' final bytes, each chained to the one before, and the snapshot after them.
+
+    `received` is the time the inbox stamped, in ms. A match's time never runs backwards, so an
+    event bears the later of that and the time of the match's last event.
+    """
+    state, head = snapshot.state, snapshot.head
+    at = max(received, state.at)
+    sealed = []
+    for event in decided.events:
+        data = encode(
+            Envelope(SCHEMA, sent.match, state.seq + 1, at, sent.id, sent.actor, head, event)
+        )
+        sealed.append(data)
+        head = leaf_hash(data)
+        memo = decided.position if isinstance(event, Moved | MatchStarted) else None
+        state = evolve(state, event, at, memo)
+    return tuple(sealed), Snapshot(head, state)
+
+
+def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: int) -> bytes:
+    """Give the log's leaf for a refusal."""
+    at = max(received, snapshot.state.at)
+    return encode(
+        RefusedLeaf(SCHEMA, sent.match, at, sent.id, sent.actor, rejected.code, rejected.move, None)
+    )
+
+
+def refold(events: Iterable[bytes]) -> MatchState:
+    """Give the state that stored events add up to, without checking them."""
+    state = initial()
+    for data in events:
+        envelope = decode(data)
+        state = evolve(state, envelope.body, envelope.at)
+    return state
+
+
+class Broken(Exception):  # noqa: N818 - it names what is wrong with a history
+    """The first event of a history that does not hold."""
+
+    def __init__(self, seq: int, sentence: str) -> None:
+        super().__init__(f"event {seq}: {sentence}")
+        self.seq = seq
+        self.sentence = sentence
+
+
+def check_chain(board: int, events: Sequence[bytes]) -> list[Envelope]:
+    """Read a whole history, checking place and chain; `Broken` names the first that is wrong."""
+    head, at, found = NO_HASH, 0, []
+    for seq, data in enumerate(events, 1):
+        try:
+            envelope = decode(data)
+        except msgspec.MsgspecError as error:
+            raise Broken(seq, f"its bytes are no event: {error}") from error
+        _check_place(envelope, board, seq, at, head)
+        head, at = leaf_hash(data), envelope.at
+        found.append(envelope)
+    return found
+
+
+def _check_place(envelope: Envelope, board: int, seq: int, at: int, head: bytes) -> None:
+    if envelope.schema != SCHEMA:
+        raise Broken(seq, f"its schema is {envelope.schema}, not {SCHEMA}")
+    if envelope.match != board:
+        raise Broken(seq, f"it belongs to match {envelope.match}")
+    if envelope.seq != seq:
+        raise Broken(seq, f"it calls itself number {envelope.seq}")
+    if envelope.at < at:
+        raise Broken(seq, "it is older than the event before it")
+    if envelope.prev != head:
+        raise Broken(seq, "it does not follow the event before it: the hash differs")

@@ -1,0 +1,192 @@
+"""What the events of a match add up to: `initial`, `evolve`, and the position at any ply.
+
+`evolve` is total and validates nothing: it believes the events. It needs no rules either, so a
+history folds fast; the position is a memo that whoever has just computed it may hand in, and
+`position_at` replays the moves where nobody did.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, assert_never
+
+import msgspec
+
+from domain.match.events import (
+    AccountId,
+    Answered,
+    Declined,
+    Ended,
+    Event,
+    MatchStarted,
+    Moved,
+    Offered,
+    Resigned,
+)
+from domain.rules import Seat, pack, pinned, unpack
+
+
+class Reason(StrEnum):
+    """How a match can end other than by its game's rules."""
+
+    AGREEMENT = "agreement"
+    """A draw that all agreed to."""
+    REPETITION = "repetition"
+    """A draw proposed when the position, with the same player to move, stood a third time."""
+    RESIGNATION = "resignation"
+    """All but one gave up."""
+    DECLINED = "declined"
+    """Someone refused to play before the own first move; nobody wins."""
+
+
+class Offering(msgspec.Struct, frozen=True, array_like=True):
+    """An offer that stands: the seat that made it and those that have agreed."""
+
+    kind: str
+    seat: Seat
+    accepted: tuple[Seat, ...] = ()
+
+
+class MatchState(msgspec.Struct, frozen=True, array_like=True):
+    """A match after its last event. Also what a snapshot holds, packed.
+
+    `rules` is empty before the match has started.
+    """
+
+    rules: str = ""
+    options: tuple[str, ...] = ()
+    seats: tuple[AccountId, ...] = ()
+    setup: str | None = None
+    seq: int = 0
+    """Of the last event."""
+    at: int = 0
+    """Of the last event, milliseconds."""
+    ply: int = 0
+    """Moves played."""
+    moves: str = ""
+    """Their canonical texts, separated by blanks."""
+    next: Seat | None = None
+    """The seat to move."""
+    acted: int = 0
+    """Bit s is set once seat s has moved."""
+    out: tuple[Seat, ...] = ()
+    """Seats that have resigned."""
+    offer: Offering | None = None
+    result: Ended | None = None
+    position: bytes | None = None
+    """`pack` of the position after `ply` moves; None where it has not been computed."""
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a match at all."""
+        return bool(self.rules)
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.result is not None
+
+    def moves_of(self, plies: int) -> list[str]:
+        """Give the first `plies` moves."""
+        return self.moves.split(" ")[:plies] if self.ply else []
+
+
+def initial() -> MatchState:
+    """Give the state of a match before its first event."""
+    return MatchState()
+
+
+def evolve(state: MatchState, event: Event, at: int, position: bytes | None = None) -> MatchState:
+    """Give the state after `event`, received at `at` ms.
+
+    `position` is the packed position after the event, from a caller that has it.
+    """
+    after = _evolve(state, event, position)
+    return msgspec.structs.replace(after, seq=state.seq + 1, at=at)
+
+
+def _evolve(state: MatchState, event: Event, position: bytes | None) -> MatchState:
+    replace = msgspec.structs.replace
+    match event:
+        case Moved():
+            offer = state.offer if state.offer and state.offer.seat == event.seat else None
+            return replace(
+                state,
+                ply=event.ply,
+                moves=f"{state.moves} {event.move}" if state.ply else event.move,
+                next=event.next,
+                acted=state.acted | 1 << event.seat,
+                offer=offer,
+                position=position,
+            )
+        case MatchStarted():
+            return replace(
+                state,
+                rules=event.rules,
+                options=event.options,
+                seats=event.seats,
+                setup=event.setup,
+                next=event.next,
+                position=position,
+            )
+        case Offered():
+            return replace(state, offer=Offering(event.kind, event.seat))
+        case Answered():
+            return replace(state, offer=_answered(state.offer, event))
+        case Resigned():
+            return replace(state, out=(*state.out, event.seat))
+        case Declined():
+            return state
+        case Ended():
+            return replace(state, result=event, next=None, offer=None)
+        case _:  # pragma: no cover - the union is closed
+            assert_never(event)
+
+
+def _answered(offer: Offering | None, event: Answered) -> Offering | None:
+    if offer is None or not event.accept:
+        return None
+    return msgspec.structs.replace(offer, accepted=(*offer.accepted, event.seat))
+
+
+def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
+    """Give the state after all of `events`, each with its time in ms."""
+    state = initial()
+    for event, at in events:
+        state = evolve(state, event, at)
+    return state
+
+
+def position_of(state: MatchState) -> Any:
+    """Give the position now, from the memo or by replay; a struct of the game's own type."""
+    if state.position is not None:
+        return unpack(state.rules, state.position)
+    return position_at(state, state.ply)
+
+
+def position_at(state: MatchState, plies: int) -> Any:
+    """Give the position after the first `plies` moves, replayed; 0 is the start."""
+    return positions(state)[plies] if plies else _start_of(state)
+
+
+def positions(state: MatchState) -> list[Any]:
+    """Give every position from the start to now, `ply` + 1 of them, by replay."""
+    rules = pinned(state.rules)
+    position = _start_of(state)
+    found = [position]
+    for move in state.moves_of(state.ply):
+        position = rules.play(position, rules.read(move))
+        found.append(position)
+    return found
+
+
+def _start_of(state: MatchState) -> Any:
+    rules = pinned(state.rules)
+    setup = None if state.setup is None else msgspec.json.decode(state.setup)
+    return rules.start(rules.read_options(state.options), len(state.seats), setup)
+
+
+def with_position(state: MatchState) -> MatchState:
+    """Give the same state with the memo filled."""
+    if state.position is not None or not state.started:
+        return state
+    return msgspec.structs.replace(state, position=pack(position_of(state)))
