@@ -1,0 +1,108 @@
+"""The names of everything in Redis, and how boards are dealt to shards and lanes.
+
+| key | what |
+|---|---|
+| `{s07}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the door |
+| `{s07}:aside` | stream of inbox entries that could not be decoded, for an operator |
+| `{s07}:tries` | hash: inbox entry id -> attempts, of entries that made trouble |
+| `{s07}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
+| `{s07}:m:<board>` | string: 32-byte head hash, then the packed state |
+| `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
+| `{s07}:m:<board>:out` | hash: command id -> stored outcome |
+| `{s07}:m:<board>:no` | hash: account and ply -> refusals counted |
+| `{boards}` | the board counter |
+| `{boards}:id:<hex>` | the number given to a command id, kept 40 days |
+| `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
+| `{u:<name>}` | account id |
+| `{a:<hex>}` | the account record: all personal data |
+| `lease:<lane>` | who drains a lane, in RQ's Redis |
+| `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
+
+A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
+because Redis refuses `0-0`.
+"""
+
+from typing import Final
+
+BOARDS: Final = "{boards}"
+SHAPE: Final = "{boards}:shape"
+
+
+def shard_of(board: int, shards: int) -> int:
+    """Give the shard a board lives in."""
+    return board % shards
+
+
+def lane_of(shard: int, lanes: int) -> int:
+    """Give the lane that drains a shard."""
+    return shard % lanes
+
+
+def shards_of(lane: int, lanes: int, shards: int) -> range:
+    """Give the shards a lane drains."""
+    return range(lane, shards, lanes)
+
+
+def inbox(shard: int) -> str:
+    """Name the stream of commands waiting."""
+    return f"{{s{shard:02}}}:in"
+
+
+def aside(shard: int) -> str:
+    """Name the stream of entries that could not be decoded."""
+    return f"{{s{shard:02}}}:aside"
+
+
+def tries(shard: int) -> str:
+    """Name the hash of attempts at entries that made trouble."""
+    return f"{{s{shard:02}}}:tries"
+
+
+def log(shard: int) -> str:
+    """Name the stream of leaves."""
+    return f"{{s{shard:02}}}:log"
+
+
+def snapshot(shard: int, board: int) -> str:
+    """Name the head and state of a match."""
+    return f"{{s{shard:02}}}:m:{board}"
+
+
+def events(shard: int, board: int) -> str:
+    """Name the list of a match's events."""
+    return f"{{s{shard:02}}}:m:{board}:ev"
+
+
+def outcomes(shard: int, board: int) -> str:
+    """Name the hash of a match's outcomes."""
+    return f"{{s{shard:02}}}:m:{board}:out"
+
+
+def refusals(shard: int, board: int) -> str:
+    """Name the hash that counts a match's refusals."""
+    return f"{{s{shard:02}}}:m:{board}:no"
+
+
+def given(command: bytes) -> str:
+    """Name the board number given to a command id."""
+    return f"{BOARDS}:id:{command.hex()}"
+
+
+def user(name: str) -> str:
+    """Name the account id of a user."""
+    return f"{{u:{name}}}"
+
+
+def account(account_id: bytes) -> str:
+    """Name an account record."""
+    return f"{{a:{account_id.hex()}}}"
+
+
+def lease(lane: int) -> str:
+    """Name the lease of a lane."""
+    return f"lease:{lane}"
+
+
+def held(lane: int) -> str:
+    """Name the mark that a lease is held."""
+    return f"lease:{lane}:held"

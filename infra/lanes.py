@@ -1,0 +1,64 @@
+"""Who drains a lane: one lease each, and the wake-ups that ask for a drain.
+
+The lease lives in RQ's Redis and the inboxes in the data's, which need not be the same server or
+slot; so no script looks at both. The order of steps closes the gap: a sender adds to the inbox
+and *then* looks at the lease; a drain releases the lease and *then* looks at the inboxes. Whoever
+comes second sees the other. The sweeper covers whoever is killed in between.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+import redis
+
+from infra import keys, scripts
+
+LEASE_MS: Final = 3_000
+"""How long a lease lasts unless renewed: a killed drain is replaced after this."""
+
+WANTED_MS: Final = 2_000
+"""How long a wake-up may take before another is sent."""
+
+
+class Taken(StrEnum):
+    """What became of an attempt to take a lease."""
+
+    BUSY = "busy"
+    """Another drain holds it."""
+    FREE = "taken"
+    """Ours."""
+    EXPIRED = "expired"
+    """Ours, and the holder before never released it: it may have been killed by what it did."""
+
+
+class Lanes:
+    """The leases; `wake` sends a lane's number to a worker."""
+
+    def __init__(self, client: redis.Redis, wake: Callable[[int], None]) -> None:
+        self._client = client
+        self._wake = wake
+
+    def want(self, lane: int) -> bool:
+        """Ask for a drain unless one runs or has been asked for; tell whether it was asked."""
+        if not self._client.set(keys.lease(lane), "wanted", nx=True, px=WANTED_MS):
+            return False
+        self._wake(lane)
+        return True
+
+    def take(self, lane: int, token: str) -> Taken:
+        """Take the lease if it is free or wanted."""
+        return Taken(self._call(scripts.TAKE, lane, token, LEASE_MS).decode())
+
+    def renew(self, lane: int, token: str) -> bool:
+        """Keep the lease; False when another drain has it."""
+        return bool(self._call(scripts.RENEW, lane, token, LEASE_MS))
+
+    def leave(self, lane: int, token: str) -> bool:
+        """Release the lease; False when it was not ours any more."""
+        return bool(self._call(scripts.LEAVE, lane, token))
+
+    def _call(self, script: scripts.Script, lane: int, *args: scripts.Arg) -> bytes:
+        names = [keys.lease(lane), keys.held(lane)]
+        reply: bytes = scripts.call(self._client, script, names, args)
+        return reply

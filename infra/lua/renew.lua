@@ -1,0 +1,13 @@
+-- Renews a lane's lease; also takes back one that vanished and that nobody else has taken.
+--
+-- KEYS  1 lease  2 held mark
+-- ARGV  1 token  2 ms it lasts
+-- Returns  1 | 0 (another drain holds it)
+
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] and holder ~= 'wanted' then
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('SET', KEYS[2], ARGV[1])
+return 1

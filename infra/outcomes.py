@@ -1,0 +1,55 @@
+"""What became of a command: stored beside the match, announced to the door, answered to retries.
+
+Stored form: 8 bytes digest of the command, the log index in decimal, `:`, and the tail, which is
+MessagePack of [code, seq, sentence]. The commit script puts the index in; it can't know more.
+"""
+
+from typing import Final
+
+import msgspec
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The outcome of one command."""
+
+    digest: bytes
+    index: int
+    """Of the command's first leaf in its shard's log."""
+    code: str
+    """Empty when it was accepted."""
+    seq: int
+    """Of the command's first event; of the last event before it when it was refused."""
+    sentence: str
+    """Why it was refused."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the command led to events."""
+        return not self.code
+
+
+class _Tail(msgspec.Struct, frozen=True, array_like=True):
+    code: str
+    seq: int
+    sentence: str
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_TAILS: Final = msgspec.msgpack.Decoder(_Tail)
+
+
+def tail(code: str, seq: int, sentence: str) -> bytes:
+    """Give the part of the stored form that the decision knows."""
+    return _ENCODER.encode(_Tail(code, seq, sentence))
+
+
+def stored(digest: bytes, index: int, outcome_tail: bytes) -> bytes:
+    """Give the whole stored form."""
+    return b"%b%d:%b" % (digest, index, outcome_tail)
+
+
+def parse(data: bytes) -> Outcome:
+    """Read the stored form."""
+    index, _, rest = data[8:].partition(b":")
+    found = _TAILS.decode(rest)
+    return Outcome(data[:8], int(index), found.code, found.seq, found.sentence)

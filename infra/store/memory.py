@@ -1,0 +1,162 @@
+"""The store in memory: for tests of what stands on it, and the plainest reading of its port."""
+
+import itertools
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from domain.errors import Code
+from domain.match.events import NO_HASH, AccountId, CommandId
+from infra.keys import shard_of
+from infra.outcomes import stored
+from infra.store.port import (
+    REFUSALS,
+    Committed,
+    Conflict,
+    Done,
+    Entry,
+    Known,
+    Queued,
+    Shape,
+    Submission,
+    Submitted,
+    Turned,
+    Write,
+    refusal_field,
+)
+
+
+class _Match(msgspec.Struct):
+    snapshot: bytes | None = None
+    events: list[bytes] = msgspec.field(default_factory=list)
+    outcomes: dict[CommandId, bytes] = msgspec.field(default_factory=dict)
+    refusals: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class MemoryStore:
+    """See `infra.store.port.Store`. `clock` gives the received time in ms."""
+
+    def __init__(self, clock: Callable[[], int] = _now, cap: int = 100_000) -> None:
+        self._clock = clock
+        self._cap = cap
+        self._shape: Shape | None = None
+        self._numbers = itertools.count(1)
+        self._ids = itertools.count(1)
+        self._given: dict[CommandId, int] = {}
+        self._inboxes: dict[int, dict[str, Entry]] = defaultdict(dict)
+        self._logs: dict[int, list[bytes]] = defaultdict(list)
+        self._tries: dict[int, dict[str, int]] = defaultdict(dict)
+        self._matches: dict[int, _Match] = defaultdict(_Match)
+        self.aside: list[Entry] = []
+
+    def shape(self) -> Shape:
+        """Give the layout."""
+        if self._shape is None:
+            raise LookupError("there is no data yet")
+        return self._shape
+
+    def create(self, shape: Shape) -> Shape:
+        """Set the layout up."""
+        kept = self._shape.shards if self._shape else shape.shards
+        self._shape = Shape(kept, shape.lanes)
+        return self._shape
+
+    def allocate(self, command: CommandId) -> int:
+        """Give the board number for the challenge of that id."""
+        if command not in self._given:
+            self._given[command] = next(self._numbers)
+        return self._given[command]
+
+    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+        """Hand commands in."""
+        return [self._submit(submission) for submission in submissions]
+
+    def _submit(self, new: Submission) -> Submitted:
+        match = self._matches[new.board]
+        known = match.outcomes.get(new.id)
+        if known is not None:
+            return Known(known) if known[:8] == new.digest else Turned(Code.ID_REUSED)
+        if match.refusals.get(refusal_field(new.actor, new.ply), 0) >= REFUSALS:
+            return Turned(Code.TOO_MANY_REFUSALS)
+        shard = shard_of(new.board, self.shape().shards)
+        if len(self._inboxes[shard]) >= self._cap:
+            return Turned(Code.BUSY)
+        entry = Entry(shard, f"{next(self._ids)}-0", self._clock(), new.door, new.payload)
+        self._inboxes[shard][entry.id] = entry
+        return Queued(entry.id, entry.received)
+
+    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+        """Give the oldest entries; never waits, for nothing comes while it would."""
+        del block_ms
+        each = -(-count // max(len(shards), 1))
+        return [e for s in shards for e in itertools.islice(self._inboxes[s].values(), each)]
+
+    def depth(self, shards: Sequence[int]) -> int:
+        """Count the entries that wait."""
+        return sum(len(self._inboxes[shard]) for shard in shards)
+
+    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Give the snapshots."""
+        return [self._matches[board].snapshot for board in boards]
+
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        """Commit."""
+        return [self._commit(write) for write in writes]
+
+    def _commit(self, write: Write) -> Committed:
+        match = self._matches[write.board]
+        known = match.outcomes.get(write.id)
+        head = match.snapshot[:32] if match.snapshot else NO_HASH
+        if known is None and head != write.head:
+            return Conflict()
+        self._inboxes[write.shard].pop(write.entry, None)
+        self._tries[write.shard].pop(write.entry, None)
+        if known is not None:
+            return Known(known)
+        log = self._logs[write.shard]
+        match.outcomes[write.id] = stored(write.digest, len(log), write.tail)
+        log.extend(write.leaves)
+        if write.snapshot is None:
+            match.refusals[write.refused] = match.refusals.get(write.refused, 0) + 1
+        else:
+            match.events.extend(write.leaves)
+            match.snapshot = write.snapshot
+            match.refusals.clear()
+        return Done(match.outcomes[write.id])
+
+    def try_again(self, shard: int, entry: str) -> int:
+        """Count one more attempt."""
+        self._tries[shard][entry] = self._tries[shard].get(entry, 0) + 1
+        return self._tries[shard][entry]
+
+    def tried(self, shard: int) -> Mapping[str, int]:
+        """Give the attempts."""
+        return dict(self._tries[shard])
+
+    def set_aside(self, entry: Entry) -> None:
+        """Take an entry out of the inbox and keep it."""
+        self.aside.append(entry)
+        self._inboxes[entry.shard].pop(entry.id, None)
+
+    def outcome(self, board: int, command: CommandId) -> bytes | None:
+        """Give a stored outcome."""
+        return self._matches[board].outcomes.get(command)
+
+    def refused(self, board: int, actor: AccountId, ply: int) -> int:
+        """Count a player's refusals at a ply."""
+        return self._matches[board].refusals.get(refusal_field(actor, ply), 0)
+
+    def events(self, board: int) -> list[bytes]:
+        """Give a match's events in order."""
+        return list(self._matches[board].events)
+
+    def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
+        """Give leaves of a shard's log."""
+        log = self._logs[shard][start : start + count]
+        return list(enumerate(log, start))

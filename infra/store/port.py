@@ -1,0 +1,191 @@
+"""What the store promises, and the values that cross its border.
+
+Guarantees, each with a test in the contract suite that every adapter passes:
+
+1.  `submit` either queues a command or answers it from its stored outcome. A queued command
+    stays in the inbox until an outcome for its id is committed.
+2.  `waiting` gives the oldest entries of the shards asked for, those of one shard in the order
+    they were submitted.
+3.  `commit` applies each command whole or not at all, each with its own result. A command id that
+    has an outcome changes nothing and gets that outcome. A command decided on another head than
+    the match now has changes nothing and stays in the inbox.
+4.  Events of a match are 1..n without gaps, and every leaf has the next index of its shard's log:
+    log order is commit order.
+5.  A snapshot read after a commit has returned is that commit's or a later one.
+6.  The same command id is given the same board number each time.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from domain.match.events import AccountId, CommandId
+
+REFUSALS: int = 50
+"""Refusals a player gets for one ply before the door refuses to ask again."""
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """How the data is laid out: shards for ever, lanes as long as a server runs."""
+
+    shards: int
+    lanes: int
+
+
+class Submission(msgspec.Struct, frozen=True):
+    """A command as a door hands it in."""
+
+    board: int
+    id: CommandId
+    digest: bytes
+    """8 bytes; tells whether a repeated id came with the same command."""
+    payload: bytes
+    actor: AccountId
+    ply: int
+    """At which the door saw the match: refusals are counted a player and ply."""
+    door: str
+    """Channel on which the outcome is announced."""
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """The command waits in the inbox."""
+
+    entry: str
+    received: int
+    """Milliseconds."""
+
+
+class Known(msgspec.Struct, frozen=True):
+    """The command has an outcome already."""
+
+    stored: bytes
+
+
+class Turned(msgspec.Struct, frozen=True):
+    """The command was not taken: `id-reused`, `too-many-refusals` or `busy`."""
+
+    code: str
+
+
+Submitted = Queued | Known | Turned
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """An inbox entry."""
+
+    shard: int
+    id: str
+    received: int
+    door: str
+    payload: bytes
+
+
+class Write(msgspec.Struct, frozen=True):
+    """A decided command, ready to commit: events and the snapshot after them, or a refusal."""
+
+    shard: int
+    entry: str
+    board: int
+    id: CommandId
+    head: bytes
+    """Leaf hash of the last event of the match as it was decided on."""
+    digest: bytes
+    tail: bytes
+    """The outcome, less digest and log index; see `infra.outcomes`."""
+    leaves: tuple[bytes, ...]
+    """The events' bytes, or the one leaf of a refusal."""
+    snapshot: bytes | None
+    """None for a refusal."""
+    refused: str = ""
+    """For a refusal: whose and at which ply; see `refusal_field`."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """Committed now."""
+
+    stored: bytes
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    """The match has moved on; the command stays in the inbox."""
+
+
+Committed = Done | Known | Conflict
+
+
+def refusal_field(actor: AccountId, ply: int) -> str:
+    """Name what refusals are counted under."""
+    return f"{actor.hex()}:{ply}"
+
+
+class Store(Protocol):
+    """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
+
+    def shape(self) -> Shape:
+        """Give the layout; `LookupError` before `create`."""
+        ...
+
+    def create(self, shape: Shape) -> Shape:
+        """Set the layout up; the shards of existing data stay, its lanes are set anew."""
+        ...
+
+    def allocate(self, command: CommandId) -> int:
+        """Give the board number for the challenge of that id."""
+        ...
+
+    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+        """Hand commands in, each with its own answer."""
+        ...
+
+    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+        """Give about `count` of the oldest entries, waiting up to `block_ms` for the first."""
+        ...
+
+    def depth(self, shards: Sequence[int]) -> int:
+        """Count the entries that wait."""
+        ...
+
+    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Give the snapshots, None where there is no match."""
+        ...
+
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        """Commit, and return when it is as durable as the adapter is set to make it.
+
+        `NotDurable` when it was written and can't be shown to be durable: nothing may be
+        acknowledged; the outcomes are there and will be found by a retry.
+        """
+        ...
+
+    def try_again(self, shard: int, entry: str) -> int:
+        """Count one more attempt at a troublesome entry and give their number."""
+        ...
+
+    def tried(self, shard: int) -> Mapping[str, int]:
+        """Give the attempts at the troublesome entries of a shard."""
+        ...
+
+    def set_aside(self, entry: Entry) -> None:
+        """Take an entry that can't be decoded out of the inbox and keep it for an operator."""
+        ...
+
+    def outcome(self, board: int, command: CommandId) -> bytes | None:
+        """Give a stored outcome."""
+        ...
+
+    def refused(self, board: int, actor: AccountId, ply: int) -> int:
+        """Count a player's refusals at a ply."""
+        ...
+
+    def events(self, board: int) -> list[bytes]:
+        """Give a match's events in order."""
+        ...
+
+    def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
+        """Give up to `count` leaves of a shard's log from index `start`, each with its index."""
+        ...
+
+
+class NotDurable(Exception):  # noqa: N818 - it says what the commit is
+    """A commit was written, but the server did not confirm that it is on disk."""

@@ -1,0 +1,249 @@
+"""The store on Redis or Valkey: scripts that write, and pipelines that read."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import redis
+from redis.exceptions import ResponseError
+
+from domain.errors import Code
+from domain.match.events import AccountId, CommandId
+from infra import keys, scripts
+from infra.durability import Mode, append_barrier, check_barrier
+from infra.store.port import (
+    REFUSALS,
+    Committed,
+    Conflict,
+    Done,
+    Entry,
+    Known,
+    NotDurable,
+    Queued,
+    Shape,
+    Submission,
+    Submitted,
+    Turned,
+    Write,
+    refusal_field,
+)
+
+FORMAT: Final = b"1"
+"""Of the keys and the values in them; a server of another format is refused."""
+
+_GIVEN_SECONDS: Final = 40 * 24 * 3600
+
+
+class RedisStore:
+    """See `infra.store.port.Store`.
+
+    `clock` gives the received time in ms instead of the server's TIME: the port for tests.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        mode: Mode,
+        cap: int = 100_000,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        self._client = client
+        self._mode = mode
+        self._cap = cap
+        self._clock = clock
+        self._shape: Shape | None = None
+
+    # layout
+
+    def shape(self) -> Shape:
+        """Give the layout, read once."""
+        if self._shape is None:
+            self._shape = self._read_shape()
+        return self._shape
+
+    def _read_shape(self) -> Shape:
+        found: Any = self._client.hgetall(keys.SHAPE)
+        if not found:
+            raise LookupError("there is no data yet")
+        if found[b"format"] != FORMAT:
+            theirs = found[b"format"].decode()
+            raise LookupError(f"the data has format {theirs}; this version reads {FORMAT.decode()}")
+        return Shape(int(found[b"shards"]), int(found[b"lanes"]))
+
+    def create(self, shape: Shape) -> Shape:
+        """Set the layout up."""
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.hsetnx(keys.SHAPE, "format", FORMAT.decode())
+            pipe.hsetnx(keys.SHAPE, "shards", str(shape.shards))
+            pipe.hset(keys.SHAPE, "lanes", str(shape.lanes))
+            pipe.execute()
+        self._shape = None
+        return self.shape()
+
+    def _shard(self, board: int) -> int:
+        return keys.shard_of(board, self.shape().shards)
+
+    # commands in
+
+    def allocate(self, command: CommandId) -> int:
+        """Give the board number for the challenge of that id."""
+        names = [keys.BOARDS, keys.given(command)]
+        return int(scripts.call(self._client, scripts.ALLOCATE, names, [_GIVEN_SECONDS]))
+
+    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+        """Hand commands in."""
+        calls = [self._submit_call(submission) for submission in submissions]
+        return [_submitted(reply) for reply in scripts.call_all(self._client, calls)]
+
+    def _submit_call(self, new: Submission) -> scripts.Call:
+        shard = self._shard(new.board)
+        names = [
+            keys.inbox(shard),
+            keys.outcomes(shard, new.board),
+            keys.refusals(shard, new.board),
+        ]
+        received = "" if self._clock is None else str(self._clock())
+        args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.door, received]
+        args += [self._cap, refusal_field(new.actor, new.ply), REFUSALS]
+        return scripts.SUBMIT, names, args
+
+    # what waits
+
+    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+        """Give the oldest entries."""
+        each = -(-count // len(shards))
+        streams: Any = {keys.inbox(shard): "0" for shard in shards}
+        found: Any = self._client.xread(streams, count=each, block=block_ms or None)
+        numbers = {keys.inbox(shard).encode(): shard for shard in shards}
+        return [
+            Entry(numbers[name], id_.decode(), int(f[b"t"]), f[b"d"].decode(), f[b"c"])
+            for name, entries in found or []
+            for id_, f in entries
+        ]
+
+    def depth(self, shards: Sequence[int]) -> int:
+        """Count the entries that wait."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard in shards:
+                pipe.xlen(keys.inbox(shard))
+            return sum(pipe.execute())
+
+    def try_again(self, shard: int, entry: str) -> int:
+        """Count one more attempt."""
+        return int(self._client.hincrby(keys.tries(shard), entry, 1))
+
+    def tried(self, shard: int) -> Mapping[str, int]:
+        """Give the attempts."""
+        found: Any = self._client.hgetall(keys.tries(shard))
+        return {entry.decode(): int(count) for entry, count in found.items()}
+
+    def set_aside(self, entry: Entry) -> None:
+        """Take an entry out of the inbox and keep it."""
+        fields: Any = {"c": entry.payload, "t": entry.received, "d": entry.door, "id": entry.id}
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.xadd(keys.aside(entry.shard), fields)
+            pipe.xdel(keys.inbox(entry.shard), entry.id)
+            pipe.execute()
+
+    # commit
+
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        """Commit: one script call a shard, all in one pipeline that ends in the barrier."""
+        runs: dict[int, list[int]] = {}
+        for i, write in enumerate(writes):
+            runs.setdefault(write.shard, []).append(i)
+        calls = [_commit_call(shard, [writes[i] for i in run]) for shard, run in runs.items()]
+        replies = scripts.call_all(
+            self._client, calls, finish=lambda pipe: append_barrier(pipe, self._mode)
+        )
+        if self._mode.durable and not check_barrier(replies[-1]):
+            raise NotDurable("the server did not confirm that the commit is on disk")
+        results: list[Committed] = [Conflict()] * len(writes)
+        for run, reply in zip(runs.values(), replies, strict=False):
+            for i, result in zip(run, reply, strict=True):
+                results[i] = _committed(result)
+        return results
+
+    # what is there
+
+    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Give the snapshots."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in boards:
+                pipe.get(keys.snapshot(self._shard(board), board))
+            return list(pipe.execute())
+
+    def outcome(self, board: int, command: CommandId) -> bytes | None:
+        """Give a stored outcome."""
+        name = keys.outcomes(self._shard(board), board)
+        found: Any = self._client.hget(name, command)
+        return found if found is None else bytes(found)
+
+    def refused(self, board: int, actor: AccountId, ply: int) -> int:
+        """Count a player's refusals at a ply."""
+        name = keys.refusals(self._shard(board), board)
+        found: Any = self._client.hget(name, refusal_field(actor, ply))
+        return int(found or 0)
+
+    def events(self, board: int) -> list[bytes]:
+        """Give a match's events in order."""
+        found: Any = self._client.lrange(keys.events(self._shard(board), board), 0, -1)
+        return list(found)
+
+    def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
+        """Give leaves of a shard's log; those that are events are looked up."""
+        found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
+        rows = [(int(id_.split(b"-")[0]), fields) for id_, fields in found]
+        with self._client.pipeline(transaction=False) as pipe:
+            for _, fields in rows:
+                if b"e" in fields:
+                    board, seq = map(int, fields[b"e"].split(b":"))
+                    pipe.lindex(keys.events(shard, board), seq - 1)
+            events = iter(pipe.execute())
+        return [(i, next(events) if b"e" in fields else fields[b"l"]) for i, fields in rows]
+
+
+def _submitted(reply: Any) -> Submitted:
+    match reply[0]:
+        case b"queued":
+            return Queued(reply[1].decode(), int(reply[2]))
+        case b"known":
+            return Known(reply[1])
+        case b"reused":
+            return Turned(Code.ID_REUSED)
+        case b"refused-too-often":
+            return Turned(Code.TOO_MANY_REFUSALS)
+        case b"full":
+            return Turned(Code.BUSY)
+        case other:
+            raise ResponseError(f"submit answered {other!r}")
+
+
+def _committed(reply: Any) -> Committed:
+    match reply[0]:
+        case b"done":
+            return Done(reply[1])
+        case b"known":
+            return Known(reply[1])
+        case b"conflict":
+            return Conflict()
+        case other:
+            raise ResponseError(f"commit answered {other!r}")
+
+
+def _commit_call(shard: int, run: Sequence[Write]) -> scripts.Call:
+    names = [keys.inbox(shard), keys.log(shard), keys.tries(shard)]
+    places: dict[int, int] = {}
+    args: list[scripts.Arg] = []
+    for write in run:
+        board = write.board
+        if board not in places:
+            places[board] = len(places) + 1
+            names += [
+                keys.snapshot(shard, board),
+                keys.events(shard, board),
+                keys.outcomes(shard, board),
+                keys.refusals(shard, board),
+            ]
+        args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
+        args += [write.refused, write.snapshot or "", len(write.leaves), *write.leaves]
+    return scripts.COMMIT, names, args
