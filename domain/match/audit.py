@@ -1,0 +1,94 @@
+"""Re-running a match from its events: every command is decided again by the pinned rules.
+
+A history holds when its events are in place and chained, and when deciding each command again, in
+its order, gives exactly the events that are there.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import assert_never
+
+import msgspec
+
+from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
+from domain.match.decide import Decided, decide
+from domain.match.events import (
+    Answered,
+    Declined,
+    Ended,
+    Envelope,
+    Event,
+    MatchStarted,
+    Moved,
+    Offered,
+    Resigned,
+)
+from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
+from domain.match.state import MatchState
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """A history that holds: its last state and the leaf hash of its last event."""
+
+    state: MatchState
+    head: bytes
+    events: int
+
+
+def verify(board: int, events: Sequence[bytes]) -> Verdict:
+    """Check a match's whole history; `Broken` names the first event that does not hold."""
+    snapshot = NO_MATCH
+    for group in _commands(check_chain(board, events)):
+        snapshot = _rerun(board, group, snapshot)
+    return Verdict(snapshot.state, snapshot.head, len(events))
+
+
+def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
+    """Give the events of each command together."""
+    for _, group in groupby(envelopes, key=lambda envelope: envelope.command):
+        yield list(group)
+
+
+def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapshot:
+    first = group[0]
+    sent = Sent(board, first.command, first.actor, _command(first))
+    try:
+        decided = decide(sent, snapshot.state)
+    except Exception as error:
+        raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
+    if not isinstance(decided, Decided):
+        raise Broken(first.seq, f"the rules refuse it: {decided.sentence}")
+    for recorded, again in zip(group, decided.events, strict=False):
+        if recorded.body != again:
+            raise Broken(recorded.seq, f"the rules give {_shown(again)} here")
+    if len(group) != len(decided.events):
+        at = first.seq + min(len(group), len(decided.events))
+        raise Broken(at, f"the rules give {len(decided.events)} events here, not {len(group)}")
+    _, after = seal(sent, decided, snapshot, first.at)
+    return after
+
+
+def _command(first: Envelope) -> Command:
+    """Give the command whose first event this is."""
+    event = first.body
+    match event:
+        case MatchStarted():
+            return Start(rules=event.rules, options=event.options, seats=event.seats)
+        case Moved():
+            return Move(text=event.move, ply=event.ply - 1)
+        case Offered():
+            return Offer(kind=event.kind)
+        case Answered():
+            return Answer(accept=event.accept)
+        case Resigned():
+            return Resign()
+        case Declined():
+            return Decline()
+        case Ended():
+            raise Broken(first.seq, "a match ends by a command, and none is recorded before it")
+        case _:  # pragma: no cover - the union is closed
+            assert_never(event)
+
+
+def _shown(event: Event) -> str:
+    return msgspec.json.encode(msgspec.to_builtins(event, builtin_types=())).decode()

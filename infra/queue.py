@@ -1,0 +1,37 @@
+"""RQ as the engine that starts drains: JSON arguments, ids only, nothing kept of a success.
+
+A job is a wake-up, never the truth: what is to be done waits in the inboxes, and a job that is
+lost is sent again by the sweeper.
+"""
+
+from typing import Final
+from uuid import uuid4
+
+import redis
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+COMMANDS: Final = "commands"
+"""The queue the command workers listen on."""
+
+DRAIN: Final = "drain"
+"""The job that drains the lane given as its only argument."""
+
+JOB_SECONDS: Final = 60
+"""A drain makes room after a few seconds; one that takes this long is stuck."""
+
+FAILURE_SECONDS: Final = 3600
+
+
+def wake(client: redis.Redis, lane: int) -> None:
+    """Have a worker drain the lane."""
+    queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
+    queue.enqueue_call(
+        DRAIN,
+        args=(lane,),
+        job_id=f"drain-{lane}-{uuid4().hex}",
+        timeout=JOB_SECONDS,
+        result_ttl=0,
+        failure_ttl=FAILURE_SECONDS,
+        description=f"drain lane {lane}",
+    )

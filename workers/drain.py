@@ -1,0 +1,234 @@
+"""The drain: takes what waits in a lane's inboxes, decides it, commits it, tells the doors.
+
+One batch crosses all shards of the lane, so that one fsync serves everything that waits. An entry
+stays in its inbox until its outcome is committed; killing a drain at any point loses nothing:
+
+- before the commit: the entries are read again by the next drain;
+- after the commit: the next drain finds nothing, and the doors find the stored outcomes;
+- paused and overtaken: the heads it decided on are no longer the matches', so it writes nothing.
+
+An entry is a *suspect* when deciding it raised, or when it was waiting while a drain died. Suspects
+are worked one at a time, each attempt counted before it is made, and refused after `TRIES`.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+from uuid import uuid4
+
+import msgspec
+import redis
+
+from domain.errors import Code
+from domain.match import commands
+from domain.match.commands import Sent
+from domain.match.decide import Decided, Rejected, decide
+from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
+from infra import outcomes
+from infra.announce import Told, announce
+from infra.faults import point
+from infra.keys import shards_of
+from infra.lanes import Lanes, Taken
+from infra.store.port import Conflict, Entry, Store, Write, refusal_field
+from workers.guard import limited
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 512
+"""About how many commands are committed together."""
+
+BLOCK_MS: Final = 100
+"""How long a drain waits for more before it leaves."""
+
+TURN_SECONDS: Final = 5.0
+"""How long a drain goes on before it makes room for RQ's own business."""
+
+TRIES: Final = 3
+"""Counted attempts at a suspect before it is refused as `internal`."""
+
+_INTERNAL: Final = Rejected(
+    Code.INTERNAL, "the server failed to decide this command; its operator has been told"
+)
+
+
+class _Task(msgspec.Struct, frozen=True):
+    """An inbox entry, read."""
+
+    entry: Entry
+    sent: Sent
+
+
+class Drain:
+    """Drains one lane; `client` is used to tell the doors, `stopping` asks it to end early."""
+
+    def __init__(
+        self,
+        store: Store,
+        lanes: Lanes,
+        client: redis.Redis,
+        lane: int,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        shape = store.shape()
+        self._store = store
+        self._lanes = lanes
+        self._client = client
+        self._lane = lane
+        self._shards = list(shards_of(lane, shape.lanes, shape.shards))
+        self._stopping = stopping
+        self._token = uuid4().hex
+        self._suspects: set[tuple[int, str]] = set()
+
+    def run(self) -> int:
+        """Drain until the lane is empty, and give the number of outcomes.
+
+        After `TURN_SECONDS`, or when the process is stopping, what still waits is left to the
+        next drain, which is asked for.
+        """
+        taken = self._lanes.take(self._lane, self._token)
+        if taken is Taken.BUSY:
+            return 0
+        point("drain.taken")
+        if taken is Taken.EXPIRED:
+            self._suspect(self._store.waiting(self._shards, BATCH))
+        done = self._work_until(time.monotonic() + TURN_SECONDS)
+        # release first, look afterwards: see infra.lanes
+        if self._lanes.leave(self._lane, self._token) and self._store.depth(self._shards):
+            self._lanes.want(self._lane)
+        point("drain.left")
+        return done
+
+    def _work_until(self, end: float) -> int:
+        done = 0
+        while self._lanes.renew(self._lane, self._token):
+            entries = self._store.waiting(self._shards, BATCH, BLOCK_MS)
+            if not entries:
+                break
+            point("drain.read")
+            done += self._work(entries)
+            if self._stopping() or time.monotonic() > end:
+                break
+        return done
+
+    def _suspect(self, entries: Sequence[Entry]) -> None:
+        if entries:
+            logger.warning(
+                "lane %d: the drain before was cut off; %d commands are worked one by one",
+                self._lane,
+                len(entries),
+            )
+        self._suspects.update((entry.shard, entry.id) for entry in entries)
+
+    def _work(self, entries: Sequence[Entry]) -> int:
+        """Work a batch; give the number of outcomes."""
+        tasks = [task for entry in entries if (task := self._read(entry))]
+        suspects = [t for t in tasks if (t.entry.shard, t.entry.id) in self._suspects]
+        held: set[int] = set()
+        done = 0
+        for task in suspects:
+            if task.sent.match not in held:
+                done += self._careful(task, held)
+        # what waits behind a suspect of its own match keeps its place
+        held.update(t.sent.match for t in suspects)
+        return done + self._batch([t for t in tasks if t.sent.match not in held], held)
+
+    def _read(self, entry: Entry) -> _Task | None:
+        try:
+            return _Task(entry, commands.decode(entry.payload))
+        except msgspec.MsgspecError:
+            logger.exception(
+                "ALARM: inbox entry %s of shard %d can't be decoded; it is set aside",
+                entry.id,
+                entry.shard,
+            )
+            self._store.set_aside(entry)
+            return None
+
+    def _careful(self, task: _Task, held: set[int]) -> int:
+        """Work one suspect: the attempt is counted before it is made, since it may be the last."""
+        self._lanes.renew(self._lane, self._token)
+        tries = self._store.try_again(task.entry.shard, task.entry.id)
+        if tries > TRIES:
+            logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
+            return self._batch([task], held, verdict=_INTERNAL)
+        return self._batch([task], held)
+
+    def _batch(
+        self, tasks: Sequence[_Task], held: set[int], verdict: Rejected | None = None
+    ) -> int:
+        """Decide tasks in order (or give all the same verdict), commit them, tell the doors."""
+        if not tasks:
+            return 0
+        boards = list({task.sent.match for task in tasks})
+        snapshots = {
+            board: unpack_snapshot(data)
+            for board, data in zip(boards, self._store.snapshots(boards), strict=True)
+        }
+        point("drain.loaded")
+        writes, doors = [], []
+        for task in tasks:
+            if task.sent.match in held:
+                continue
+            snapshot = snapshots[task.sent.match]
+            decision = verdict or self._decide(task, snapshot, held)
+            if decision is not None:
+                write, snapshots[task.sent.match] = _write(task, decision, snapshot)
+                writes.append(write)
+                doors.append(task.entry.door)
+        point("drain.decided")
+        return self._commit(writes, doors) if writes else 0
+
+    def _decide(
+        self, task: _Task, snapshot: Snapshot, held: set[int]
+    ) -> Decided | Rejected | None:
+        try:
+            with limited():
+                return decide(task.sent, snapshot.state)
+        except Exception:
+            logger.exception(
+                "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()
+            )
+            self._suspects.add((task.entry.shard, task.entry.id))
+            held.add(task.sent.match)
+            return None
+
+    def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> int:
+        results = self._store.commit(writes)
+        point("drain.committed")
+        told: dict[str, list[Told]] = {}
+        for write, door, result in zip(writes, doors, results, strict=True):
+            if not isinstance(result, Conflict):
+                self._suspects.discard((write.shard, write.entry))
+                told.setdefault(door, []).append((write.id, result.stored))
+        announce(self._client, told)
+        point("drain.announced")
+        return sum(map(len, told.values()))
+
+
+def _write(
+    task: _Task, decision: Decided | Rejected, snapshot: Snapshot
+) -> tuple[Write, Snapshot]:
+    """Give what the commit writes, and the snapshot the match's next command is decided on."""
+    entry, sent, state = task.entry, task.sent, snapshot.state
+    if isinstance(decision, Decided):
+        leaves, after = seal(sent, decision, snapshot, entry.received)
+        tail = outcomes.tail("", state.seq + 1, "")
+        packed, refused = pack_snapshot(after), ""
+    else:
+        leaves, after = (seal_refusal(sent, decision, snapshot, entry.received),), snapshot
+        tail = outcomes.tail(decision.code, state.seq, decision.sentence)
+        packed, refused = None, refusal_field(sent.actor, state.ply)
+    write = Write(
+        shard=entry.shard,
+        entry=entry.id,
+        board=sent.match,
+        id=sent.id,
+        head=snapshot.head,
+        digest=commands.digest(entry.payload),
+        tail=tail,
+        leaves=leaves,
+        snapshot=packed,
+        refused=refused,
+    )
+    return write, after

@@ -1,0 +1,59 @@
+"""RQ's worker and job, narrowed: only functions we name can be run, whatever Redis holds."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import redis
+from rq import SimpleWorker
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+IDLE_SECONDS = 60
+"""How long a worker's registration outlives its last sign of life."""
+
+_JOB_FIELDS = frozenset(
+    b"data origin description status timeout result_ttl failure_ttl created_at enqueued_at".split()
+)
+
+Jobs = Mapping[str, Callable[..., None]]
+
+
+class _ListedJob(Job):
+    """A job whose function comes from a list; RQ would import any name found in Redis."""
+
+    jobs: Jobs = {}
+
+    @property
+    def func(self) -> Callable[..., None]:
+        """Give the function listed under the job's name; `LookupError` for any other."""
+        job = self.jobs.get(self.func_name or "")
+        if job is None:
+            raise LookupError(f"job {self.id} asks for {self.func_name!r}, which is not listed")
+        return job
+
+    def restore(self, raw_data: Any) -> Any:
+        """Read the job as RQ does, but no callbacks, webhooks or repetitions with it."""
+        return super().restore({k: v for k, v in raw_data.items() if k in _JOB_FIELDS})
+
+
+class ListedWorker(SimpleWorker):
+    """An RQ worker in one process that runs the functions listed in `jobs`, from one queue.
+
+    One queue, because RQ then takes jobs with a safety copy.
+    """
+
+    def __init__(self, client: redis.Redis, queue: str, jobs: Jobs) -> None:
+        job_class = type("ListedJob", (_ListedJob,), {"jobs": jobs})
+        super().__init__(
+            [queue],
+            connection=client,
+            worker_ttl=IDLE_SECONDS,
+            job_class=job_class,
+            serializer=JSONSerializer,
+            log_job_description=False,
+        )
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the process has been asked to end after the job in hand."""
+        return bool(self._stop_requested)
