@@ -1,0 +1,101 @@
+"""The one factory of Redis clients.
+
+redis-py's own defaults do not suit a store of record: `Redis()` sends a command again by itself
+up to eleven times when a connection breaks, so that a write may happen twice behind the caller's
+back, and a client made from a URL speaks RESP3 and so asks every server for maintenance
+notifications. A client made here
+
+- never sends a command twice: a broken connection is raised to the caller, who alone knows
+  whether the command may be repeated (our scripts may: they know their command ids);
+- gives up connecting after `CONNECT_TIMEOUT` seconds and waiting for an answer after
+  `ANSWER_TIMEOUT` seconds beyond what a blocking command asks for;
+- speaks RESP2: no handshake round trip, replies of one shape from every server, and redis-py
+  drops a pooled connection on which an unread answer is left (it does not look under RESP3);
+- parses with hiredis, gives bytes, and checks a connection idle for `HEALTH_INTERVAL` seconds
+  before it trusts a command to it, so that a dead peer is a definite failure: nothing was sent.
+"""
+
+from typing import Final
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+
+from redis import ConnectionPool, Redis
+from redis._parsers import _HiredisParser
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds until a server that does not take the connection counts as absent."""
+
+ANSWER_TIMEOUT: Final = 10.0
+"""Seconds an answer may take, beyond the time a blocking command waits by itself."""
+
+HEALTH_INTERVAL: Final = 30
+"""Seconds of silence after which a connection is tried with PING before it is used."""
+
+SCHEMES: Final = ("redis://", "rediss://", "unix://")
+
+# redis-py lets the query string of a URL override every argument, our timeouts and retries too
+_QUERY_OPTIONS: Final = frozenset(
+    {"db", "username", "password", "ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
+)
+
+
+def make_client(
+    target: str,
+    *,
+    blocking_timeout: float = 0.0,
+    name: str | None = None,
+    max_connections: int | None = None,
+) -> Redis:
+    """Give a client of the server at `target`; it connects when it is first used.
+
+    `target` is a `redis://`, `rediss://` or `unix://` URL, or the absolute path of a socket.
+    `blocking_timeout` is the longest time, in seconds, that any command sent by this client
+    waits in the server (XREAD BLOCK, BLPOP); `name` is shown in the server's CLIENT LIST.
+    The caller closes the client. Raises ValueError, with a sentence, for a URL it can't use.
+    """
+    if blocking_timeout < 0:
+        raise ValueError(f"the blocking timeout can't be negative, it is {blocking_timeout!r}")
+    pool = ConnectionPool.from_url(
+        _checked_url(target),
+        max_connections=max_connections,
+        socket_connect_timeout=CONNECT_TIMEOUT,
+        socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=HEALTH_INTERVAL,
+        client_name=name,
+        driver_info=None,  # two round trips less for each connection
+        protocol=2,
+        parser_class=_HiredisParser,
+        decode_responses=False,
+    )
+    return Redis.from_pool(pool)
+
+
+def unix_url(socket: str) -> str:
+    """Give the URL of the server that listens on the socket at the absolute path `socket`."""
+    return f"unix://{quote(socket)}"
+
+
+def shown_url(url: str) -> str:
+    """Give `url` as it may be shown and logged: without its password."""
+    parts = urlsplit(url)
+    query = "" if "password" in parse_qs(parts.query) else parts.query
+    host = parts.netloc.rpartition("@")[2]
+    if "@" in parts.netloc:
+        host = f"***@{host}"
+    return urlunsplit((parts.scheme, host, parts.path, query, ""))
+
+
+def _checked_url(target: str) -> str:
+    """Give the URL for `target`, or refuse it."""
+    if target.startswith("/"):
+        return unix_url(target)
+    if not target.startswith(SCHEMES):
+        raise ValueError(
+            f"a server's URL starts with redis://, rediss:// or unix://, not {target[:8]!r}"
+        )
+    refused = sorted(parse_qs(urlsplit(target).query).keys() - _QUERY_OPTIONS)
+    if refused:
+        raise ValueError(f"a server's URL can't set {refused[0]!r}; matchpost chooses it")
+    return target

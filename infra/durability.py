@@ -1,0 +1,164 @@
+"""The durability port: when a move may be called accepted.
+
+`fsync` promises that a move acknowledged is on the disk. The promise rests on three things, all
+looked at and none assumed: the server appends every write to its log (`appendonly yes`), it
+syncs that log before it answers (`appendfsync always`), and each commit ends in a barrier,
+`WAITAOF 1 0`, whose reply says that the log was synced up to that commit. The barrier alone is
+no proof: under `everysec` a Valkey answers it too early.
+
+`none` promises nothing: outcomes are reported as pending, never as accepted.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from redis import Redis
+from redis.client import Pipeline
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+logger = logging.getLogger(__name__)
+
+MINIMUM_VERSION: Final = (7, 2)
+"""The first Redis and the first Valkey that know WAITAOF."""
+
+BARRIER_TIMEOUT: Final = 5000
+"""Milliseconds a barrier waits for the disk before it says no; less than a client's timeout."""
+
+# no-appendfsync-on-rewrite would silently suspend the syncs, and eviction drop what was promised
+_REQUIRED: Final[Mapping[str, str]] = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+}
+
+
+class Mode(StrEnum):
+    """What an acknowledgement promises."""
+
+    FSYNC = "fsync"
+    """The move is on the server's disk."""
+
+    NONE = "none"
+    """Nothing: a crash of the machine may lose moves. For trials and measurements."""
+
+    @property
+    def durable(self) -> bool:
+        """Whether an outcome may be called accepted; else it is only ever pending."""
+        return self is Mode.FSYNC
+
+
+class DurabilityError(Exception):
+    """The server can't give, or can't be shown to give, the durability asked for.
+
+    The message is a sentence for the operator.
+    """
+
+
+def verify(client: Redis, mode: Mode) -> None:
+    """Check that the server behind `client` is new enough and durable as `mode` asks.
+
+    Raises DurabilityError when it is not, or when its settings can't be read. Connection errors
+    of redis-py pass through: an absent server says nothing about its settings.
+    """
+    check_version(client)
+    if not mode.durable:
+        logger.warning(
+            "durability is none: no move is safe from a crash of the machine, "
+            "and every outcome is reported as pending"
+        )
+        return
+    _check_settings(client)
+    _check_wait(client)
+
+
+def check_version(client: Redis) -> tuple[str, str]:
+    """Give the server's name and version, ("Valkey", "9.1.2"), if it is new enough.
+
+    Raises DurabilityError, naming the server, for one older than 7.2.
+    """
+    information: Mapping[str, Any] = _ask("INFO", lambda: client.info("server"))
+    name = "Valkey" if "valkey_version" in information else "Redis"
+    version = str(information.get(f"{name.lower()}_version", ""))
+    if parse_version(version) < MINIMUM_VERSION:
+        raise DurabilityError(
+            f"the server is {name} {version or 'of an unknown version'}; "
+            "matchpost needs Redis or Valkey 7.2 or newer"
+        )
+    return name, version
+
+
+def parse_version(text: str) -> tuple[int, int]:
+    """Give major and minor number of a version as text, (0, 0) when it has none."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def append_barrier(
+    pipeline: Pipeline, mode: Mode = Mode.FSYNC, timeout: int = BARRIER_TIMEOUT
+) -> None:
+    """Add the barrier as the last command of a commit's pipeline; nothing when `mode` is none.
+
+    It covers every write sent before it on the same connection. `timeout` is in milliseconds.
+    """
+    if mode.durable:
+        pipeline.waitaof(1, 0, timeout)
+
+
+def check_barrier(reply: object) -> bool:
+    """Whether a barrier's reply, [synced here, synced at replicas], says the writes are on disk.
+
+    An error in its place, and anything else than such a pair, is a no.
+    """
+    match reply:
+        case [int(local), int()]:
+            return local >= 1
+        case _:
+            return False
+
+
+def _check_settings(client: Redis) -> None:
+    """Compare the server's settings with those `fsync` rests on."""
+    found: Mapping[str, str] = _ask("CONFIG GET", lambda: client.config_get(*_REQUIRED))
+    for setting, wanted in _REQUIRED.items():
+        value = found.get(setting)
+        if value is None:
+            raise DurabilityError(
+                f"durability not verified: the server does not tell its setting {setting!r}; "
+                "allow CONFIG GET, or set MATCHPOST_DURABILITY=none"
+            )
+        if value != wanted:
+            raise DurabilityError(
+                f"the server's setting {setting!r} is {value!r}, durability fsync needs "
+                f"{wanted!r}; change it, or set MATCHPOST_DURABILITY=none"
+            )
+
+
+def _check_wait(client: Redis) -> None:
+    """Let the server answer one barrier: a replica, or a server that only looks right, can't."""
+    reply = _ask("WAITAOF", lambda: client.waitaof(1, 0, BARRIER_TIMEOUT))
+    if not check_barrier(reply):
+        raise DurabilityError(
+            f"durability not verified: the server did not confirm a sync of its log "
+            f"within {BARRIER_TIMEOUT} ms"
+        )
+
+
+def _ask(command: str, question: Callable[[], Any]) -> Any:  # noqa: ANN401 - replies are untyped
+    """Ask the server, turning its refusal to answer into a DurabilityError."""
+    try:
+        return question()
+    except (RedisConnectionError, RedisTimeoutError):
+        raise
+    except ResponseError as error:
+        raise DurabilityError(
+            f"durability not verified: the server refuses {command} ({error}); "
+            "allow it, or set MATCHPOST_DURABILITY=none"
+        ) from error
+    except RedisError as error:
+        raise DurabilityError(f"durability not verified: {command} failed ({error})") from error

@@ -1,0 +1,261 @@
+"""The settings: defaults, below the TOML file, below the environment, below the flags.
+
+Each setting is described once, at its field; `table()` gives the descriptions, and
+`docs/settings.md` lists them (a test keeps the two together).
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, cast, get_type_hints
+
+import msgspec
+
+from infra.clients import SCHEMES, shown_url
+from infra.durability import Mode
+
+CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
+"""Names the TOML file to read instead of `matchpost.toml` in the data directory."""
+
+FILE_NAME: Final = "matchpost.toml"
+
+_ServerUrl = Annotated[str, msgspec.Meta(pattern="^(" + "|".join(SCHEMES) + ")")]
+_URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
+
+
+class SettingsError(Exception):
+    """A setting is unknown or unusable; the message is a sentence that says which and where."""
+
+
+def _about(env: str, expected: str, meaning: str, default: str) -> msgspec.Meta:
+    """Describe a field: its variable, what a good value is, its meaning, its default."""
+    return msgspec.Meta(
+        description=meaning, extra={"env": env, "expected": expected, "default": default}
+    )
+
+
+def _default_workers() -> int:
+    """One worker less than this process may use cores, since the server needs one too."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, cores - 1)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can be set. All values are checked; `data` is an absolute path."""
+
+    data: Annotated[
+        Path,
+        _about(
+            "MATCHPOST_DATA",
+            "the path of a directory",
+            "The data directory: the embedded server's files, its lock and log, and "
+            "`matchpost.toml`. Only for the user that runs matchpost.",
+            "`./matchpost-data`",
+        ),
+    ]
+    redis_url: Annotated[
+        _ServerUrl | None,
+        _about(
+            "MATCHPOST_REDIS_URL",
+            _URL_EXPECTED,
+            "The Redis or Valkey (7.2 or newer) that keeps the matches. Without it, "
+            "`matchpost serve` runs an embedded server in the data directory.",
+            "the embedded server",
+        ),
+    ] = None
+    queue_url: Annotated[
+        _ServerUrl | None,
+        _about(
+            "MATCHPOST_QUEUE_URL",
+            _URL_EXPECTED,
+            "The Redis or Valkey of the work queues; one that is no cluster. Losing what it "
+            "holds costs seconds, never a move.",
+            "the same server",
+        ),
+    ] = None
+    durability: Annotated[
+        Mode,
+        _about(
+            "MATCHPOST_DURABILITY",
+            "fsync or none",
+            "What an accepted move promises: `fsync`, that it is on the server's disk; `none`, "
+            "nothing, and moves are reported as pending only. With `none` the embedded server "
+            "leaves syncing to the system: a killed process loses nothing, a crash of the "
+            "machine about the last half minute.",
+            "`fsync`",
+        ),
+    ] = Mode.FSYNC
+    workers: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=256)],
+        _about(
+            "MATCHPOST_WORKERS",
+            "a whole number from 1 to 256",
+            "How many processes decide commands; the shards are dealt out among them.",
+            "one less than there are cores, at least 1",
+        ),
+    ] = msgspec.field(default_factory=_default_workers)
+    shards: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=100)],
+        _about(
+            "MATCHPOST_SHARDS",
+            "a whole number from 1 to 100",
+            "How many shards the matches are spread over: 8 suits one server, 64 a cluster. "
+            "Used when the data is created, and fixed from then on.",
+            "8",
+        ),
+    ] = 8
+    queue_cap: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)],
+        _about(
+            "MATCHPOST_QUEUE_CAP",
+            "a whole number, at least 1",
+            "How many commands may wait in the inbox of one shard; further ones are refused as "
+            "`busy` until some are done.",
+            "100000",
+        ),
+    ] = 100_000
+
+    def environment(self) -> dict[str, str]:
+        """Give the variables that make a child process read these same settings."""
+        values = {row.env: getattr(self, row.name) for row in table()}
+        return {name: str(value) for name, value in values.items() if value is not None}
+
+    def __repr__(self) -> str:
+        """Show the settings without the passwords in the URLs."""
+        shown = {row.name: getattr(self, row.name) for row in table()}
+        for name in ("redis_url", "queue_url"):
+            shown[name] = shown[name] and shown_url(shown[name])
+        return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One setting as documented."""
+
+    name: str
+    """Of the field, of the key in the TOML file, and (with dashes) of the flag."""
+    env: str
+    default: str
+    """The default, as text for a reader."""
+    expected: str
+    """What a good value is, fit to follow "must be"."""
+    meaning: str
+
+
+def table() -> tuple[Row, ...]:
+    """Describe all settings, in the order of the fields."""
+    return tuple(_TABLE.values())
+
+
+def load(
+    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Read the settings: `flags` (by field name; None counts as not given) above `environ`
+    (the process's environment if None; an empty variable counts as not set) above the file.
+
+    Raises SettingsError for an unknown key, an unusable value or an unreadable file.
+    """  # noqa: D205 - one sentence says the order
+    environ = os.environ if environ is None else environ
+    over = _from_environment(environ) | _from_flags(flags or {})
+    named = environ.get(CONFIG_VARIABLE)
+    data = over.get("data", _absolute(Path("matchpost-data")))
+    values = _from_file(Path(named), named=True) if named else _from_file(data / FILE_NAME)
+    return Settings(**({"data": data} | values | over))
+
+
+def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the flags that were given."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    return {
+        name: _checked(name, value, f"--{name.replace('_', '-')}", strict=False)
+        for name, value in given.items()
+    }
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Check the variables that are set."""
+    given = {row.name: row.env for row in table() if environ.get(row.env)}
+    return {name: _checked(name, environ[env], env, strict=False) for name, env in given.items()}
+
+
+def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
+    """Read and check the TOML file; only one that was named must exist, or may name `data`."""
+    values = _parse(path, must_exist=named)
+    if "data" in values and not named:
+        raise SettingsError(
+            f"'data' can't be set in {path}, which was found by it; use MATCHPOST_DATA"
+        )
+    if unknown := sorted(values.keys() - _TABLE.keys()):
+        known = ", ".join(_TABLE)
+        raise SettingsError(f"{path} has the unknown key {unknown[0]!r}; known keys are {known}")
+    checked = {
+        name: _checked(name, value, f"{name} in {path}", strict=True)
+        for name, value in values.items()
+    }
+    if "data" in values:  # a path in a file is relative to that file
+        checked["data"] = _absolute(path.parent / Path(values["data"]).expanduser())
+    return checked
+
+
+def _parse(path: Path, *, must_exist: bool) -> dict[str, Any]:
+    """Give the keys and values of the TOML file."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError as error:
+        if not must_exist:
+            return {}
+        raise SettingsError(f"{CONFIG_VARIABLE} names {path}, which does not exist") from error
+    except OSError as error:
+        raise SettingsError(f"{path} can't be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} is no valid TOML ({error})") from error
+
+
+def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
+    """Convert a value to its field's type; `source` says in an error where it stands."""
+    row = _TABLE[name]
+    try:
+        return _CONVERT[name](value, strict)
+    except msgspec.ValidationError as error:
+        # a URL may hold a password, so it is not repeated
+        got = "" if name.endswith("_url") else f", not {value!r}"
+        raise SettingsError(f"{source} must be {row.expected}{got}") from error
+
+
+def _absolute(path: Path) -> Path:
+    """Give the path as it is from anywhere; links are left as they are."""
+    return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
+
+
+def _decode_path(kind: type, value: object) -> object:
+    """Convert text to a path, for msgspec."""
+    if kind is Path and isinstance(value, str | Path) and str(value):
+        return _absolute(Path(value))
+    raise ValueError("not a path")
+
+
+def _converter(kind: object) -> Callable[[object, bool], object]:
+    """Give the function that converts to `kind`, strictly or also from text."""
+
+    def convert(value: object, strict: bool) -> object:  # noqa: FBT001 - called in one place
+        return msgspec.convert(value, cast("Any", kind), strict=strict, dec_hook=_decode_path)
+
+    return convert
+
+
+def _rows() -> dict[str, Row]:
+    """Read the table from the fields."""
+    rows = {}
+    for name, hint in get_type_hints(Settings, include_extras=True).items():
+        about = next(m for m in hint.__metadata__[::-1] if m.description is not None)
+        extra = about.extra
+        rows[name] = Row(name, extra["env"], extra["default"], extra["expected"], about.description)
+    return rows
+
+
+_TABLE: Final = _rows()
+_CONVERT: Final = {
+    name: _converter(hint) for name, hint in get_type_hints(Settings, include_extras=True).items()
+}
