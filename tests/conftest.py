@@ -1,0 +1,35 @@
+"""Fixtures shared by all tests: a real server, started once for each test process."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from infra.embedded import EmbeddedServer
+
+
+@pytest.fixture(scope="session")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A real server with fsync on; `.url` names it, `.client()` gives a client."""
+    with EmbeddedServer(tmp_path_factory.mktemp("valkey")) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_client(valkey: EmbeddedServer) -> Iterator[Redis]:
+    """A client of the real server, which is empty when the test begins."""
+    with valkey.client(blocking_timeout=5) as client:
+        client.flushall()
+        client.script_flush()
+        yield client
+
+
+@pytest.fixture
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No setting of the environment is seen, and relative paths start in an empty directory."""
+    for name in [name for name in os.environ if name.startswith("MATCHPOST_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
