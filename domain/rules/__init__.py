@@ -69,4 +69,5 @@ def pack(position: msgspec.Struct) -> bytes:
 
 def unpack(name: str, data: bytes) -> msgspec.Struct:
     """Give the position back from `pack`, for the rules of that id."""
-    return _UNPACK[name].decode(data)
+    position: msgspec.Struct = _UNPACK[name].decode(data)
+    return position

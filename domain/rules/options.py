@@ -1,0 +1,119 @@
+"""Option flags, read into and written from a game's frozen options struct.
+
+The struct's fields declare the flags:
+
+- `exact: bool = False` is the flag `-exact`;
+- `tiles_each: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12` is `-tiles_each=N`;
+- `touch: Touch = Touch.ENEMY`, a StrEnum, is a group of flags that exclude each other. The
+  members' values are the flags (`-touch_any`, `-touch_enemy`); a default with the empty value
+  has no flag of its own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cache
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from domain.errors import Code, Refusal
+
+O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in api.py
+
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")  # no sign, no leading zero
+
+
+class _Flag(msgspec.Struct, frozen=True):
+    """What a flag sets: a field, to a value or to a number within bounds."""
+
+    field: str
+    value: bool | StrEnum | None
+    bounds: tuple[int, int] = (0, 0)
+
+
+def _field_flags(field: inspect.Field) -> Iterator[tuple[str, _Flag]]:
+    """Yield the flags that a field of an options struct declares."""
+    match field.type:
+        case inspect.BoolType():
+            yield field.name, _Flag(field.name, value=True)
+        case inspect.IntType(ge=int(low), le=int(high)):
+            yield field.name, _Flag(field.name, None, (low, high))
+        case inspect.EnumType(cls=group) if issubclass(group, StrEnum):
+            yield from ((member.value, _Flag(field.name, member)) for member in group if member)
+        case _:
+            raise TypeError(f"{field.name!r} declares no flag: a bool, bounded int or StrEnum does")
+
+
+@cache
+def _flags(kind: type[msgspec.Struct]) -> Mapping[str, _Flag]:
+    declared = inspect.type_info(kind)
+    assert isinstance(declared, inspect.StructType)
+    return dict(flag for field in declared.fields for flag in _field_flags(field))
+
+
+def _unknown(name: str, known: Mapping[str, _Flag]) -> Refusal:
+    if near := get_close_matches(name.lower(), known, n=1):
+        hint = f"did you mean -{near[0]}?"
+    else:
+        hint = f"known are {', '.join(f'-{flag}' for flag in sorted(known))}"
+    return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
+
+
+def _value(name: str, flag: _Flag, given: str | None) -> bool | int | StrEnum:
+    """Give the value that a flag sets, from the text after its equals sign (None without)."""
+    if flag.value is not None:
+        if given is not None:
+            raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
+        return flag.value
+    low, high = flag.bounds
+    if given is None or not _NUMBER.fullmatch(given) or not low <= int(given) <= high:
+        problem = "is out of range" if given and _NUMBER.fullmatch(given) else "needs a number"
+        written = f"-{name}" if given is None else f"-{name}={given}"
+        raise Refusal(
+            Code.BAD_OPTION, f"{written!r} {problem}: -{name}=N, with N from {low} to {high}"
+        )
+    return int(given)
+
+
+def read_options(kind: type[O], flags: Sequence[str]) -> O:
+    """Read flags, with or without hyphen; unknown, repeated and contradicting ones are refused."""
+    known = _flags(kind)
+    values: dict[str, bool | int | StrEnum] = {}
+    said: dict[str, str] = {}
+    for text in flags:
+        name, equals, given = text.removeprefix("-").partition("=")
+        flag = known.get(name)
+        if flag is None:
+            raise _unknown(name, known)
+        earlier = said.setdefault(flag.field, name)
+        if earlier != name:
+            raise Refusal(
+                Code.BAD_OPTION, f"-{earlier} and -{name} exclude each other; give one of them"
+            )
+        if flag.field in values:
+            raise Refusal(Code.BAD_OPTION, f"-{name} is given twice; give it once")
+        values[flag.field] = _value(name, flag, given if equals else None)
+    return kind(**values)
+
+
+def _written(field: str, value: object) -> str:
+    match value:
+        case bool():
+            return f"-{field}"
+        case StrEnum():
+            return f"-{value}"
+        case _:
+            return f"-{field}={value}"
+
+
+def write_options(options: msgspec.Struct) -> tuple[str, ...]:
+    """Give the recorded form: sorted, hyphenated, defaults left out."""
+    set_here = (
+        (field.name, getattr(options, field.name))
+        for field in msgspec.structs.fields(options)
+        if getattr(options, field.name) != field.default
+    )
+    return tuple(sorted(_written(field, value) for field, value in set_here))
