@@ -179,9 +179,7 @@ class Drain:
         point("drain.decided")
         return self._commit(writes, doors) if writes else 0
 
-    def _decide(
-        self, task: _Task, snapshot: Snapshot, held: set[int]
-    ) -> Decided | Rejected | None:
+    def _decide(self, task: _Task, snapshot: Snapshot, held: set[int]) -> Decided | Rejected | None:
         try:
             with limited():
                 return decide(task.sent, snapshot.state)
@@ -206,9 +204,7 @@ class Drain:
         return sum(map(len, told.values()))
 
 
-def _write(
-    task: _Task, decision: Decided | Rejected, snapshot: Snapshot
-) -> tuple[Write, Snapshot]:
+def _write(task: _Task, decision: Decided | Rejected, snapshot: Snapshot) -> tuple[Write, Snapshot]:
     """Give what the commit writes, and the snapshot the match's next command is decided on."""
     entry, sent, state = task.entry, task.sent, snapshot.state
     if isinstance(decision, Decided):

@@ -1,17 +1,17 @@
 """RQ's worker and job, narrowed: only functions we name can be run, whatever Redis holds."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import redis
 from rq import SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-IDLE_SECONDS = 60
+IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
 
-_JOB_FIELDS = frozenset(
+_JOB_FIELDS: Final = frozenset(
     b"data origin description status timeout result_ttl failure_ttl created_at enqueued_at".split()
 )
 
@@ -21,7 +21,7 @@ Jobs = Mapping[str, Callable[..., None]]
 class _ListedJob(Job):
     """A job whose function comes from a list; RQ would import any name found in Redis."""
 
-    jobs: Jobs = {}
+    jobs: ClassVar[Jobs] = {}
 
     @property
     def func(self) -> Callable[..., None]:

@@ -22,6 +22,7 @@ from domain.match.events import (
     Moved,
     Offered,
     Resigned,
+    encode,
 )
 from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
 from domain.match.state import MatchState
@@ -64,7 +65,10 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     if len(group) != len(decided.events):
         at = first.seq + min(len(group), len(decided.events))
         raise Broken(at, f"the rules give {len(decided.events)} events here, not {len(group)}")
-    _, after = seal(sent, decided, snapshot, first.at)
+    sealed, after = seal(sent, decided, snapshot, first.at)
+    for recorded, data in zip(group, sealed, strict=True):
+        if encode(recorded) != data:
+            raise Broken(recorded.seq, "deciding it again gives other bytes")
     return after
 
 
@@ -91,4 +95,4 @@ def _command(first: Envelope) -> Command:
 
 
 def _shown(event: Event) -> str:
-    return msgspec.json.encode(msgspec.to_builtins(event, builtin_types=())).decode()
+    return msgspec.json.encode(event).decode()

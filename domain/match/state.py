@@ -104,7 +104,9 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
     return msgspec.structs.replace(after, seq=state.seq + 1, at=at)
 
 
-def _evolve(state: MatchState, event: Event, position: bytes | None) -> MatchState:
+def _evolve(  # noqa: PLR0911 - one return an event
+    state: MatchState, event: Event, position: bytes | None
+) -> MatchState:
     replace = msgspec.structs.replace
     match event:
         case Moved():

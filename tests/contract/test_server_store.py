@@ -1,0 +1,74 @@
+"""What only the store on a server promises."""
+
+import pytest
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from infra import keys, scripts
+from infra.durability import Mode
+from infra.store.port import Queued, Shape, Submission
+from infra.store.server import RedisStore
+
+SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
+
+
+def make(client: Redis) -> RedisStore:
+    store = RedisStore(client, Mode.FSYNC)
+    store.create(Shape(shards=8, lanes=1))
+    return store
+
+
+def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client: Redis) -> None:
+    store = make(redis_client)
+    store.submit([SUBMISSION])
+    redis_client.script_flush()
+    assert isinstance(store.submit([SUBMISSION])[0], Queued)
+    assert store.depth([7]) == 2
+
+
+def test_the_received_time_can_be_given_from_outside(redis_client: Redis) -> None:
+    make(redis_client)
+    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
+    assert isinstance(store.submit([SUBMISSION])[0], Queued)
+    assert [entry.received for entry in store.waiting([7], 1)] == [1234]
+
+
+def test_the_servers_clock_stamps_the_received_time(redis_client: Redis) -> None:
+    store = make(redis_client)
+    seconds, micros = redis_client.time()
+    (answer,) = store.submit([SUBMISSION])
+    assert isinstance(answer, Queued)
+    assert 0 <= answer.received - (seconds * 1000 + micros // 1000) < 60_000
+
+
+def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
+    redis_client.hset(keys.SHAPE, mapping={"format": "9", "shards": "8", "lanes": "1"})
+    with pytest.raises(LookupError, match="the data has format 9; this version reads 1"):
+        RedisStore(redis_client, Mode.FSYNC).shape()
+
+
+def test_no_data_is_told(redis_client: Redis) -> None:
+    with pytest.raises(LookupError, match="there is no data yet"):
+        RedisStore(redis_client, Mode.FSYNC).shape()
+
+
+def test_a_script_that_fails_raises(redis_client: Redis) -> None:
+    redis_client.set("lease:0", "x")
+    redis_client.lpush("wrong", "x")
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        scripts.call(redis_client, scripts.TAKE, ["wrong", "h"], ["t", 1000])
+
+
+def test_every_key_of_a_shard_carries_its_tag() -> None:
+    names = [f(7) for f in (keys.inbox, keys.aside, keys.tries, keys.log)]
+    names += [f(7, 15) for f in (keys.snapshot, keys.events, keys.outcomes, keys.refusals)]
+    assert all(name.startswith("{s07}:") for name in names)
+    assert len(set(names)) == len(names)
+
+
+def test_each_shard_is_in_one_lane() -> None:
+    dealt = [shard for lane in range(3) for shard in keys.shards_of(lane, 3, 8)]
+    assert sorted(dealt) == list(range(8))
+    assert all(
+        keys.lane_of(shard, 3) == lane for lane in range(3) for shard in keys.shards_of(lane, 3, 8)
+    )

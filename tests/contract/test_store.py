@@ -1,0 +1,236 @@
+"""The guarantees of `infra.store.port`, asked of every adapter."""
+
+import pytest
+
+from domain.errors import Code
+from domain.match.events import NO_HASH
+from infra.outcomes import parse, tail
+from infra.store.port import (
+    REFUSALS,
+    Conflict,
+    Done,
+    Entry,
+    Known,
+    Queued,
+    Shape,
+    Store,
+    Submission,
+    Turned,
+    Write,
+    refusal_field,
+)
+
+BOARD = 7
+SHARD = 3
+ALICE = b"alice..."
+HEADS = [NO_HASH] + [bytes([n]) * 32 for n in range(1, 9)]
+
+
+def submission(number: int, board: int = BOARD, digest: bytes = b"digest..") -> Submission:
+    return Submission(board, id_of(number), digest, b"payload %d" % number, ALICE, 0, "door:1")
+
+
+def id_of(number: int) -> bytes:
+    return bytes([number]) * 16
+
+
+def moved(entry: Entry, number: int, before: int, leaves: int = 1) -> Write:
+    """A commit of `leaves` events by command `number` on the head after event `before`."""
+    return Write(
+        shard=entry.shard,
+        entry=entry.id,
+        board=BOARD,
+        id=id_of(number),
+        head=HEADS[before],
+        digest=b"digest..",
+        tail=tail("", before + 1, ""),
+        leaves=tuple(b"event %d" % (before + 1 + i) for i in range(leaves)),
+        snapshot=HEADS[before + leaves] + b"state",
+    )
+
+
+def refused(entry: Entry, number: int, before: int) -> Write:
+    return Write(
+        shard=entry.shard,
+        entry=entry.id,
+        board=BOARD,
+        id=id_of(number),
+        head=HEADS[before],
+        digest=b"digest..",
+        tail=tail("illegal-move", before, "no"),
+        leaves=(b"refusal",),
+        snapshot=None,
+        refused=refusal_field(ALICE, 0),
+    )
+
+
+def queue(store: Store, *numbers: int) -> list[Entry]:
+    for answer in store.submit([submission(number) for number in numbers]):
+        assert isinstance(answer, Queued)
+    return store.waiting([SHARD], 10)
+
+
+def test_the_shards_of_existing_data_stay_and_its_lanes_are_set_anew(store: Store) -> None:
+    assert store.create(Shape(shards=64, lanes=2)) == Shape(shards=4, lanes=2)
+    assert store.shape() == Shape(shards=4, lanes=2)
+
+
+def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
+    first, second = store.allocate(id_of(1)), store.allocate(id_of(2))
+    assert (first, second) == (1, 2)
+    assert store.allocate(id_of(1)) == first
+
+
+def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    assert (entry.shard, entry.payload, entry.door) == (SHARD, b"payload 1", "door:1")
+    assert entry.received > 1_700_000_000_000
+    assert store.depth([SHARD]) == 1
+    assert store.depth([0, 1, 2]) == 0
+
+
+def test_commands_wait_in_the_order_they_came(store: Store) -> None:
+    assert [e.payload for e in queue(store, 3, 1, 2)] == [
+        b"payload 3",
+        b"payload 1",
+        b"payload 2",
+    ]
+
+
+def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store: Store) -> None:
+    store.submit([submission(n, board=n) for n in range(8)])
+    assert {e.shard for e in store.waiting([0, 1, 2, 3], 4)} == {0, 1, 2, 3}
+    assert len(store.waiting([0, 1, 2, 3], 4)) == 4
+
+
+def test_an_empty_inbox_gives_nothing_after_the_wait(store: Store) -> None:
+    assert list(store.waiting([0, 1], 10, block_ms=10)) == []
+
+
+def test_a_full_inbox_takes_no_more(store: Store) -> None:
+    queue(store, 1, 2, 3, 4, 5)
+    assert store.submit([submission(6)]) == [Turned(Code.BUSY)]
+    assert store.depth([SHARD]) == 5
+
+
+def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
+    store: Store,
+) -> None:
+    (entry,) = queue(store, 1)
+    (result,) = store.commit([moved(entry, 1, before=0, leaves=2)])
+    assert isinstance(result, Done)
+    outcome = parse(result.stored)
+    assert (outcome.accepted, outcome.seq, outcome.index) == (True, 1, 0)
+    assert store.events(BOARD) == [b"event 1", b"event 2"]
+    assert store.snapshots([BOARD, 8]) == [HEADS[2] + b"state", None]
+    assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"event 2")]
+    assert store.outcome(BOARD, id_of(1)) == result.stored
+    assert store.depth([SHARD]) == 0
+
+
+def test_a_refusal_is_a_leaf_and_changes_nothing_else(store: Store) -> None:
+    entries = queue(store, 1, 2)
+    store.commit([moved(entries[0], 1, before=0)])
+    (result,) = store.commit([refused(entries[1], 2, before=1)])
+    assert isinstance(result, Done)
+    assert parse(result.stored).code == "illegal-move"
+    assert store.events(BOARD) == [b"event 1"]
+    assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"refusal")]
+    assert store.snapshots([BOARD]) == [HEADS[1] + b"state"]
+
+
+def test_a_run_of_commands_is_committed_in_order_with_one_index_after_the_other(
+    store: Store,
+) -> None:
+    a, b, c = queue(store, 1, 2, 3)
+    results = store.commit(
+        [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
+    )
+    assert [parse(r.stored).index for r in results if isinstance(r, Done)] == [0, 1, 2]
+    assert [i for i, _ in store.leaves(SHARD, 1, 2)] == [1, 2]
+
+
+def test_a_command_id_that_has_an_outcome_changes_nothing(store: Store) -> None:
+    first, again = queue(store, 1, 1)
+    (done,) = store.commit([moved(first, 1, before=0)])
+    assert isinstance(done, Done)
+    assert store.commit([moved(again, 1, before=1)]) == [Known(done.stored)]
+    assert store.events(BOARD) == [b"event 1"]
+    assert store.depth([SHARD]) == 0
+
+
+def test_the_same_command_twice_in_a_run_is_one_event(store: Store) -> None:
+    first, again = queue(store, 1, 1)
+    done, known = store.commit([moved(first, 1, before=0), moved(again, 1, before=1)])
+    assert isinstance(done, Done)
+    assert known == Known(done.stored)
+    assert store.events(BOARD) == [b"event 1"]
+
+
+@pytest.mark.parametrize("kind", [moved, refused])
+def test_a_command_decided_on_another_head_conflicts_and_stays(store: Store, kind: object) -> None:
+    assert callable(kind)
+    first, second = queue(store, 1, 2)
+    store.commit([moved(first, 1, before=0)])
+    assert store.commit([kind(second, 2, before=0)]) == [Conflict()]
+    assert store.events(BOARD) == [b"event 1"]
+    assert store.leaves(SHARD, 0, 10) == [(0, b"event 1")]
+    assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
+
+
+def test_what_follows_a_conflict_of_its_match_conflicts_too(store: Store) -> None:
+    _, second, third = queue(store, 1, 2, 3)
+    results = store.commit([moved(second, 2, before=4), moved(third, 3, before=5)])
+    assert results == [Conflict(), Conflict()]
+
+
+def test_shards_are_committed_independently(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    store.submit([submission(2, board=4)])
+    (other,) = store.waiting([0], 10)
+    ok = Write(0, other.id, 4, id_of(2), NO_HASH, b"digest..", tail("", 1, ""), (b"e",), HEADS[1])
+    results = store.commit([moved(entry, 1, before=3), ok])
+    assert isinstance(results[0], Conflict)
+    assert isinstance(results[1], Done)
+
+
+def test_a_repeated_command_is_answered_from_its_outcome(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    (done,) = store.commit([moved(entry, 1, before=0)])
+    assert isinstance(done, Done)
+    assert store.submit([submission(1)]) == [Known(done.stored)]
+    assert store.depth([SHARD]) == 0
+
+
+def test_an_id_used_for_another_command_is_told(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    store.commit([moved(entry, 1, before=0)])
+    assert store.submit([submission(1, digest=b"another.")]) == [Turned(Code.ID_REUSED)]
+
+
+def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store: Store) -> None:
+    for number in range(REFUSALS):
+        (entry,) = queue(store, number)
+        store.commit([refused(entry, number, before=0)])
+    assert store.refused(BOARD, ALICE, 0) == REFUSALS
+    assert store.submit([submission(200)]) == [Turned(Code.TOO_MANY_REFUSALS)]
+    other = Submission(BOARD, id_of(201), b"digest..", b"bob's", b"bob.....", 0, "door:1")
+    assert isinstance(store.submit([other])[0], Queued)
+    (entry,) = store.waiting([SHARD], 10)
+    store.commit([moved(entry, 201, before=0)])
+    assert store.refused(BOARD, ALICE, 0) == 0
+    assert isinstance(store.submit([submission(200)])[0], Queued)
+
+
+def test_attempts_are_counted_until_the_outcome(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    assert [store.try_again(SHARD, entry.id) for _ in range(2)] == [1, 2]
+    assert store.tried(SHARD) == {entry.id: 2}
+    store.commit([moved(entry, 1, before=0)])
+    assert store.tried(SHARD) == {}
+
+
+def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
+    first, second = queue(store, 1, 2)
+    store.set_aside(first)
+    assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
