@@ -1,0 +1,190 @@
+import threading
+from collections.abc import Iterator
+
+import fakeredis
+import pytest
+from argon2 import PasswordHasher
+from redis import Redis
+
+from domain.errors import Code, Refusal
+from infra import keys
+from infra.accounts import Accounts, check_password, read_name
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+DEARER = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
+
+
+@pytest.fixture(params=["fake", "valkey"])
+def client(request) -> Iterator[Redis]:
+    if request.param == "valkey":
+        yield request.getfixturevalue("redis_client")
+    else:
+        with fakeredis.FakeRedis() as fake:
+            yield fake
+
+
+@pytest.fixture
+def accounts(client) -> Accounts:
+    return Accounts(client, CHEAP)
+
+
+def refused(code, call, *args) -> str:
+    with pytest.raises(Refusal) as caught:
+        call(*args)
+    assert caught.value.code is code
+    return caught.value.sentence
+
+
+def test_an_account_is_found_by_name_and_by_id(accounts):
+    alice = accounts.signup("alice", "wonderland")
+    assert len(alice) == 8
+    assert accounts.id_of("alice") == alice
+    assert accounts.verify("alice", "wonderland") == alice
+    assert accounts.name_of([alice, bytes(8), alice]) == ["alice", None, "alice"]
+
+
+def test_names_are_read_in_any_case(accounts):
+    alice = accounts.signup("Alice", "wonderland")
+    assert accounts.verify("ALICE", "wonderland") == alice
+    assert accounts.name_of([alice]) == ["alice"]
+    assert "taken" in refused(Code.NAME_TAKEN, accounts.signup, "aLiCe", "wonderland")
+
+
+def test_a_record_holds_no_password(accounts, client):
+    alice = accounts.signup("alice", "wonderland")
+    record = client.get(keys.account(alice))
+    assert b"wonderland" not in record
+    assert b"$argon2id$" in record
+    assert client.get(keys.user("alice")) == alice
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "a", "1alice", "-al", "al ice", "a" * 21, "al!ce", "ålice", "\N{KELVIN SIGN}evin", "al\n"],
+)
+def test_what_can_not_be_a_name_is_refused(accounts, name):
+    assert "no userid" in refused(Code.BAD_NAME, accounts.signup, name, "wonderland")
+    refused(Code.UNKNOWN_USER, accounts.id_of, name)
+    refused(Code.UNKNOWN_USER, accounts.verify, name, "wonderland")
+
+
+@pytest.mark.parametrize("name", ["al", "a" * 20, "a-b_3", "Z9"])
+def test_names_of_good_form_are_read(name):
+    assert read_name(name) == name.lower()
+
+
+@pytest.mark.parametrize(
+    "password", ["", "five5", "x" * 129, "with blank", "tab\there", "nul\0byte", "half\udc80pair"]
+)
+def test_what_can_not_be_a_password_is_refused(accounts, password):
+    sentence = refused(Code.BAD_PASSWORD, accounts.signup, "alice", password)
+    assert not password or password not in sentence
+    refused(Code.UNKNOWN_USER, accounts.id_of, "alice")
+
+
+@pytest.mark.parametrize("password", ["sixsix", "x" * 128, "påßwörd"])
+def test_passwords_of_good_form_are_taken(password):
+    check_password(password)
+
+
+def test_a_wrong_password_is_refused_without_repeating_it(accounts):
+    accounts.signup("alice", "wonderland")
+    for wrong in ("looking-glass", "", "wonderlan\udc80"):
+        sentence = refused(Code.WRONG_PASSWORD, accounts.verify, "alice", wrong)
+        assert not wrong or wrong not in sentence
+
+
+def test_an_unknown_user_costs_a_hash_too(client):
+    checked = []
+
+    class Counting(PasswordHasher):
+        def verify(self, hash, password):  # noqa: A002 - the name is argon2's
+            checked.append(hash.split("$")[3])
+            return super().verify(hash, password)
+
+    accounts = Accounts(client, Counting(time_cost=1, memory_cost=8, parallelism=1))
+    accounts.signup("alice", "wonderland")
+    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "looking-glass")
+    refused(Code.UNKNOWN_USER, accounts.verify, "nobody", "looking-glass")
+    assert checked == ["m=8,t=1,p=1", "m=8,t=1,p=1"]
+
+
+def test_a_changed_password_replaces_the_old(accounts):
+    alice = accounts.signup("alice", "wonderland")
+    refused(Code.WRONG_PASSWORD, accounts.change_password, "alice", "guessed", "looking-glass")
+    refused(Code.BAD_PASSWORD, accounts.change_password, "alice", "wonderland", "short")
+    refused(Code.UNKNOWN_USER, accounts.change_password, "nobody", "wonderland", "looking-glass")
+    assert accounts.change_password("alice", "wonderland", "looking-glass") == alice
+    assert accounts.verify("alice", "looking-glass") == alice
+    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "wonderland")
+
+
+def test_a_hash_of_old_parameters_is_renewed_when_seen(accounts, client):
+    alice = accounts.signup("alice", "wonderland")
+    later = Accounts(client, DEARER)
+    assert later.verify("alice", "wonderland") == alice
+    assert b"m=16,t=2" in client.get(keys.account(alice))
+    assert later.change_password("alice", "wonderland", "looking-glass") == alice
+
+
+def test_a_renewal_does_not_undo_a_change_made_meanwhile(accounts, client):
+    alice = accounts.signup("alice", "wonderland")
+
+    class Interrupted(PasswordHasher):
+        def check_needs_rehash(self, hash):  # noqa: A002 - the name is argon2's
+            accounts.change_password("alice", "wonderland", "looking-glass")
+            return super().check_needs_rehash(hash)
+
+    later = Accounts(client, Interrupted(time_cost=2, memory_cost=16, parallelism=1))
+    assert later.verify("alice", "wonderland") == alice
+    assert accounts.verify("alice", "looking-glass") == alice
+
+
+def test_of_two_changes_at_once_one_is_told_to_try_again(accounts, client):
+    accounts.signup("alice", "wonderland")
+
+    class Interrupted(PasswordHasher):
+        def hash(self, password, *, salt=None):
+            accounts.change_password("alice", "wonderland", "looking-glass")
+            return super().hash(password, salt=salt)
+
+    late = Accounts(client, Interrupted(time_cost=1, memory_cost=8, parallelism=1))
+    refused(Code.BUSY, late.change_password, "alice", "wonderland", "third-one")
+
+
+def test_of_many_signups_at_once_one_gets_the_name(redis_client):
+    accounts = Accounts(redis_client, CHEAP)
+    ready = threading.Barrier(8)
+    won, lost = [], []
+
+    def signup() -> None:
+        ready.wait()
+        try:
+            won.append(accounts.signup("alice", "wonderland"))
+        except Refusal as refusal:
+            lost.append(refusal.code)
+
+    threads = [threading.Thread(target=signup) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert lost == [Code.NAME_TAKEN] * 7
+    assert accounts.id_of("alice") == won[0]
+    assert sorted(redis_client.keys()) == sorted(
+        [keys.user("alice").encode(), keys.account(won[0]).encode()]
+    )
+
+
+def test_a_signup_that_loses_the_race_takes_its_record_back(client):
+    first = Accounts(client, CHEAP)
+
+    class Overtaken(PasswordHasher):
+        def hash(self, password, *, salt=None):
+            first.signup("alice", "wonderland")
+            return super().hash(password, salt=salt)
+
+    late = Accounts(client, Overtaken(time_cost=1, memory_cost=8, parallelism=1))
+    refused(Code.NAME_TAKEN, late.signup, "alice", "looking-glass")
+    assert len(client.keys()) == 2
+    assert first.verify("alice", "wonderland") == first.id_of("alice")
