@@ -23,7 +23,8 @@ from domain.errors import Code, Refusal
 
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in api.py
 
-_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")  # no sign, no leading zero
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")  # no sign, no leading zero
+_QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
 
 
 class _Flag(msgspec.Struct, frozen=True):
@@ -55,6 +56,7 @@ def _flags(kind: type[msgspec.Struct]) -> Mapping[str, _Flag]:
 
 
 def _unknown(name: str, known: Mapping[str, _Flag]) -> Refusal:
+    name = name[:_QUOTED]
     if near := get_close_matches(name.lower(), known, n=1):
         hint = f"did you mean -{near[0]}?"
     else:
@@ -71,7 +73,7 @@ def _value(name: str, flag: _Flag, given: str | None) -> bool | int | StrEnum:
     low, high = flag.bounds
     if given is None or not _NUMBER.fullmatch(given) or not low <= int(given) <= high:
         problem = "is out of range" if given and _NUMBER.fullmatch(given) else "needs a number"
-        written = f"-{name}" if given is None else f"-{name}={given}"
+        written = f"-{name}" if given is None else f"-{name}={given[:_QUOTED]}"
         raise Refusal(
             Code.BAD_OPTION, f"{written!r} {problem}: -{name}=N, with N from {low} to {high}"
         )

@@ -96,7 +96,8 @@ def _intersection(name: str) -> int:
     try:
         return INDEX[name]
     except KeyError:
-        raise UnreadableMove(f"{name[:24]!r} is no intersection; {FORM}") from None
+        problem = f"{name[:24]!r} is no intersection" if name else "an intersection is missing"
+        raise UnreadableMove(f"{problem}; {FORM}") from None
 
 
 def _read(text: str) -> Pow2Move:
@@ -137,9 +138,10 @@ def _boards(pieces: Mapping[str, str]) -> dict[str, int]:
 def _in_placing(boards: Mapping[str, int]) -> bool:
     """Tell whether a match with `-free` is still in its placing phase.
 
-    Count two lives for a fresh piece and one for an aged one. A turn that places k pieces at k
-    neighbours adds 2k lives and takes k + 1 at most, and one that lacks pieces to place is made
-    by a player with 13 or more: nobody comes below the eight lives of four fresh pieces again.
+    Count two lives for a fresh piece and one for an aged one. A turn that serves k neighbours
+    adds 2k lives and takes k + 1 at most; one that lacks pieces to place is made by a player
+    with twelve or more and loses four lives at most. So nobody who once has the eight lives of
+    four fresh pieces comes below them again, and before that Dark, who places last, has fewer.
     """
     return 2 * boards["X"].bit_count() + boards["x"].bit_count() < 2 * FREE_PIECES
 

@@ -127,7 +127,8 @@ def _places_fault(position: Pow2Position, move: Pow2Move) -> str:
         those = _listed(move.placed)
         return f"{those} can't serve {_listed(around)} with an intersection each; {remedy}"
     pieces = "1 piece has" if due == 1 else f"{due} pieces have"
-    return f"{pieces} to be placed for {_listed(around)}, not {named}; {remedy}"
+    number = f"{named} are" if named > 1 else "1 is" if named else "none is"
+    return f"{pieces} to be placed for {_listed(around)}, and {number} named; {remedy}"
 
 
 def _place_fault(position: Pow2Position, move: Pow2Move, at: int) -> str | None:

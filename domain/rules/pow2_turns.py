@@ -5,6 +5,7 @@ occupation of the line; and because a triangle with the destination lies within 
 the placements are one table per destination, by the occupation of its neighbours.
 """
 
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -97,12 +98,19 @@ def write(move: Pow2Move) -> str:
         return NAMES[move.target]
     if not move.placed:
         return f"{NAMES[move.origin]}-{NAMES[move.target]}"
-    return f"{NAMES[move.origin]}-{NAMES[move.target]}:{','.join(names_of(move.placed))}"
+    return f"{NAMES[move.origin]}-{NAMES[move.target]}:{_listed(move.placed)}"
+
+
+@lru_cache(4096)  # more than there are sets that can be placed, and a limit for others
+def _listed(board: int) -> str:
+    return ",".join(names_of(board))
 
 
 def complete_placements(target: int, around: int) -> set[int]:
     """Give the placements that serve each occupied neighbour with an intersection of its own."""
     empty = ADJACENT[target] & ~around
+    if empty.bit_count() < around.bit_count():
+        return set()
     partial = {0}
     for neighbour in bits(around):
         serving = [1 << at for at in bits(empty & ADJACENT[neighbour])]

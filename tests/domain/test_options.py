@@ -1,0 +1,180 @@
+"""Option flags: read leniently in the hyphen, refused by kind, written in one form."""
+
+from enum import StrEnum
+from itertools import product
+from typing import Annotated
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import Code, Refusal
+from domain.rules.options import read_options, write_options
+from domain.rules.pow2 import Pow2Options
+
+
+class Touch(StrEnum):
+    ANY = "touch_any"
+    ENEMY = "touch_enemy"
+
+
+class Start(StrEnum):
+    USUAL = ""
+    ODD = "odd"
+    EVEN = "even"
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """Each kind of flag: alone, with a number, grouped with a named and an unnamed default."""
+
+    invert: bool = False
+    tiles: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12
+    touch: Touch = Touch.ENEMY
+    start: Start = Start.USUAL
+
+
+KNOWN = "-even, -invert, -odd, -tiles, -touch_any, -touch_enemy"
+
+
+def read(*flags):
+    return read_options(Sample, flags)
+
+
+def refused(*flags):
+    with pytest.raises(Refusal) as refusal:
+        read(*flags)
+    return refusal.value.code, refusal.value.sentence
+
+
+def test_no_flags_give_the_defaults_which_are_written_as_nothing():
+    assert read() == Sample()
+    assert write_options(Sample()) == ()
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (["-invert"], Sample(invert=True)),
+        (["invert"], Sample(invert=True)),
+        (["-tiles=20", "odd"], Sample(tiles=20, start=Start.ODD)),
+        (["tiles=2"], Sample(tiles=2)),
+        (["-tiles=60"], Sample(tiles=60)),
+        (["-touch_any", "-invert"], Sample(touch=Touch.ANY, invert=True)),
+        (["-touch_enemy"], Sample()),
+        (["-tiles=12"], Sample()),
+    ],
+)
+def test_flags_are_read_with_or_without_hyphen(flags, expected):
+    assert read(*flags) == expected
+
+
+def test_the_recorded_form_is_sorted_hyphenated_and_leaves_defaults_out():
+    options = read("touch_any", "tiles=7", "-odd", "invert")
+    assert write_options(options) == ("-invert", "-odd", "-tiles=7", "-touch_any")
+    assert write_options(read("tiles=12", "touch_enemy", "even")) == ("-even",)
+
+
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("-invrt", "there is no option '-invrt'; did you mean -invert?"),
+        ("touch_enmy", "there is no option '-touch_enmy'; did you mean -touch_enemy?"),
+        ("TILES=3", "there is no option '-TILES'; did you mean -tiles?"),
+        ("--odd", "there is no option '--odd'; did you mean -odd?"),
+        ("zzz", f"there is no option '-zzz'; known are {KNOWN}"),
+    ],
+)
+def test_an_unknown_flag_is_refused_with_the_nearest_known_one(flag, sentence):
+    assert refused(flag) == (Code.UNKNOWN_OPTION, sentence)
+
+
+@pytest.mark.parametrize("flag", ["", "-", "=3", "-=", " ", "- invert"])
+def test_a_flag_without_a_proper_name_is_unknown(flag):
+    assert refused(flag)[0] is Code.UNKNOWN_OPTION
+
+
+def test_a_long_unknown_flag_is_quoted_in_part():
+    assert len(refused("q" * 5000)[1]) < 200
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["-invert", "invert"], "-invert is given twice; give it once"),
+        (["-tiles=3", "-tiles=4"], "-tiles is given twice; give it once"),
+        (["-touch_enemy", "touch_enemy"], "-touch_enemy is given twice; give it once"),
+        (["-odd", "-even"], "-odd and -even exclude each other; give one of them"),
+        (
+            ["-touch_enemy", "-touch_any"],
+            "-touch_enemy and -touch_any exclude each other; give one of them",
+        ),
+    ],
+)
+def test_repeated_and_contradicting_flags_are_refused(flags, sentence):
+    assert refused(*flags) == (Code.BAD_OPTION, sentence)
+
+
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("-invert=1", "-invert takes no value; write it alone"),
+        ("-invert=", "-invert takes no value; write it alone"),
+        ("-odd=yes", "-odd takes no value; write it alone"),
+        ("-tiles", "'-tiles' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=", "'-tiles=' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=x", "'-tiles=x' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=+3", "'-tiles=+3' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=03", "'-tiles=03' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=3.0", "'-tiles=3.0' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=٣", "'-tiles=٣' needs a number: -tiles=N, with N from 2 to 60"),
+        ("-tiles=1", "'-tiles=1' is out of range: -tiles=N, with N from 2 to 60"),
+        ("-tiles=61", "'-tiles=61' is out of range: -tiles=N, with N from 2 to 60"),
+    ],
+)
+def test_malformed_values_and_those_out_of_range_are_refused(flag, sentence):
+    assert refused(flag) == (Code.BAD_OPTION, sentence)
+
+
+def test_a_field_that_declares_no_flag_is_a_mistake_of_the_game():
+    class Wrong(msgspec.Struct, frozen=True):
+        word: str = ""
+
+    with pytest.raises(TypeError, match="'word' declares no flag"):
+        read_options(Wrong, [])
+
+
+@given(
+    st.builds(
+        Sample,
+        invert=st.booleans(),
+        tiles=st.integers(2, 60),
+        touch=st.sampled_from(Touch),
+        start=st.sampled_from(Start),
+    )
+)
+def test_reading_gives_back_what_was_written(options):
+    assert read(*write_options(options)) == options
+
+
+@given(st.lists(st.text("-=invertldsouch_any0123456789", max_size=14), max_size=3))
+def test_whatever_is_given_is_read_or_refused(flags):
+    try:
+        options = read(*flags)
+    except Refusal:
+        assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
+    else:
+        assert read(*write_options(options)) == options
+
+
+def test_the_sixteen_option_sets_of_pow2_are_written_and_read_back():
+    starts = ("", "-fast", "-free", "-middle")
+    for chosen in product(("", "-exact"), starts, ("", "-noborder")):
+        flags = tuple(flag for flag in chosen if flag)
+        assert write_options(read_options(Pow2Options, flags)) == flags
+
+
+@pytest.mark.parametrize("pair", [("-fast", "middle"), ("free", "-fast"), ("-middle", "-free")])
+def test_pow2_takes_at_most_one_start(pair):
+    with pytest.raises(Refusal, match="exclude each other"):
+        read_options(Pow2Options, pair)
