@@ -11,12 +11,13 @@ notifications. A client made here
   `ANSWER_TIMEOUT` seconds beyond what a blocking command asks for;
 - speaks RESP2: no handshake round trip, replies of one shape from every server, and redis-py
   drops a pooled connection on which an unread answer is left (it does not look under RESP3);
-- parses with hiredis, gives bytes, and checks a connection idle for `HEALTH_INTERVAL` seconds
-  before it trusts a command to it, so that a dead peer is a definite failure: nothing was sent.
+- parses with hiredis, gives bytes, and tries a connection that is new, or was idle for
+  `HEALTH_INTERVAL` seconds, with PING before it trusts a command to it, so that a dead peer is
+  a definite failure: the command was not sent.
 """
 
 from typing import Final
-from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from redis import ConnectionPool, Redis
 from redis._parsers import _HiredisParser
@@ -80,11 +81,9 @@ def unix_url(socket: str) -> str:
 def shown_url(url: str) -> str:
     """Give `url` as it may be shown and logged: without its password."""
     parts = urlsplit(url)
-    query = "" if "password" in parse_qs(parts.query) else parts.query
-    host = parts.netloc.rpartition("@")[2]
-    if "@" in parts.netloc:
-        host = f"***@{host}"
-    return urlunsplit((parts.scheme, host, parts.path, query, ""))
+    _, login, host = parts.netloc.rpartition("@")
+    query = f"?{parts.query}" if parts.query and "password" not in parse_qs(parts.query) else ""
+    return f"{parts.scheme}://{'***@' if login else ''}{host}{parts.path}{query}"
 
 
 def _checked_url(target: str) -> str:

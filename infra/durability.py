@@ -149,7 +149,7 @@ def _check_wait(client: Redis) -> None:
         )
 
 
-def _ask(command: str, question: Callable[[], Any]) -> Any:  # noqa: ANN401 - replies are untyped
+def _ask(command: str, question: Callable[[], Any]) -> Any:
     """Ask the server, turning its refusal to answer into a DurabilityError."""
     try:
         return question()
