@@ -6,25 +6,23 @@ on the disk before it is answered; the server ends with the process that started
 that is killed. A server that was killed itself can be started again by the same owner, at the
 same address, with everything it had answered.
 
-In the data directory: `valkey/` (the append-only files), `valkey.log`, `lock`, and `valkey.sock`
-or, where that path is too long for a socket, `socket`, which names the path used instead.
+What it keeps in the data directory is described in `infra.data_directory`.
 """
 
 import logging
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Final, Self
 
 from redis import Redis
 
 from infra.clients import make_client, unix_url
+from infra.data_directory import DataDirectory, DirectoryError, answers
 from infra.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
 from infra.server_binary import BinaryError, ServerBinary, find_binary
 
@@ -33,17 +31,16 @@ logger = logging.getLogger(__name__)
 STOP_DEADLINE: Final = 10.0
 """Seconds the server may take to end by itself."""
 
-_SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
 _SILENCE_LIMIT: Final = 60.0  # seconds without any answer, not even "loading"
 _ORPHAN_LIMIT: Final = 30.0  # seconds to wait for what a killed owner's server left behind
-_LOG_LIMIT: Final = 8 << 20  # bytes of log kept when the server starts; one older log is kept
 _NOTICE_EVERY: Final = 5.0  # seconds between lines that say the server is still loading
-_OURS: Final = frozenset({"lock", "matchpost.toml"})
 
 _SETTINGS: Final[Mapping[str, str]] = {
     "port": "0",
     "unixsocketperm": "700",
     "daemonize": "no",
+    # SIGTERM is final: otherwise it is refused while a first log is being written
+    "shutdown-on-sigterm": "force",
     "save": "",  # the log is the only copy on disk; snapshots would fork for nothing
     "appendonly": "yes",
     "aof-use-rdb-preamble": "yes",
@@ -96,6 +93,7 @@ class EmbeddedServer:
         binary: Path | None = None,
     ) -> None:
         self.data = data.absolute()
+        self._directory = DataDirectory(self.data)
         self._settings = {
             **_SETTINGS,
             "appendfsync": "always" if durable else "no",
@@ -145,14 +143,14 @@ class EmbeddedServer:
             return
         first = not self._lock.held
         try:
-            prepare_directory(self.data)
+            self._directory.prepare()
             self._acquire_lock()
             self._launch()
         except BaseException as error:
             self._kill_and_reap()
             if first:  # a first start that failed leaves no owner behind
                 self._give_up_directory()
-            if isinstance(error, LockedError | BinaryError):
+            if isinstance(error, LockedError | BinaryError | DirectoryError):
                 raise EmbeddedError(str(error)) from error
             raise
 
@@ -218,10 +216,9 @@ class EmbeddedServer:
     def _launch(self) -> None:
         """Start the process, wait for it, and note how long it took."""
         self._binary = self._binary or find_binary(self._chosen)
-        place = self._socket = self._socket or _make_socket_path(self.data)
-        place.unlink(missing_ok=True)
+        place = self._socket = self._socket or self._directory.choose_socket()
         begun = time.monotonic()
-        with _open_log(self.data) as log:
+        with self._directory.open_log() as log:
             start_of_log = log.tell()
             self._process = spawn(
                 [str(self._binary.path), *self._arguments(place)],
@@ -229,7 +226,7 @@ class EmbeddedServer:
                 pass_fds=(self._lock.descriptor,),
                 output=log,
             )
-        _wait_until_ready(self._process, place, self.data, start_of_log)
+        _wait_until_ready(self._process, place, self._directory, start_of_log)
         self._load_seconds = time.monotonic() - begun
         logger.info("%s is ready after %.2f s", self.version, self._load_seconds)
 
@@ -237,8 +234,8 @@ class EmbeddedServer:
         """Give the server's settings as arguments."""
         places = {
             "unixsocket": str(place),
-            "dir": str(self.data / "valkey"),
-            "logfile": str(self.data / "valkey.log"),
+            "dir": str(self._directory.files),
+            "logfile": str(self._directory.log),
         }
         settings = {**places, **self._settings}
         return [part for key, value in settings.items() for part in (f"--{key}", value)]
@@ -246,7 +243,7 @@ class EmbeddedServer:
     def _give_up_directory(self) -> None:
         """Remove the socket and let go of the lock, if it is ours."""
         if self._lock.held:
-            _remove_socket(self.data)
+            self._directory.remove_socket()
             self._lock.release()
         self._socket = None
 
@@ -263,93 +260,14 @@ def socket_url(data: Path) -> str:
 
     Raises NotRunningError when none answers there.
     """
-    place = _known_socket(data.absolute())
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(1.0)
-            probe.connect(str(place))
-    except OSError as error:
-        raise NotRunningError(
-            f"no server is running for {data}; start it with `matchpost serve`"
-        ) from error
+    place = DataDirectory(data.absolute()).known_socket()
+    if not answers(place):
+        raise NotRunningError(f"no server is running for {data}; start it with `matchpost serve`")
     return unix_url(str(place))
 
 
-def prepare_directory(data: Path) -> None:
-    """Make the data directory and what the server needs in it, for this user only (0700).
-
-    An existing directory is made private if it is empty or already a data directory; raises
-    EmbeddedError for one that others may enter and that holds something else.
-    """
-    try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if data.stat().st_mode & 0o077:
-            _make_private(data)
-        (data / "valkey").mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise EmbeddedError(
-            f"the data directory {data} can't be used ({error.strerror}); "
-            "choose another with MATCHPOST_DATA"
-        ) from error
-
-
-def _make_private(data: Path) -> None:
-    """Close an existing directory to others, unless it looks like somebody else's."""
-    names = {entry.name for entry in data.iterdir()}
-    if names and not names & _OURS:
-        raise EmbeddedError(
-            f"the directory {data} is open to other users and holds other files; "
-            f"close it with `chmod 700 {data}`, or choose another with MATCHPOST_DATA"
-        )
-    data.chmod(0o700)
-
-
-def _make_socket_path(data: Path) -> Path:
-    """Choose where the server listens, and write it down if it is not the usual place."""
-    _remove_socket(data)
-    place = data / "valkey.sock"
-    if len(os.fsencode(place)) <= _SOCKET_LIMIT:
-        return place
-    for parent in (None, "/tmp"):  # noqa: S108 - mkdtemp makes a private directory in it
-        directory = Path(tempfile.mkdtemp(prefix="matchpost-", dir=parent))
-        place = directory / "valkey.sock"
-        if len(os.fsencode(place)) <= _SOCKET_LIMIT:
-            (data / "socket").write_bytes(os.fsencode(place))
-            return place
-        directory.rmdir()
-    raise EmbeddedError("no temporary directory has a path short enough for a socket; set TMPDIR")
-
-
-def _known_socket(data: Path) -> Path:
-    """Give the path on which a server of `data` listens, if there is one."""
-    try:
-        return Path(os.fsdecode((data / "socket").read_bytes()))
-    except OSError:
-        return data / "valkey.sock"
-
-
-def _remove_socket(data: Path) -> None:
-    """Remove what an earlier server left: its socket, and the temporary directory around it."""
-    place = _known_socket(data)
-    place.unlink(missing_ok=True)
-    (data / "socket").unlink(missing_ok=True)
-    if place.parent != data and place.parent.name.startswith("matchpost-"):
-        shutil.rmtree(place.parent, ignore_errors=True)
-
-
-def _open_log(data: Path) -> IO[bytes]:
-    """Open the server's log for appending, having put a long one aside as `valkey.log.1`."""
-    path = data / "valkey.log"
-    if path.exists() and path.stat().st_size > _LOG_LIMIT:
-        path.replace(data / "valkey.log.1")
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode=0o600)
-    log = os.fdopen(descriptor, "ab")
-    log.seek(0, os.SEEK_END)
-    return log
-
-
 def _wait_until_ready(
-    process: subprocess.Popen[bytes], place: Path, data: Path, start_of_log: int
+    process: subprocess.Popen[bytes], place: Path, directory: DataDirectory, start_of_log: int
 ) -> None:
     """Wait until the server answers PING with PONG, however long it loads.
 
@@ -360,13 +278,13 @@ def _wait_until_ready(
     while (answer := _ping(place)) != "ready":
         if (code := process.poll()) is not None:
             reason = f"the embedded server {describe_exit(code)} while it started"
-            raise EmbeddedError(f"{reason}: {_log_tail(data, start_of_log)}")
+            raise EmbeddedError(f"{reason}: {directory.log_tail(start_of_log)}")
         now = time.monotonic()
         if answer == "loading":
             heard = now
         if now - heard > _SILENCE_LIMIT:
             reason = f"the embedded server did not answer within {_SILENCE_LIMIT:g} s"
-            raise EmbeddedError(f"{reason}: {_log_tail(data, start_of_log)}")
+            raise EmbeddedError(f"{reason}: {directory.log_tail(start_of_log)}")
         if now - noted > _NOTICE_EVERY:
             noted = now
             logger.info("the server is still loading its data")
@@ -385,13 +303,3 @@ def _ping(place: Path) -> str:
     except OSError:
         return ""
     return "ready" if answer.startswith(b"+PONG") else "loading"
-
-
-def _log_tail(data: Path, start: int) -> str:
-    """Give the last lines the server wrote since `start`, on one line; and where the rest is."""
-    path = data / "valkey.log"
-    with path.open("rb") as log:
-        log.seek(start)
-        lines = log.read().decode(errors="replace").splitlines()
-    said = " / ".join(line.strip() for line in lines[-3:] if line.strip())
-    return f"{said or 'it said nothing'} (more in {path})"

@@ -1,0 +1,132 @@
+"""The data directory as the embedded server uses it; for one user only.
+
+valkey/       the server's append-only files
+valkey.log    its log; `valkey.log.1` is the one before
+valkey.sock   where it listens
+socket        where it listens instead, when the path above is too long for a socket
+lock          held by the owner (`infra.process.DirectoryLock`)
+"""
+
+import os
+import socket
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+_SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
+_LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts
+_OURS: Final = frozenset({"lock", "matchpost.toml"})  # one of these marks a data directory
+_PREFIX: Final = "matchpost-"  # of the temporary directories made for sockets
+
+
+class DirectoryError(Exception):
+    """The data directory can't be used; the message is a sentence for the operator."""
+
+
+class DataDirectory:
+    """The data directory at an absolute path, which need not exist yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files = path / "valkey"
+        self.log = path / "valkey.log"
+        self._note = path / "socket"
+
+    def prepare(self) -> None:
+        """Make the directory and what the server needs in it, for this user only (0700).
+
+        An existing directory is made private if it is empty or already a data directory. Raises
+        DirectoryError for one that others may enter and that holds something else, and for one
+        that can't be made or used.
+        """
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & 0o077:
+                self._make_private()
+            self.files.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise DirectoryError(
+                f"the data directory {self.path} can't be used ({error.strerror}); "
+                "choose another with MATCHPOST_DATA"
+            ) from error
+
+    def choose_socket(self) -> Path:
+        """Give the path on which a server is to listen; the owner calls it before a first start.
+
+        Where the usual path is too long, it is in a new temporary directory (0700), and written
+        down for `known_socket`. Raises DirectoryError if there is none short enough.
+        """
+        self.remove_socket()
+        place = self.path / "valkey.sock"
+        if len(os.fsencode(place)) <= _SOCKET_LIMIT:
+            return place
+        for parent in (None, "/tmp"):  # noqa: S108 - mkdtemp makes a private directory in it
+            directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+            place = directory / "valkey.sock"
+            if len(os.fsencode(place)) <= _SOCKET_LIMIT:
+                self._note.write_bytes(os.fsencode(place))
+                return place
+            directory.rmdir()
+        raise DirectoryError(
+            "no temporary directory has a path short enough for a socket; set TMPDIR to a short one"
+        )
+
+    def known_socket(self) -> Path:
+        """Give the path on which a server listens, if one runs."""
+        try:
+            return Path(os.fsdecode(self._note.read_bytes()))
+        except OSError:
+            return self.path / "valkey.sock"
+
+    def remove_socket(self) -> None:
+        """Remove what a server left: its socket, and the temporary directory around it.
+
+        A socket on which somebody answers belongs to the directory that this one was copied from,
+        and is left alone.
+        """
+        place = self.known_socket()
+        if not answers(place):
+            place.unlink(missing_ok=True)
+            if place.parent.name.startswith(_PREFIX):
+                with suppress(OSError):  # gone already, or it holds more than a socket
+                    place.parent.rmdir()
+        self._note.unlink(missing_ok=True)
+
+    def open_log(self) -> IO[bytes]:
+        """Open the server's log for appending, positioned at its end."""
+        if self.log.exists() and self.log.stat().st_size > _LOG_LIMIT:
+            self.log.replace(self.path / "valkey.log.1")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        log = os.fdopen(os.open(self.log, flags, mode=0o600), "ab")
+        log.seek(0, os.SEEK_END)
+        return log
+
+    def log_tail(self, start: int) -> str:
+        """Give the last lines logged since the position `start`, in one; and where the rest is."""
+        with self.log.open("rb") as log:
+            log.seek(start)
+            lines = log.read().decode(errors="replace").splitlines()
+        said = " / ".join(line.strip() for line in lines[-3:] if line.strip())
+        return f"{said or 'it said nothing'} (more in {self.log})"
+
+    def _make_private(self) -> None:
+        """Close an existing directory to others, unless it looks like somebody else's."""
+        names = {entry.name for entry in self.path.iterdir()}
+        if names and not names & _OURS:
+            raise DirectoryError(
+                f"the directory {self.path} is open to other users and holds other files; "
+                f"close it with `chmod 700 {self.path}`, or choose another with MATCHPOST_DATA"
+            )
+        self.path.chmod(0o700)
+
+
+def answers(place: Path) -> bool:
+    """Whether a process takes connections on the socket at `place`."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(1.0)
+            probe.connect(os.fspath(place))
+    except OSError:
+        return False
+    return True
