@@ -1,0 +1,1 @@
+"""`matchpost serve`: everything on one machine, each part a supervised process."""

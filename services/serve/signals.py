@@ -1,0 +1,63 @@
+"""Signals as a single-threaded loop wants them: counted, and waking it from its wait."""
+
+import select
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Final, Self
+
+_STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Signals:
+    """While entered, requests to stop are counted, and they and ended children end a `wait`.
+
+    `on_stop` is called from the handler, so that a blocking step can be cut short. A SIGHUP that
+    was ignored when the program was started (`nohup`) stays ignored. Main thread only.
+    """
+
+    def __init__(self, on_stop: Callable[[], None]) -> None:
+        self.stops = 0
+        """How many times the program was asked to stop."""
+        self._on_stop = on_stop
+
+    def __enter__(self) -> Self:
+        self._reader, self._writer = socket.socketpair()
+        self._reader.setblocking(False)
+        self._writer.setblocking(False)
+        self._old_wakeup = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        kept = {number: signal.getsignal(number) for number in (*_STOPPING, signal.SIGCHLD)}
+        self._old = {
+            number: handler
+            for number, handler in kept.items()
+            if not (number == signal.SIGHUP and handler is signal.SIG_IGN)
+        }
+        for number in self._old:
+            signal.signal(number, self._child if number == signal.SIGCHLD else self._stop)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._old_wakeup)
+        self._reader.close()
+        self._writer.close()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a signal arrives or has arrived since the last wait, or `seconds` passed."""
+        ready, _, _ = select.select([self._reader], [], [], max(0.0, seconds))
+        if ready:
+            self._reader.recv(4096)
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self.stops += 1
+        self._on_stop()
+
+    def _child(self, _number: int, _frame: FrameType | None) -> None:
+        """Do nothing: with a handler, an ended child wakes the loop."""
