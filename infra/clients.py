@@ -16,6 +16,7 @@ notifications. A client made here
   a definite failure: the command was not sent.
 """
 
+import re
 from typing import Final
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -57,8 +58,10 @@ def make_client(
     """
     if blocking_timeout < 0:
         raise ValueError(f"the blocking timeout can't be negative, it is {blocking_timeout!r}")
+    url = unix_url(target) if target.startswith("/") else target
+    check_url(url)
     pool = ConnectionPool.from_url(
-        _checked_url(target),
+        url,
         max_connections=max_connections,
         socket_connect_timeout=CONNECT_TIMEOUT,
         socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
@@ -86,15 +89,22 @@ def shown_url(url: str) -> str:
     return f"{parts.scheme}://{'***@' if login else ''}{host}{parts.path}{query}"
 
 
-def _checked_url(target: str) -> str:
-    """Give the URL for `target`, or refuse it."""
-    if target.startswith("/"):
-        return unix_url(target)
-    if not target.startswith(SCHEMES):
-        raise ValueError(
-            f"a server's URL starts with redis://, rediss:// or unix://, not {target[:8]!r}"
-        )
-    refused = sorted(parse_qs(urlsplit(target).query).keys() - _QUERY_OPTIONS)
+def check_url(url: str) -> None:
+    """Raise ValueError, with a sentence that repeats no password, for a URL that can't be used."""
+    if not url.startswith(SCHEMES):
+        raise ValueError("a server's URL starts with redis://, rediss:// or unix://")
+    parts = urlsplit(url)
+    refused = sorted(parse_qs(parts.query).keys() - _QUERY_OPTIONS)
     if refused:
         raise ValueError(f"a server's URL can't set {refused[0]!r}; matchpost chooses it")
-    return target
+    if parts.scheme == "unix":
+        if parts.hostname or not parts.path.startswith("/"):
+            raise ValueError("a unix:// URL has an absolute path, after three slashes")
+        return
+    try:
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError("the port in a server's URL is a number up to 65535") from error
+    # redis-py would silently use database 0
+    if not re.fullmatch(r"/?|/\d+", parts.path):
+        raise ValueError(f"the database in a server's URL is a number, not {parts.path[1:]!r}")

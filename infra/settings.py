@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, cast, get_type_hints
 
 import msgspec
 
-from infra.clients import SCHEMES, shown_url
+from infra.clients import SCHEMES, check_url, shown_url
 from infra.durability import Mode
 
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
@@ -217,11 +217,16 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     """Convert a value to its field's type; `source` says in an error where it stands."""
     row = _TABLE[name]
     try:
-        return _CONVERT[name](value, strict)
+        checked = _CONVERT[name](value, strict)
+        if isinstance(checked, str) and name.endswith("_url"):
+            check_url(checked)
     except msgspec.ValidationError as error:
         # a URL may hold a password, so it is not repeated
         got = "" if name.endswith("_url") else f", not {value!r}"
         raise SettingsError(f"{source} must be {row.expected}{got}") from error
+    except ValueError as error:
+        raise SettingsError(f"{source} is unusable: {error}") from error
+    return checked
 
 
 def _absolute(path: Path) -> Path:

@@ -142,10 +142,14 @@ def test_a_client_is_made_for_each_kind_of_url(url, kind, expected):
     [
         ("localhost:6379", "starts with redis://, rediss:// or unix://"),
         ("redis://h?retry_on_timeout=yes", "can't set 'retry_on_timeout'"),
+        ("redis://h:port", "the port in a server's URL is a number"),
+        ("redis://h/zero", "the database in a server's URL is a number, not 'zero'"),
+        ("unix://relative/path?", "has an absolute path"),
+        ("unix://", "has an absolute path"),
         ("redis://h?socket_timeout=0", "can't set 'socket_timeout'"),
     ],
 )
-def test_a_url_that_would_undo_the_policy_is_refused(url, sentence):
+def test_a_url_that_can_t_be_used_is_refused(url, sentence):
     with pytest.raises(ValueError, match=sentence):
         make_client(url)
 

@@ -54,6 +54,7 @@ def test_an_empty_variable_counts_as_not_set():
         ({"MATCHPOST_QUEUE_CAP": "-1"}, "MATCHPOST_QUEUE_CAP must be a whole number, at least 1"),
         ({"MATCHPOST_DURABILITY": "yes"}, "MATCHPOST_DURABILITY must be fsync or none, not 'yes'"),
         ({"MATCHPOST_REDIS_URL": "http://x"}, "MATCHPOST_REDIS_URL must be a redis://, rediss://"),
+        ({"MATCHPOST_QUEUE_URL": "redis://h/x"}, "MATCHPOST_QUEUE_URL is unusable: the database"),
         ({"MATCHPOST_CONFIG": "absent.toml"}, "MATCHPOST_CONFIG names absent.toml, which does not"),
     ],
 )
