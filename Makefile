@@ -1,0 +1,42 @@
+# Needs Python 3.11 or newer, git and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: serve test check quick format clean
+
+serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
+	@$(BIN)/matchpost serve
+
+test: check  ## install what is missing and run all checks
+
+check: $(VENV)/check.stamp  ## the developers' loop: ruff, mypy, import-linter, all tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n $(JOBS)
+
+quick: $(VENV)/check.stamp  ## the tests that take no seconds
+	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+format: $(VENV)/check.stamp  ## put the code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/serve.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/check.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt --editable '.[dev]'
+	@touch $@
