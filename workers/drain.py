@@ -25,13 +25,14 @@ from domain.match import commands
 from domain.match.commands import Sent
 from domain.match.decide import Decided, Rejected, decide
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
+from domain.match.state import MatchState
 from infra import outcomes
 from infra.announce import Told, announce
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
 from infra.store.port import Conflict, Entry, Store, Write, refusal_field
-from workers.guard import limited
+from workers.guard import LIMITED
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,9 @@ _INTERNAL: Final = Rejected(
 )
 
 
+Decider = Callable[[Sent, MatchState], Decided | Rejected]
+
+
 class _Task(msgspec.Struct, frozen=True):
     """An inbox entry, read."""
 
@@ -69,6 +73,7 @@ class Drain:
         client: redis.Redis,
         lane: int,
         stopping: Callable[[], bool] = lambda: False,
+        decider: Decider = decide,
     ) -> None:
         shape = store.shape()
         self._store = store
@@ -77,6 +82,7 @@ class Drain:
         self._lane = lane
         self._shards = list(shards_of(lane, shape.lanes, shape.shards))
         self._stopping = stopping
+        self._decider = decider
         self._token = uuid4().hex
         self._suspects: set[tuple[int, str]] = set()
 
@@ -181,8 +187,8 @@ class Drain:
 
     def _decide(self, task: _Task, snapshot: Snapshot, held: set[int]) -> Decided | Rejected | None:
         try:
-            with limited():
-                return decide(task.sent, snapshot.state)
+            with LIMITED:
+                return self._decider(task.sent, snapshot.state)
         except Exception:
             logger.exception(
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()

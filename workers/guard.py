@@ -1,6 +1,6 @@
 """Limits around code that may be wrong: one decision can cost its match, never the server.
 
-Inside `limited` a decision has `CPU_SECONDS` of the process's own time; then `OutOfTime` is
+Inside `LIMITED` a decision has `CPU_SECONDS` of the process's own time; then `OutOfTime` is
 raised in it. That needs Python to run bytecode; code stuck in C (a regular expression, a huge
 power) is ended by a second timer whose signal nobody handles: the process dies, the lane's lease
 expires, and the next drain counts the attempt. SIGALRM is RQ's, so neither timer uses it.
@@ -8,13 +8,11 @@ expires, and the next drain counts the attempt. SIGALRM is RQ's, so neither time
 
 import resource
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Final
 
 CPU_SECONDS: Final = 1.0
-LAST_SECONDS: Final = 3.0
+LAST_SECONDS: Final = 2.0
 MEMORY_BYTES: Final = 2 << 30
 """Address space of a command worker."""
 
@@ -36,13 +34,21 @@ def install() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, hard))
 
 
-@contextmanager
-def limited() -> Iterator[None]:
-    """Run the body under the limits."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
-    signal.setitimer(signal.ITIMER_PROF, LAST_SECONDS)
-    try:
-        yield
-    finally:
+class _Limited:
+    """Run the body under the limits; needs `install`."""
+
+    def __enter__(self) -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, LAST_SECONDS)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+LIMITED: Final = _Limited()

@@ -158,7 +158,7 @@ def test_an_edited_event_is_found(at: int) -> None:
 def test_a_dropped_swapped_or_repeated_event_is_found(at: int) -> None:
     events, _ = history(TURNS)
     dropped = events[: at - 1] + events[at:]
-    swapped = events[: at - 1] + [events[at], events[at - 1]] + events[at + 1 :]
+    swapped = [*events[: at - 1], events[at], events[at - 1], *events[at + 1 :]]
     repeated = events[:at] + events[at - 1 :]
     for tampered, first in ((dropped, at), (swapped, at), (repeated, at + 1)):
         with pytest.raises(Broken) as caught:

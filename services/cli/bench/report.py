@@ -1,0 +1,45 @@
+"""What a benchmark found, as JSON and as a table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of one run."""
+
+    rate: float
+    """The headline, in `unit` a second."""
+    unit: str
+    peers: Mapping[str, float]
+    """What else was measured in the same run, in the same unit a second."""
+    details: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Give the one object that `--json` prints."""
+        return msgspec.json.encode(
+            {
+                "rate": round(self.rate, 1),
+                "unit": self.unit,
+                "peers": {name: round(rate, 1) for name, rate in self.peers.items()},
+                "ratios": {name: round(self.rate / rate, 2) for name, rate in self.peers.items()},
+                "details": self.details,
+            }
+        ).decode()
+
+    def print(self, name: str) -> None:
+        """Print a readable table."""
+        table = Table(title=f"bench {name}: {self.unit} a second")
+        table.add_column("what")
+        table.add_column("rate", justify="right")
+        table.add_column("ratio", justify="right")
+        table.add_row("matchpost", f"{self.rate:,.0f}", "")
+        for peer, rate in self.peers.items():
+            table.add_row(peer, f"{rate:,.0f}", f"{self.rate / rate:.1f} x")
+        console = Console()
+        console.print(table)
+        for key, value in self.details.items():
+            console.print(f"{key}: {value}", highlight=False, soft_wrap=True)

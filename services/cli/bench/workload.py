@@ -1,0 +1,71 @@
+"""Whole games, played beforehand by random legal moves: what the benchmarks submit."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from domain.match import commands
+from domain.match.commands import Move, Sent, Start
+from domain.match.events import command_id
+from domain.rules import current, rules_id
+
+SEED: Final = 20_260_101
+"""Of the random play, so that runs can be compared."""
+
+_PLIES_AT_MOST: Final = 400
+
+
+class Game(msgspec.Struct, frozen=True):
+    """A match to be: its board, its players, and its commands in order."""
+
+    board: int
+    seats: tuple[bytes, bytes]
+    moves: tuple[str, ...]
+
+
+def games(count: int, first_board: int = 1) -> list[Game]:
+    """Play `count` games of pow2 to their end by random legal moves."""
+    chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
+    return [
+        Game(board, _seats(board), tuple(_random_play(chance)))
+        for board in range(first_board, first_board + count)
+    ]
+
+
+def _seats(board: int) -> tuple[bytes, bytes]:
+    return (b"L%07d" % board, b"D%07d" % board)
+
+
+def _random_play(chance: random.Random) -> Iterator[str]:
+    rules = current("pow2")
+    position = rules.start(rules.read_options(()), 2, None)
+    for _ in range(_PLIES_AT_MOST):
+        if rules.outcome(position) is not None:
+            return
+        move = chance.choice(list(rules.legal_moves(position)))
+        yield move
+        position = rules.play(position, rules.read(move))
+
+
+def starts(played: Sequence[Game]) -> Iterator[Sent]:
+    """Give the challenges."""
+    rules = rules_id(current("pow2"))
+    for game in played:
+        order = Start(rules=rules, options=(), seats=game.seats)
+        yield _sent(game, 0, game.seats[0], order)
+
+
+def moves(played: Sequence[Game]) -> Iterator[Sent]:
+    """Give all moves, the first of every match before the second of any."""
+    for ply in range(max(len(game.moves) for game in played)):
+        for game in played:
+            if ply < len(game.moves):
+                order = Move(text=game.moves[ply], ply=ply)
+                yield _sent(game, ply + 1, game.seats[ply % 2], order)
+
+
+def _sent(game: Game, number: int, actor: bytes, command: commands.Command) -> Sent:
+    id_ = command_id("bench", actor, f"{game.board}:{number}")
+    return Sent(game.board, id_, actor, command)

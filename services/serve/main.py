@@ -1,0 +1,77 @@
+"""`matchpost serve`: the server, the command workers and the keeper, on one machine."""
+
+import logging
+import sys
+from contextlib import ExitStack
+
+from infra.clients import make_client, shown_url
+from infra.durability import DurabilityError, verify
+from infra.embedded import EmbeddedError, EmbeddedServer
+from infra.lanes import Lanes
+from infra.queue import wake
+from infra.settings import Settings
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+from services.serve.logs import log_to_stderr
+from services.serve.supervisor import Supervisor
+from services.serve.workers import worker_child
+from workers.keeper import Keeper
+
+logger = logging.getLogger(__name__)
+
+
+def run(settings: Settings) -> int:
+    """Run until told to stop; gives the exit code. Standard output has the word `ready`."""
+    log_to_stderr("serve")
+    try:
+        with ExitStack() as stack:
+            _serve(settings, stack)
+    except (EmbeddedError, DurabilityError, LookupError, OSError) as error:
+        print(f"matchpost: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _serve(settings: Settings, stack: ExitStack) -> None:
+    foundation = []
+    url = settings.redis_url
+    if url is None:
+        server = EmbeddedServer(settings.data, durable=settings.durability.durable)
+        stack.enter_context(server)
+        foundation.append(server)
+        url = server.url
+        logger.info("%s has loaded its data in %.2f s", server.version, server.load_seconds)
+    data = stack.enter_context(make_client(url))
+    queue = stack.enter_context(make_client(settings.queue_url or url))
+    verify(data, settings.durability)
+    store = RedisStore(data, settings.durability, settings.queue_cap)
+    shape = store.create(Shape(settings.shards, settings.workers))
+    keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
+    supervisor = Supervisor(
+        [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)],
+        tick=lambda: _tick(keeper),
+        foundation=foundation,
+    )
+    supervisor.run(started=lambda: _greet(settings, url))
+
+
+def _tick(keeper: Keeper) -> None:
+    keeper.tick()
+
+
+def _greet(settings: Settings, url: str) -> None:
+    if settings.redis_url is None:
+        place = f"The data is in {settings.data}"
+    else:
+        place = f"The data is on the server at {shown_url(url)}"
+    print(
+        f"{place}\n"
+        "In another terminal, type for example\n"
+        '  matchpost do "signup alice secret"\n'
+        '  matchpost do "signup bob secret"\n'
+        '  matchpost do "pow2 challenge alice bob"\n'
+        '  matchpost do "help"\n'
+        "Ctrl-C stops the server; nothing is lost.\n"
+        "ready",
+        flush=True,
+    )

@@ -1,0 +1,69 @@
+"""What a test of the path needs: a store, lanes whose wake-ups are kept, and drains by hand."""
+
+from collections.abc import Callable
+
+from redis import Redis
+
+from domain.match import commands
+from domain.match.commands import Command, Sent, Start
+from domain.match.decide import decide
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState
+from fakes.given import ALICE, BOB, sent
+from infra.durability import Mode
+from infra.lanes import Lanes
+from infra.outcomes import Outcome, parse
+from infra.store.port import Shape, Submission, Submitted
+from infra.store.server import RedisStore
+from workers.drain import Decider, Drain
+
+
+class Bench:
+    """One lane over four shards."""
+
+    def __init__(self, client: Redis) -> None:
+        self.client = client
+        self.woken: list[int] = []
+        self.store = RedisStore(client, Mode.FSYNC)
+        self.store.create(Shape(shards=4, lanes=1))
+        self.lanes = Lanes(client, self.woken.append)
+        self._numbers = 0
+
+    def drain(self, stopping: Callable[[], bool] = lambda: False, decider: Decider = decide) -> int:
+        """Drain the lane as a job would; gives the number of outcomes."""
+        return Drain(self.store, self.lanes, self.client, 0, stopping, decider).run()
+
+    def order(self, actor: bytes, command: Command, board: int = 1) -> Sent:
+        """A command with a fresh id."""
+        self._numbers += 1
+        return sent(actor, command, self._numbers, board)
+
+    def submit(self, order: Sent, door: str = "door:test") -> Submitted:
+        """Hand a command in."""
+        payload = commands.encode(order)
+        digest = commands.digest(payload)
+        new = Submission(order.match, order.id, digest, payload, order.actor, 0, door)
+        (answer,) = self.store.submit([new])
+        return answer
+
+    def start(self, *boards: int) -> None:
+        """Begin pow2 matches of alice and bob."""
+        for board in boards:
+            start = Start(rules="pow2/1", options=(), seats=(ALICE, BOB))
+            self.submit(self.order(ALICE, start, board))
+        self.drain()
+
+    def send(self, actor: bytes, command: Command, board: int = 1) -> Sent:
+        """Hand a fresh command in."""
+        order = self.order(actor, command, board)
+        self.submit(order)
+        return order
+
+    def outcome(self, order: Sent) -> Outcome | None:
+        """Give what became of a command."""
+        stored = self.store.outcome(order.match, order.id)
+        return None if stored is None else parse(stored)
+
+    def state(self, board: int = 1) -> MatchState:
+        """Give a match's state."""
+        return unpack_snapshot(self.store.snapshots([board])[0]).state

@@ -1,0 +1,23 @@
+"""A store, lanes and a drain on the real server, worked within the test's own process."""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+from fakes.bench import Bench
+from redis import Redis
+
+from workers import guard
+
+
+@pytest.fixture
+def bench(redis_client: Redis) -> Bench:
+    return Bench(redis_client)
+
+
+@pytest.fixture
+def cpu_limit() -> Iterator[None]:
+    """The limit's signal is the process's own, so it is handled only while a test needs it."""
+    before = signal.signal(signal.SIGVTALRM, guard._out_of_time)
+    yield
+    signal.signal(signal.SIGVTALRM, before)

@@ -1,0 +1,336 @@
+"""The drain on a real server, one step at a time."""
+
+import logging
+from collections.abc import Callable, Sequence
+from threading import Thread
+
+import pytest
+from fakes.bench import Bench
+from fakes.given import ALICE, BOB, CAROL
+
+from domain.errors import Code
+from domain.match import commands
+from domain.match.audit import verify
+from domain.match.commands import Move, Offer, Resign, Sent
+from domain.match.decide import Decided, Rejected, decide
+from domain.match.events import decode_refusal
+from domain.match.state import MatchState
+from infra import keys
+from infra.announce import Listener
+from infra.durability import Mode
+from infra.lanes import LEASE_MS, Lanes, Taken
+from infra.store.port import Committed, Known, Submission, Write
+from infra.store.server import RedisStore
+from workers.drain import TRIES, Decider, Drain
+from workers.keeper import Keeper
+
+
+def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    assert bench.drain() == 1
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert (outcome.accepted, outcome.seq, outcome.index) == (True, 2, 1)
+    assert bench.state().moves == "m13-m9"
+    assert verify(1, bench.store.events(1)).state == bench.state()
+
+
+def test_a_refused_command_has_an_outcome_and_a_leaf_but_no_event(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(BOB, Move(text="a1-a5"))
+    bench.drain()
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert outcome.code == Code.NOT_YOUR_TURN
+    assert outcome.sentence == "you play Dark, and it is Light's turn"
+    assert len(bench.store.events(1)) == 1
+    (_, (index, leaf)) = bench.store.leaves(1, 0, 10)
+    assert index == outcome.index == 1
+    assert decode_refusal(leaf).move == "a1-a5"
+
+
+def test_several_moves_of_a_match_are_decided_one_upon_the_other_in_one_batch(
+    bench: Bench,
+) -> None:
+    bench.start(1)
+    orders = [bench.send(ALICE, Move(text="m13-m9")), bench.send(BOB, Move(text="a13-c11"))]
+    orders.append(bench.send(BOB, Move(text="a1-a5")))
+    assert bench.drain() == 3
+    outcomes = [bench.outcome(order) for order in orders]
+    assert [o.code if o else None for o in outcomes] == ["", "", Code.NOT_YOUR_TURN]
+    assert bench.state().ply == 2
+
+
+def test_matches_of_all_shards_are_worked_together(bench: Bench) -> None:
+    bench.start(*range(1, 21))
+    for board in range(1, 21):
+        bench.send(ALICE, Move(text="m13-m9"), board)
+    assert bench.drain() == 20
+    assert all(bench.state(board).ply == 1 for board in range(1, 21))
+
+
+def test_the_same_command_five_times_is_one_event_and_five_equal_answers(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.order(ALICE, Move(text="m13-m9"))
+    for _ in range(4):
+        bench.submit(order)
+    bench.drain()
+    answer = bench.submit(order)
+    assert isinstance(answer, Known)
+    assert answer.stored == bench.store.outcome(1, order.id)
+    assert len(bench.store.events(1)) == 2
+    assert bench.store.depth(range(4)) == 0
+
+
+def test_an_id_used_again_for_another_command_gets_the_first_ones_outcome(bench: Bench) -> None:
+    bench.start(1)
+    first = bench.order(ALICE, Move(text="m13-m9"))
+    second = Sent(1, first.id, ALICE, Move(text="m13-j7"))
+    bench.submit(first)
+    bench.submit(second)
+    bench.drain()
+    outcome = bench.outcome(first)
+    assert outcome is not None
+    assert outcome.digest == commands.digest(commands.encode(first))
+    assert outcome.digest != commands.digest(commands.encode(second))
+    assert bench.state().moves == "m13-m9"
+
+
+def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
+    bench.start(1)
+    web, mail = Listener(bench.client, "door:web"), Listener(bench.client, "door:mail")
+    first, second = bench.order(ALICE, Move(text="m13-m9")), bench.order(CAROL, Resign())
+    bench.submit(first, "door:web")
+    bench.submit(second, "door:mail")
+    bench.drain()
+    assert [id_ for id_, _ in web.heard(5)] == [first.id]
+    assert [id_ for id_, _ in mail.heard(5)] == [second.id]
+    web.close()
+    mail.close()
+
+
+def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.start(1)
+    bench.store.submit([Submission(1, b"i" * 16, b"digest..", b"garbage", ALICE, 0, "door:1")])
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    with caplog.at_level(logging.ERROR):
+        assert bench.drain() == 1
+    assert "ALARM" in caplog.text
+    assert bench.client.xlen(keys.aside(1)) == 1
+    assert bench.outcome(order) is not None
+
+
+def raises() -> None:
+    raise ZeroDivisionError("a bug in a game")
+
+
+def loops() -> None:
+    while True:
+        pass
+
+
+def recurses() -> None:
+    recurses()
+
+
+def allocates() -> None:
+    raise MemoryError
+
+
+def failing(way: Callable[[], None], times: int = 1_000) -> Decider:
+    """Decide as the rules do, but fail on the move m13-j7 that often."""
+    failures = iter(range(times))
+
+    def decider(order: Sent, state: MatchState) -> Decided | Rejected:
+        if order.command == Move(text="m13-j7") and next(failures, None) is not None:
+            way()
+        return decide(order, state)
+
+    return decider
+
+
+@pytest.mark.parametrize("way", [raises, loops, recurses, allocates])
+@pytest.mark.usefixtures("cpu_limit")
+def test_a_game_that_fails_costs_its_own_match_only(bench: Bench, way: Callable[[], None]) -> None:
+    bench.start(1, 2, 5)
+    poison = bench.send(ALICE, Move(text="m13-j7"), 1)
+    behind = bench.send(ALICE, Offer(kind="draw"), 1)
+    neighbours = [bench.send(ALICE, Move(text="m13-m9"), board) for board in (2, 5)]
+    assert bench.drain(decider=failing(way)) == 4
+    outcome = bench.outcome(poison)
+    assert outcome is not None
+    assert outcome.code == Code.INTERNAL
+    assert [o.accepted for n in [behind, *neighbours] if (o := bench.outcome(n))] == [True] * 3
+    assert bench.state(1).ply == 0
+    assert bench.store.tried(1) == {}
+
+
+def test_what_waits_behind_a_failing_command_keeps_its_place(bench: Bench) -> None:
+    bench.start(1)
+    first = bench.send(ALICE, Move(text="m13-j7"))
+    second = bench.send(BOB, Move(text="a13-c11"))
+    assert bench.drain(decider=failing(raises, TRIES)) == 2
+    assert [o.accepted for n in (first, second) if (o := bench.outcome(n))] == [True, True]
+    assert bench.state().moves == "m13-j7 a13-c11"
+
+
+def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.start(1, 2)
+    orders = [bench.send(ALICE, Move(text="m13-m9"), board) for board in (1, 2)]
+    assert bench.lanes.take(0, "a drain that is killed") is Taken.FREE
+    bench.client.delete(keys.lease(0))
+    with caplog.at_level(logging.WARNING):
+        assert bench.drain() == 2
+    assert "2 commands are worked one by one" in caplog.text
+    assert all(bench.outcome(order) for order in orders)
+    assert not bench.client.exists(keys.held(0))
+
+
+def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    (entry,) = bench.store.waiting(range(4), 10)
+    for _ in range(TRIES):
+        bench.store.try_again(entry.shard, entry.id)
+    bench.client.set(keys.held(0), "a drain that is killed")
+    assert bench.drain() == 1
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert outcome.code == Code.INTERNAL
+
+
+def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    bench.lanes.take(0, "another")
+    assert bench.drain() == 0
+    assert bench.outcome(order) is None
+    bench.lanes.leave(0, "another")
+    assert bench.drain() == 1
+
+
+class Between(RedisStore):
+    """A store that lets something happen between deciding and committing."""
+
+    happens: Callable[[], None]
+
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        self.happens()
+        return super().commit(writes)
+
+
+def test_a_drain_overtaken_between_deciding_and_committing_writes_nothing(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+
+    def overtake() -> None:
+        bench.client.delete(keys.lease(0))
+        assert bench.drain() == 1
+
+    store = Between(bench.client, Mode.FSYNC)
+    store.happens = overtake
+    Drain(store, bench.lanes, bench.client, 0).run()
+    assert len(bench.store.events(1)) == 2
+    assert bench.outcome(order) is not None
+
+
+def test_a_stopping_drain_finishes_its_batch_and_asks_for_another(bench: Bench) -> None:
+    bench.start(1)
+    first = bench.send(ALICE, Move(text="m13-m9"))
+    late: list[Sent] = []
+
+    def stopping() -> bool:
+        late.append(bench.send(BOB, Move(text="a13-c11")))
+        return True
+
+    assert bench.drain(stopping) == 1
+    assert bench.outcome(first) is not None
+    assert bench.outcome(late[0]) is None
+    assert bench.woken == [0]
+    assert bench.drain() == 1
+
+
+class Slow(Lanes):
+    """Lanes that let something happen just before a drain leaves."""
+
+    happens: Callable[[], None]
+
+    def leave(self, lane: int, token: str) -> bool:
+        self.happens()
+        return super().leave(lane, token)
+
+
+def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
+    bench.start(1)
+
+    def late() -> None:
+        bench.send(ALICE, Move(text="m13-m9"))
+        # its sender sees the lease and asks for nobody
+        assert not bench.lanes.want(0)
+
+    lanes = Slow(bench.client, bench.woken.append)
+    lanes.happens = late
+    Drain(bench.store, lanes, bench.client, 0).run()
+    assert bench.woken == [0]
+
+
+def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
+    assert [bench.lanes.want(0) for _ in range(3)] == [True, False, False]
+    assert bench.woken == [0]
+    assert bench.lanes.take(0, "a") is Taken.FREE
+
+
+def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) -> None:
+    bench.lanes.take(0, "a")
+    assert 0 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
+    assert bench.lanes.take(0, "b") is Taken.BUSY
+    assert bench.lanes.renew(0, "a")
+    assert not bench.lanes.renew(0, "b")
+    assert not bench.lanes.leave(0, "b")
+    assert bench.lanes.leave(0, "a")
+    assert bench.lanes.take(0, "b") is Taken.FREE
+
+
+def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
+    bench.lanes.take(0, "a")
+    bench.client.flushall()
+    assert bench.lanes.renew(0, "a")
+    assert bench.lanes.take(0, "b") is Taken.BUSY
+
+
+def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Bench) -> None:
+    keeper = Keeper(bench.store, bench.lanes)
+    assert keeper.tick() == 0
+    bench.send(ALICE, Move(text="m13-m9"))
+    assert keeper.tick() == 1
+    assert keeper.tick() == 0
+    bench.drain()
+    assert keeper.tick() == 0
+    assert bench.woken == [0]
+
+
+def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) -> None:
+    bench.start(*range(1, 9))
+    orders = [
+        bench.send(ALICE, Move(text=text), board)
+        for board in range(1, 9)
+        for text in ("m13-m9", "m13-j7")
+    ]
+
+    def run() -> None:
+        bench.client.delete(keys.lease(0))
+        Drain(bench.store, bench.lanes, bench.client, 0).run()
+
+    # the limits are for the main thread: these drains decide without
+    threads = [Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [bool(bench.outcome(order)) for order in orders] == [True] * len(orders)
+    assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
