@@ -86,7 +86,7 @@ class DirectoryLock:
             self._descriptor = None
 
 
-def spawn(  # each argument is one the child's start can't do without
+def spawn(
     argv: Sequence[str],
     *,
     env: Mapping[str, str] | None = None,
