@@ -14,6 +14,7 @@ from domain.rules import current, pack, unpack
 from domain.rules.api import IllegalMove, UnreadableMove
 from domain.rules.kadon import INDEX, NAMES
 from domain.rules.pow2 import Ending, Pow2Move, Pow2Position, count_moves, moves
+from domain.rules.pow2_turns import can_move
 from tests.domain import pow2_reference as reference
 from tests.domain.pow2_boards import FIGURE_3, NO_MOVE, WON, json, pieces
 
@@ -304,6 +305,7 @@ def test_no_move_is_legal_after_the_end():
     won = RULES.from_json(WON, options(), DARK)
     assert legal(won) == moves(won) == []
     assert count_moves(won) == 0
+    assert not can_move(won)
     sentence = "a1-a5: the match is over: Light has all 16 pieces on the board"
     assert refused(won, "a1-a5") == sentence
 
