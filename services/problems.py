@@ -1,0 +1,71 @@
+"""What each code means to a program: one table for the terminal, the web and the documentation.
+
+`docs/errors.md` shows this table; a test keeps table, page and `domain.errors.Code` together.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code
+
+FINE: Final = 0
+"""Exit code: the command was accepted or answered."""
+
+REFUSED: Final = 1
+"""Exit code: the command was refused, for good."""
+
+UNKNOWN: Final = 2
+"""Exit code: the command was not delivered, or its outcome is not known; repeating it is safe."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A code's exit code, its HTTP status and what it means."""
+
+    exit: int
+    status: int
+    meaning: str
+
+
+PROBLEMS: Final[Mapping[Code, Problem]] = {
+    Code.UNKNOWN_COMMAND: Problem(REFUSED, 404, "there is no such command"),
+    Code.USAGE: Problem(REFUSED, 400, "the command is not written as its form says"),
+    Code.TOO_LONG: Problem(REFUSED, 413, "the text is longer than the limit"),
+    Code.UNKNOWN_GAME: Problem(REFUSED, 404, "there is no such game"),
+    Code.UNKNOWN_OPTION: Problem(REFUSED, 422, "the game has no such option"),
+    Code.BAD_OPTION: Problem(
+        REFUSED, 422, "an option is repeated, contradicted or its value out of range"
+    ),
+    Code.BAD_PLAYERS: Problem(REFUSED, 422, "the game is not played by these players"),
+    Code.BAD_SETUP: Problem(REFUSED, 422, "the setup or position is none of the game's"),
+    Code.UNKNOWN_RULES: Problem(REFUSED, 422, "there is no such version of the rules"),
+    Code.BAD_REQUEST: Problem(REFUSED, 400, "the request is not of the form asked for"),
+    Code.UNREADABLE_MOVE: Problem(REFUSED, 422, "the move is not in the game's notation"),
+    Code.UNKNOWN_OFFER: Problem(REFUSED, 422, "this can't be proposed"),
+    Code.BAD_NAME: Problem(REFUSED, 422, "the userid is not of the form asked for"),
+    Code.BAD_PASSWORD: Problem(REFUSED, 422, "the password is not of the form asked for"),
+    Code.NAME_TAKEN: Problem(REFUSED, 409, "the userid belongs to somebody"),
+    Code.UNKNOWN_USER: Problem(REFUSED, 404, "there is no such user"),
+    Code.WRONG_PASSWORD: Problem(REFUSED, 401, "the password is not this user's"),
+    Code.NOT_A_PLAYER: Problem(REFUSED, 403, "the user does not play in this match"),
+    Code.UNKNOWN_BOARD: Problem(REFUSED, 404, "there is no match of this number"),
+    Code.WRONG_GAME: Problem(REFUSED, 409, "the match is one of another game"),
+    Code.UNKNOWN_PLY: Problem(REFUSED, 404, "the match has not come to this ply"),
+    Code.MATCH_OVER: Problem(REFUSED, 409, "the match has ended"),
+    Code.ALREADY_STARTED: Problem(REFUSED, 409, "the match has started already"),
+    Code.STALE_PLY: Problem(REFUSED, 409, "the match does not stand at the ply that was meant"),
+    Code.NOT_YOUR_TURN: Problem(REFUSED, 409, "another player is to move"),
+    Code.ILLEGAL_MOVE: Problem(REFUSED, 422, "the rules forbid the move here"),
+    Code.OFFER_STANDS: Problem(REFUSED, 409, "this was proposed or accepted before"),
+    Code.NO_OFFER: Problem(REFUSED, 409, "there is no offer to answer"),
+    Code.TOO_LATE: Problem(REFUSED, 409, "this could be done only earlier in the match"),
+    Code.ID_REUSED: Problem(REFUSED, 409, "the key was used for another command before"),
+    Code.TOO_MANY_REFUSALS: Problem(
+        REFUSED, 429, "too many commands of the player were refused at this ply"
+    ),
+    Code.BUSY: Problem(UNKNOWN, 503, "not taken, since too much waits; try again later"),
+    Code.PENDING: Problem(UNKNOWN, 202, "taken, but not known to be decided or kept yet"),
+    Code.UNAVAILABLE: Problem(UNKNOWN, 503, "the server can't be reached or can't be relied on"),
+    Code.INTERNAL: Problem(REFUSED, 500, "the server failed on this command and refused it"),
+}
