@@ -1,0 +1,7 @@
+"""The command language: one line in, one answer in text out; for terminal, mail and web alike."""
+
+from services.language.answer import Answer
+from services.language.desk import Desk, Sender
+from services.language.language import Language
+
+__all__ = ["Answer", "Desk", "Language", "Sender"]

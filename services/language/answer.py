@@ -1,0 +1,38 @@
+"""What a command line is answered with."""
+
+import msgspec
+
+from domain.errors import Code, Refusal
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer: a sentence, a page of text, or both.
+
+    `code` is empty when the command was accepted or answered. The sentence of a refusal is the
+    reason for it.
+    """
+
+    sentence: str = ""
+    page: str = ""
+    """Several lines without a line end: a board, a help page."""
+    code: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole answer, without a line end."""
+        return "\n\n".join(part for part in (self.sentence, self.page) if part)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the command was taken and nothing is promised about it yet."""
+        return self.code == Code.PENDING
+
+    @property
+    def refused(self) -> bool:
+        """Whether the command was not accepted, for the reason given."""
+        return bool(self.code) and not self.pending
+
+
+def refusal(reason: Refusal) -> Answer:
+    """Give a refusal as an answer."""
+    return Answer(sentence=reason.sentence, code=reason.code)

@@ -1,0 +1,111 @@
+"""Commands that look at matches: show and preview."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.drawing import draw_text
+from domain.errors import Code, Refusal
+from domain.match.decide import read_move
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState, position_at
+from services.language.answer import Answer
+from services.language.desk import Call
+from services.language.reading import misused, read_board, split_options, split_ply
+from services.language.telling import Scene, heading, heading_at
+
+
+def show(call: Call) -> Answer:
+    """Show boards, as they stand or as they stood."""
+    wanted, flags = split_options(call.words)
+    if not wanted:
+        raise misused(call)
+    display = _read_display(call, flags)
+    return Answer(page="\n\n\n".join(_shown(call, word, display) for word in wanted))
+
+
+def _read_display(call: Call, flags: Sequence[str]) -> str:
+    """Give the display asked for, the game's first if none is."""
+    display = call.rules.displays[0]
+    for flag in flags:
+        name, _, display = flag.lstrip("-").partition("=")
+        if name != "display":
+            raise Refusal(
+                Code.UNKNOWN_OPTION, f"there is no option {flag[:24]!r} here; --display=NAME is one"
+            )
+    if display not in call.rules.displays:
+        known = " or ".join(call.rules.displays)
+        raise Refusal(Code.BAD_OPTION, f"there is no display {display[:24]!r}; it is {known}")
+    return display
+
+
+def _shown(call: Call, word: str, display: str) -> str:
+    number, ply = split_ply(word)
+    board = read_board(number)
+    scene = Scene.of(call.desk, board, present(call, board))
+    now = scene.state.ply
+    if ply is not None and ply > now:
+        raise Refusal(Code.UNKNOWN_PLY, f"match {board} stands at #{now}; there is no #{ply} yet")
+    if ply is None or ply == now:
+        return f"{heading(scene)}\n\n{draw(scene, display)}"
+    then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
+    return f"{heading_at(then, ply)}\n\n{draw(then, display)}"
+
+
+def preview(call: Call) -> Answer:
+    """Show where moves would lead, played in turn from the present position by whoever is next."""
+    if len(call.words) < 2:  # noqa: PLR2004 - the board and at least a move
+        raise misused(call)
+    board = read_board(call.words[0])
+    scene = Scene.of(call.desk, board, present(call, board))
+    if scene.state.over:
+        raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
+    played = []
+    for number, text in enumerate(call.words[1:], 1):
+        scene, move = _played(scene, text, number)
+        played.append(move)
+    return Answer(
+        sentence=f"match {board}, only a preview of {' '.join(played)}: {_then(scene)}",
+        page=draw(scene, scene.rules.displays[0]),
+    )
+
+
+def _played(scene: Scene, text: str, number: int) -> tuple[Scene, str]:
+    """Play one move of a preview."""
+    rules = scene.rules
+    if outcome := rules.outcome(scene.position):
+        raise Refusal(
+            Code.MATCH_OVER, f"move {number}: the match would be over before it: {outcome.detail}"
+        )
+    try:
+        move = rules.check(scene.position, read_move(rules, text))
+    except Refusal as reason:
+        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+    after = msgspec.structs.replace(scene, position=rules.play(scene.position, move))
+    return after, rules.write(move)
+
+
+def _then(scene: Scene) -> str:
+    mover = scene.rules.to_move(scene.position)
+    if mover is None:
+        return "the match would be over"
+    return f"it would be {scene.turn(mover)}"
+
+
+def draw(scene: Scene, display: str) -> str:
+    """Draw the position of a scene."""
+    return draw_text(scene.rules, scene.position, display)
+
+
+def present(call: Call, board: int) -> MatchState:
+    """Give a match of the game as it stands; refused as `unknown-board` or `wrong-game`."""
+    (data,) = call.desk.store.snapshots([board])
+    state = unpack_snapshot(data).state
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+    game = state.rules.partition("/")[0]
+    if game != call.rules.key:
+        raise Refusal(
+            Code.WRONG_GAME, f"match {board} is one of {game}, not of {call.rules.key}; name {game}"
+        )
+    return state

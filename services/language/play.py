@@ -1,0 +1,149 @@
+"""Commands that change a match: challenge, move, resign, decline.
+
+Everything a door can tell without deciding is told here and never queued.
+"""
+
+from collections.abc import Sequence
+
+from domain.errors import Code, Refusal
+from domain.match import commands
+from domain.match.commands import Command, Decline, Move, Offer, Resign, Sent, Start
+from domain.match.decide import OFFER_KINDS, read_move, seat_of
+from domain.match.events import Envelope, command_id, decode
+from domain.match.record import refold
+from domain.rules import AnyRules, pinned, rules_id
+from infra.outcomes import Outcome
+from services.language.answer import Answer
+from services.language.boards import draw, present
+from services.language.desk import Call
+from services.language.reading import misused, read_board, split_options, split_ply
+from services.language.telling import Scene, tell
+from services.post import Pending
+
+
+def challenge(call: Call) -> Answer:
+    """Start a match; on this door it is the first player who asks for it."""
+    names, flags = split_options(call.words)
+    if not names:
+        raise misused(call)
+    rules = call.rules
+    options = rules.write_options(rules.read_options(flags))
+    _check_players(rules, names)
+    seats = tuple(call.desk.accounts.id_of(name) for name in names)
+    command = command_id(call.door, seats[0], call.key)
+    start = Start(rules=rules_id(rules), options=options, seats=seats)
+    board = call.desk.store.allocate(command)
+    return _deliver(call, Sent(board, command, seats[0], start), 0)
+
+
+def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
+    if len(names) not in rules.players:
+        counts = " or ".join(str(count) for count in rules.players)
+        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is played by {counts}, not by {len(names)}")
+    if len({name.lower() for name in names}) != len(names):
+        raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
+
+
+def move(call: Call) -> Answer:
+    """Play a move, or do what is written in its place: resign, decline, an offer, an answer."""
+    if len(call.words) < 4:  # noqa: PLR2004 - board, userid, password, and at least a word
+        raise misused(call)
+    return _act(call, " ".join(call.words[3:]))
+
+
+def resign(call: Call) -> Answer:
+    """Give the match up."""
+    return _leave(call, "resign")
+
+
+def decline(call: Call) -> Answer:
+    """Refuse to play, before the own first move."""
+    return _leave(call, "decline")
+
+
+def _leave(call: Call, action: str) -> Answer:
+    if len(call.words) != 3:  # noqa: PLR2004 - board, userid, password
+        raise misused(call)
+    return _act(call, action)
+
+
+def _act(call: Call, text: str) -> Answer:
+    """Send what a player asks for in a running match, once player and text are known good."""
+    board = read_board(call.words[0])
+    state = present(call, board)
+    account = call.desk.accounts.verify(call.words[1], call.words[2])
+    seat_of(account, state)
+    command = _read_action(call, pinned(state.rules), text)
+    sent = Sent(board, command_id(call.door, account, call.key), account, command)
+    return _deliver(call, sent, state.ply)
+
+
+def _read_action(call: Call, rules: AnyRules, text: str) -> Command:
+    match text.lower().split():
+        case ["resign"]:
+            return Resign()
+        case ["decline"]:
+            return Decline()
+        case ["accept"]:
+            return commands.Answer(accept=True)
+        case ["reject"]:
+            return commands.Answer(accept=False)
+        case ["propose", kind]:
+            return _read_offer(kind)
+        case ["propose", *_]:
+            raise misused(call)
+        case _:
+            return _read_move(rules, text)
+
+
+def _read_offer(kind: str) -> Offer:
+    if kind not in OFFER_KINDS:
+        can = ", ".join(OFFER_KINDS)
+        raise Refusal(Code.UNKNOWN_OFFER, f"{kind[:24]!r} can't be proposed; what can be is: {can}")
+    return Offer(kind=kind)
+
+
+def _read_move(rules: AnyRules, text: str) -> Move:
+    """Read a move down to its canonical text, and the ply it is meant for if one is given."""
+    text, ply = split_ply(text)
+    return Move(text=rules.write(read_move(rules, text)), ply=ply)
+
+
+def _deliver(call: Call, sent: Sent, ply: int) -> Answer:
+    """Hand a command in, and tell what became of it; `ply` is where this door saw the match."""
+    try:
+        outcome = call.desk.post.send(sent, ply, call.seconds)
+    except Pending as pending:
+        return Answer(
+            sentence=f"match {sent.match}: {pending}; repeat the command with the key "
+            f"{call.key!r} to hear its outcome",
+            code=Code.PENDING,
+        )
+    if not outcome.accepted:
+        raise Refusal(Code(outcome.code), outcome.sentence)
+    return _accepted(call, sent, outcome)
+
+
+def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
+    """Tell what an accepted command led to, as it was then: a repetition is answered alike."""
+    stored = call.desk.store.events(sent.match)
+    led_to = _led_to(stored, sent, outcome)
+    scene = Scene.of(call.desk, sent.match, refold(stored[: led_to[-1].seq]))
+    sentence = tell(scene, [envelope.body for envelope in led_to])
+    page = draw(scene, scene.rules.displays[0])
+    if call.desk.durable:
+        return Answer(sentence, page)
+    return Answer(
+        f"pending, since nothing is promised with durability none; {sentence}", page, Code.PENDING
+    )
+
+
+def _led_to(stored: Sequence[bytes], sent: Sent, outcome: Outcome) -> list[Envelope]:
+    """Give the events of the command whose first event the outcome names."""
+    found = []
+    for data in stored[outcome.seq - 1 :]:
+        envelope = decode(data)
+        if envelope.command != sent.id:
+            break
+        found.append(envelope)
+    return found

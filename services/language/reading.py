@@ -1,0 +1,87 @@
+"""The words of a command line, read: boards, plies, and hints for what was misspelt."""
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.commands import TEXT_LIMIT
+from services.language.desk import Call
+
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,14}")
+_PLY: Final = re.compile(r"0|[1-9][0-9]{0,5}")  # no sign, no leading zero
+
+
+def check_text(text: str) -> None:
+    """Refuse what is too long to be read (`too-long`) or not even text (`bad-request`)."""
+    if len(text) > TEXT_LIMIT:
+        raise Refusal(
+            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
+        )
+    if not _is_text(text):
+        raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8")
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that can't be one."""
+    if not 1 <= len(key) <= TEXT_LIMIT or not _is_text(key):
+        raise Refusal(
+            Code.BAD_REQUEST, f"a key has 1 to {TEXT_LIMIT} characters and is valid UTF-8"
+        )
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether there are no halves of surrogate pairs, which undecodable bytes become."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def misused(call: Call) -> Refusal:
+    """Say how a command is written that is not written so; repeat nothing of it."""
+    return Refusal(Code.USAGE, f"the form is `{call.form}`; `help` lists the commands")
+
+
+def read_board(text: str) -> int:
+    """Give a board number; `unknown-board` for what can't be one."""
+    if not _NUMBER.fullmatch(text):
+        raise Refusal(Code.UNKNOWN_BOARD, f"{text[:24]!r} is no board number, such as 17")
+    return int(text)
+
+
+def read_ply(text: str) -> int:
+    """Give the number after a `#`; `usage` for what can't be one."""
+    if not _PLY.fullmatch(text):
+        raise Refusal(
+            Code.USAGE,
+            f"{f'#{text[:24]}'!r} is no ply; write the number of moves played, as in #0 or #12",
+        )
+    return int(text)
+
+
+def split_ply(text: str) -> tuple[str, int | None]:
+    """Give what stands before `#`, and the ply after it if there is one."""
+    before, mark, after = text.partition("#")
+    return before, read_ply(after.strip()) if mark else None
+
+
+def split_options(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Give the plain words, and those that begin with a hyphen."""
+    plain: list[str] = []
+    flags: list[str] = []
+    for word in words:
+        (flags if word.startswith("-") else plain).append(word)
+    return plain, flags
+
+
+def nearest(word: str, known: Mapping[str, str]) -> str:
+    """Give the end of a sentence about a misspelt word: what was meant, or where to look.
+
+    `known` gives for each word that could have been meant what to suggest.
+    """
+    if near := get_close_matches(word.lower(), list(known), n=1):
+        return f"did you mean `{known[near[0]]}`?"
+    return "`help` lists the commands"

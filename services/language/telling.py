@@ -1,0 +1,168 @@
+"""What happened in a match, in sentences."""
+
+from collections.abc import Sequence
+from typing import Any, Self, assert_never
+
+import msgspec
+
+from domain.match.events import (
+    AccountId,
+    Answered,
+    Declined,
+    Ended,
+    Event,
+    MatchStarted,
+    Moved,
+    Offered,
+    Resigned,
+)
+from domain.match.state import MatchState, Reason, position_of
+from domain.rules import AnyRules, Seat, pinned
+from services.language.desk import Desk
+
+_GONE = "a former player"
+
+_DRAWS = {
+    Reason.AGREEMENT: "a draw by agreement",
+    Reason.REPETITION: "a draw, as the position has stood three times",
+    Reason.DECLINED: "it was declined and counts for nothing",
+}
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """A match at one moment, with the names of its players."""
+
+    board: int
+    state: MatchState
+    rules: AnyRules
+    names: tuple[str, ...]
+    position: Any
+    """A struct of the game's own type."""
+
+    @classmethod
+    def of(cls, desk: Desk, board: int, state: MatchState) -> Self:
+        """Look up what a state alone does not tell."""
+        names = _names(desk, state.seats)
+        return cls(board, state, pinned(state.rules), names, position_of(state))
+
+    def who(self, seat: Seat) -> str:
+        """Name a player with the side played, such as `Light (alice)`."""
+        return f"{self.rules.sides[seat]} ({self.names[seat]})"
+
+    def everyone(self, seats: Sequence[Seat]) -> str:
+        """Name several players."""
+        return " and ".join(self.who(seat) for seat in seats)
+
+    def others(self, seat: Seat) -> str:
+        """Name all players but one."""
+        return self.everyone([s for s in range(len(self.names)) if s != seat])
+
+    def turn(self, seat: Seat) -> str:
+        """Say whose turn it is, such as `Dark's turn (bob)`."""
+        return f"{self.rules.sides[seat]}'s turn ({self.names[seat]})"
+
+    @property
+    def place(self) -> str:
+        """The match and how many moves have been played in it, such as `match 1, #4`."""
+        return f"match {self.board}, #{self.state.ply}"
+
+    @property
+    def options(self) -> str:
+        """The options as they are written in a challenge."""
+        return "".join(f" {option}" for option in self.state.options)
+
+
+def _names(desk: Desk, seats: Sequence[AccountId]) -> tuple[str, ...]:
+    return tuple(name or _GONE for name in desk.accounts.name_of(seats))
+
+
+def tell(scene: Scene, events: Sequence[Event]) -> str:
+    """Say what a command led to; `scene` is the match after its last event."""
+    first, *more = events
+    said = _said(scene, first)
+    if more:
+        return f"{scene.place}: {said}; {ending(scene)}"
+    if isinstance(first, Moved | MatchStarted) and scene.state.next is not None:
+        said = f"{said}; it is {scene.turn(scene.state.next)}"
+    return f"{scene.place}: {said}"
+
+
+def _said(scene: Scene, event: Event) -> str:  # noqa: PLR0911 - one for each event
+    match event:
+        case MatchStarted():
+            players = " against ".join(map(scene.who, range(len(scene.names))))
+            return f"{scene.rules.title}{scene.options} has started, {players}"
+        case Moved():
+            return f"{scene.who(event.seat)} played {event.move}"
+        case Offered():
+            return f"{scene.who(event.seat)} proposed a {event.kind}"
+        case Answered():
+            verb = "accepted" if event.accept else "rejected"
+            return f"{scene.who(event.seat)} {verb} the {event.kind}"
+        case Resigned():
+            return f"{scene.who(event.seat)} resigned"
+        case Declined():
+            return f"{scene.who(event.seat)} declined to play"
+        case Ended():
+            return ending(scene)
+        case _:  # pragma: no cover - the union is closed
+            assert_never(event)
+
+
+def ending(scene: Scene) -> str:
+    """Say how a match that is over has ended, and why."""
+    result = scene.state.result
+    assert result is not None
+    if result.reason in _DRAWS:
+        return f"the match is over: {_DRAWS[Reason(result.reason)]}"
+    verb = "has won" if len(result.winners) == 1 else "share the win"
+    return f"the match is over: {scene.everyone(result.winners)} {verb}, {_why(scene, result)}"
+
+
+def _why(scene: Scene, result: Ended) -> str:
+    if result.reason == Reason.RESIGNATION:
+        return f"as {scene.everyone(scene.state.out)} resigned"
+    outcome = scene.rules.outcome(scene.position)
+    return f"as {outcome.detail}" if outcome else f"by {result.reason}"
+
+
+def heading(scene: Scene) -> str:
+    """Give the lines above a board: game, players, who is to move or how it ended, offers."""
+    state = scene.state
+    players = ", ".join(
+        f"{side} {name}" for side, name in zip(scene.rules.sides, scene.names, strict=True)
+    )
+    lines = [
+        f"match {scene.board}: {scene.rules.title} ({state.rules}{scene.options})",
+        f"players: {players}",
+        f"#{state.ply}: {_standing(scene)}",
+    ]
+    if state.offer is not None:
+        maker = state.offer.seat
+        lines.append(
+            f"{scene.who(maker)} proposed a {state.offer.kind}; "
+            f"{scene.others(maker)} can accept or reject it"
+        )
+    return "\n".join(lines)
+
+
+def _standing(scene: Scene) -> str:
+    state = scene.state
+    now = ending(scene) if state.over or state.next is None else f"it is {scene.turn(state.next)}"
+    return f"{now}; the last move was {state.moves_of(state.ply)[-1]}" if state.ply else now
+
+
+def heading_at(scene: Scene, plies: int) -> str:
+    """Give the lines above an earlier board; `scene` has its position."""
+    state = scene.state
+    mover = scene.rules.to_move(scene.position)
+    earlier = msgspec.structs.replace(
+        state,
+        ply=plies,
+        moves=" ".join(state.moves_of(plies)),
+        next=mover,
+        result=None,
+        offer=None,
+    )
+    was = heading(msgspec.structs.replace(scene, state=earlier))
+    return f"{was}; now it stands at #{state.ply}"
