@@ -1,0 +1,47 @@
+"""What goes wrong with the server or with us, as one line on standard error."""
+
+import sys
+
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from domain.errors import Code, Refusal
+from infra.data_directory import DirectoryError
+from infra.durability import DurabilityError
+from infra.embedded import EmbeddedError
+from infra.server_binary import BinaryError
+from infra.settings import SettingsError
+from services.problems import PROBLEMS, UNKNOWN
+
+_SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
+
+
+def run(error: Exception) -> int:
+    """Say on standard error what happened, and give the exit code."""
+    if isinstance(error, Refusal):
+        print(error, file=sys.stderr)
+        return PROBLEMS[error.code].exit
+    print(_line(error), file=sys.stderr)
+    return UNKNOWN
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, SettingsError):
+        return f"matchpost: {error}"
+    if isinstance(error, RedisError):
+        return f"{Code.UNAVAILABLE}: {server_failure(error)}"
+    # exactly LookupError: a KeyError would be a mistake of ours
+    if isinstance(error, _SENTENCES) or type(error) is LookupError:
+        return f"{Code.UNAVAILABLE}: {error}"
+    return (
+        f"matchpost: this should not have happened: {type(error).__name__}: {error}; "
+        "MATCHPOST_DEBUG=1 shows where"
+    )
+
+
+def server_failure(error: RedisError) -> str:
+    """Say what is wrong with the server of the matches."""
+    if isinstance(error, RedisConnectionError | RedisTimeoutError):
+        return f"the server does not answer ({error}); look whether `matchpost serve` is running"
+    return f"the server failed ({error})"

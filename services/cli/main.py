@@ -1,0 +1,185 @@
+"""The `matchpost` command: reads the command line and runs the part that is named.
+
+Exit codes: 0 accepted or answered, 1 refused, 2 not delivered or outcome unknown; 130 and 141 when
+a Ctrl-C or a closed pipe ended it, as shells have it. A refusal is one line on standard error,
+`code: sentence`. Everything that is slow to import is imported by the command that needs it.
+"""
+
+import os
+import sys
+import traceback
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Final, TypeAlias
+
+from services import __version__
+from services.cli.flags import add_settings, settings_of, split_line
+
+WAIT_SECONDS: Final = 10.0
+
+_INTERRUPTED: Final = 130
+_PIPE_CLOSED: Final = 141
+_FAILED: Final = 2
+
+Commands: TypeAlias = "Any"  # argparse does not name the type of its sub-commands
+
+_EXAMPLES: Final = """\
+an example, with `matchpost serve` running in another terminal:
+  matchpost do signup alice wonderland
+  matchpost do signup bob builder2
+  matchpost do pow2 challenge alice bob
+  matchpost do pow2 move 1 alice wonderland m13-j7
+  matchpost do help
+"""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line `words` (the process's own if None), and give the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # as it is when the caller has closed it
+            # a terminal without UTF-8 shows what it can't show as an escape
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = _run(sys.argv[1:] if words is None else words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # what is still buffered would fail again when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is said in a sentence
+        if os.environ.get("MATCHPOST_DEBUG"):
+            traceback.print_exc()
+        return _call("services.cli.failures", error)
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    parser, line_parser = _parsers()
+    if words[:1] == ["do"]:
+        ours, line = split_line(words[1:])
+        arguments = line_parser.parse_args(ours)
+        if not line:
+            line_parser.error("say what to do, such as `help`")
+        arguments.line = " ".join(line)
+    elif words[:1] == ["bench"]:
+        # benchmarks have flags of their own
+        return _call("services.cli.bench", list(words[1:]))
+    else:
+        arguments = parser.parse_args(words)
+    run: Callable[[Namespace], int] = arguments.run
+    return run(arguments)
+
+
+def _call(module: str, *args: object) -> int:
+    """Call `run` of a module that is imported now."""
+    code: int = import_module(module).run(*args)
+    return code
+
+
+def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
+    """Give the parser of the whole command line, and that of `do`."""
+    parser = ArgumentParser(
+        prog="matchpost",
+        description="A correspondence match server for abstract board games.",
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"matchpost {__version__}")
+    commands: Commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    line_parser = _add_do(commands)
+    _add_serve(commands)
+    _add_verify(commands)
+    _add_referee(commands)
+    commands.add_parser("bench", help="measure, side by side with peers", add_help=False)
+    _add_worker(commands)
+    return parser, line_parser
+
+
+def _add(commands: Commands, name: str, run: Callable[[Namespace], int], **texts: str) -> Any:
+    parser = commands.add_parser(name, allow_abbrev=False, **texts)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_do(commands: Commands) -> ArgumentParser:
+    parser: ArgumentParser = _add(
+        commands,
+        "do",
+        lambda arguments: _call("services.cli.do", arguments, settings_of(arguments)),
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [settings]",
+        help="carry out one command line; `matchpost do help` lists them",
+        description="Carry out one command line, given as one argument or as several words.",
+    )
+    parser.add_argument(
+        "--key", help="repeating a command with its key is safe: it is carried out once"
+    )
+    parser.add_argument(
+        "--wait",
+        type=_seconds,
+        default=WAIT_SECONDS,
+        metavar="SECONDS",
+        help="how long to wait for an outcome (default 10)",
+    )
+    add_settings(parser)
+    return parser
+
+
+def _seconds(text: str) -> float:
+    """Read a time to wait; `ValueError` becomes argparse's own sentence."""
+    seconds = float(text)
+    if not 0 <= seconds <= 24 * 3600:
+        raise ValueError
+    return seconds
+
+
+_seconds.__name__ = "number of seconds"  # argparse puts it into "invalid ... value"
+
+
+def _add_serve(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "serve",
+        lambda arguments: _call("services.serve.main", settings_of(arguments)),
+        help="run the server, until Ctrl-C; prints `ready` once it takes moves",
+        description="Run the server: matches, workers and keeper, on this machine.",
+    )
+    add_settings(parser)
+
+
+def _add_verify(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "verify",
+        lambda arguments: _call("services.cli.verify", arguments.board, settings_of(arguments)),
+        help="check a match's whole history",
+        description="Check a match's whole history: chained, decided again by its rules, logged.",
+    )
+    parser.add_argument("board", metavar="BOARD", help="the match's number")
+    add_settings(parser)
+
+
+def _add_referee(commands: Commands) -> None:
+    _add(
+        commands,
+        "referee",
+        lambda _: _call("services.cli.referee"),
+        help="judge moves: one JSON object a line in, one out; needs no server",
+        description="The rules as a filter: one JSON object a line in, one a line out.",
+    )
+
+
+def _add_worker(commands: Commands) -> None:
+    # without help: a role that `serve` starts, not for people
+    parser = _add(
+        commands,
+        "worker",
+        lambda arguments: _call("services.cli.worker", settings_of(arguments), arguments.name),
+        description="Decide commands, until told to stop.",
+    )
+    parser.add_argument("--name", default="worker", help="what it calls itself in the log")
+    add_settings(parser)

@@ -1,0 +1,174 @@
+"""`matchpost referee`: the rules as a filter, one JSON object a line in and one a line out.
+
+The protocol is stable: other programs rely on it (`docs/referee.md`). Whatever a line holds, it is answered with
+one line, and the next line is read.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.decide import read_move
+from domain.rules import AnyRules, current, pinned, rules_id
+from services.problems import FINE
+
+LINE_LIMIT: Final = 1 << 20
+"""Bytes a line may have, its end not counted."""
+
+_VERSION: Final = re.compile(r"[1-9][0-9]{0,5}")
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line that comes in."""
+
+    game: str
+    players: int = 2
+    options: list[str] = []
+    rules: str | int | None = None
+    """Such as `pow2/1`, or the version alone; the newest if None."""
+    setup: Any = None
+    """What chance drew, as recorded."""
+    seed: str | None = None
+    """64 hex digits that chance is drawn from."""
+    moves: list[str] = []
+    trace: bool = False
+
+
+class MoveRefused(Exception):  # noqa: N818 - it is an answer
+    """A move that was refused, by its index."""
+
+    def __init__(self, ply: int, reason: Refusal) -> None:
+        super().__init__(f"move {ply}: {reason}")
+        self.ply = ply
+        self.reason = reason
+
+
+_REQUESTS: Final = msgspec.json.Decoder(Request)
+_ANSWERS: Final = msgspec.json.Encoder()
+
+
+def run() -> int:
+    """Answer standard input, line by line, on standard output; gives the exit code."""
+    serve(sys.stdin.buffer, sys.stdout.buffer)
+    return FINE
+
+
+def serve(lines: BinaryIO, answers: BinaryIO) -> None:
+    """Answer each line at once; blank ones are skipped."""
+    for line in _lines(lines):
+        answer = _error(_too_long()) if line is None else judge(line)
+        answers.write(_ANSWERS.encode(answer) + b"\n")
+        answers.flush()
+
+
+def _lines(lines: BinaryIO) -> Iterator[bytes | None]:
+    """Yield the lines that are not blank, None for one that is too long to be kept."""
+    while line := lines.readline(LINE_LIMIT + 1):
+        if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = lines.readline(LINE_LIMIT)
+            yield None
+        elif line.strip():
+            yield line
+
+
+def _too_long() -> Refusal:
+    return Refusal(Code.TOO_LONG, f"the line is longer than {LINE_LIMIT} bytes")
+
+
+def judge(line: bytes) -> dict[str, Any]:
+    """Answer one line."""
+    try:
+        return _answer(_read(line))
+    except MoveRefused as refused:
+        reason = refused.reason
+        return {
+            "ok": False,
+            "ply": refused.ply,
+            "error": reason.code,
+            "message": reason.sentence,
+        }
+    except Refusal as reason:
+        return _error(reason)
+
+
+def _error(reason: Refusal) -> dict[str, Any]:
+    return {"ok": False, "error": reason.code, "message": reason.sentence}
+
+
+def _read(line: bytes) -> Request:
+    try:
+        return _REQUESTS.decode(line)
+    except msgspec.ValidationError as error:
+        sentence = str(error)
+        raise Refusal(Code.BAD_REQUEST, sentence[:1].lower() + sentence[1:]) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refusal(Code.BAD_REQUEST, f"the line is no JSON: {error}") from None
+    except RecursionError:
+        raise Refusal(Code.BAD_REQUEST, "the line is nested too deeply") from None
+
+
+def _answer(request: Request) -> dict[str, Any]:
+    rules = _rules(request)
+    if request.seed is not None:
+        raise Refusal(
+            Code.BAD_SETUP, f"chance has no part in {rules.key}; leave the field seed out"
+        )
+    options = rules.read_options(request.options)
+    positions = [rules.start(options, request.players, request.setup)]
+    for ply, text in enumerate(request.moves):
+        positions.append(_played(rules, positions[-1], ply, text))
+    answer = {
+        "ok": True,
+        "rules": rules_id(rules),
+        "setup": request.setup,
+        "ply": len(request.moves),
+        **_shown(rules, positions[-1]),
+        "result": _result(rules, positions[-1]),
+    }
+    if request.trace:
+        answer["trace"] = [_shown(rules, position) for position in positions]
+    return answer
+
+
+def _rules(request: Request) -> AnyRules:
+    newest = current(request.game)
+    if request.rules is None:
+        return newest
+    name = str(request.rules)
+    rules = pinned(f"{newest.key}/{name}" if _VERSION.fullmatch(name) else name)
+    if rules.key != newest.key:
+        raise Refusal(Code.UNKNOWN_RULES, f"{name!r} are rules of {rules.key}, not {newest.key}")
+    return rules
+
+
+def _played(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
+    """Play one move; `MoveRefused` when it is not legal or the match is over before it."""
+    if outcome := rules.outcome(position):
+        over = Refusal(Code.MATCH_OVER, f"the match is over: {outcome.detail}")
+        raise MoveRefused(ply, over)
+    try:
+        move = rules.check(position, read_move(rules, text))
+    except Refusal as reason:
+        raise MoveRefused(ply, reason) from None
+    return rules.play(position, move)
+
+
+def _shown(rules: AnyRules, position: Any) -> dict[str, Any]:
+    over = rules.outcome(position) is not None
+    return {
+        "to_move": None if over else rules.to_move(position),
+        "legal": [] if over else list(rules.legal_moves(position)),
+        "position": rules.to_json(position),
+    }
+
+
+def _result(rules: AnyRules, position: Any) -> dict[str, Any] | None:
+    outcome = rules.outcome(position)
+    if outcome is None:
+        return None
+    return {"winners": list(outcome.winners), "reason": outcome.reason}

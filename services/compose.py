@@ -1,0 +1,121 @@
+"""The composition root: from settings to everything a process works with.
+
+Each part is made when it is first asked for, so that a command which needs no server touches none.
+A test hands in the parts it has fakes for.
+"""
+
+from contextlib import ExitStack
+from functools import cached_property
+from types import TracebackType
+from typing import Self
+
+import redis
+
+from infra.accounts import Accounts
+from infra.clients import make_client
+from infra.durability import verify
+from infra.embedded import socket_url
+from infra.lanes import Lanes
+from infra.settings import Settings
+from infra.store.port import Store
+from infra.store.server import RedisStore
+from services.language import Language, Sender
+from services.post import Post
+
+
+class Composition:
+    """The parts of one process, a `Desk` among other things; close it when done.
+
+    `listening` is the longest time, in seconds, that a command to RQ's Redis waits in it.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a part that a test may have a fake for
+        self,
+        settings: Settings,
+        *,
+        data: redis.Redis | None = None,
+        queue: redis.Redis | None = None,
+        store: Store | None = None,
+        accounts: Accounts | None = None,
+        post: Sender | None = None,
+        listening: float = 0.0,
+    ) -> None:
+        self.settings = settings
+        self._listening = listening
+        self._closing = ExitStack()
+        given = {"data": data, "queue": queue, "store": store, "accounts": accounts, "post": post}
+        # a cached property that has a value is never computed
+        vars(self).update({name: part for name, part in given.items() if part is not None})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what was made here."""
+        self._closing.close()
+
+    @cached_property
+    def url(self) -> str:
+        """The server of the matches; `NotRunningError` when there is none."""
+        return self.settings.redis_url or socket_url(self.settings.data)
+
+    def _client(self, url: str, blocking_timeout: float = 0.0) -> redis.Redis:
+        client = make_client(url, blocking_timeout=blocking_timeout)
+        self._closing.callback(client.close)
+        return client
+
+    @cached_property
+    def data(self) -> redis.Redis:
+        """A client of the server of the matches."""
+        return self._client(self.url)
+
+    @cached_property
+    def queue(self) -> redis.Redis:
+        """A client of RQ's Redis."""
+        url = self.settings.queue_url or self.url
+        return self._client(url, self._listening)
+
+    @cached_property
+    def store(self) -> Store:
+        """Matches."""
+        return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Players."""
+        return Accounts(self.data)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """The leases of the drains, and their wake-ups."""
+        return Lanes(self.queue, self._wake)
+
+    def _wake(self, lane: int) -> None:
+        from infra.queue import wake  # noqa: PLC0415 - RQ is slow to import, and not always needed
+
+        wake(self.queue, lane)
+
+    @cached_property
+    def post(self) -> Sender:
+        """The way in for commands; `DurabilityError` when the server can't keep our promise."""
+        if self.durable:
+            verify(self.data, self.settings.durability)
+        return self._closing.enter_context(Post(self.store, self.lanes, self.data))
+
+    @property
+    def durable(self) -> bool:
+        """Whether an outcome may be called accepted."""
+        return self.settings.durability.durable
+
+    @cached_property
+    def language(self) -> Language:
+        """The command language, at the terminal."""
+        return Language(self)
