@@ -33,6 +33,8 @@ def _read_display(call: Call, flags: Sequence[str]) -> str:
             raise Refusal(
                 Code.UNKNOWN_OPTION, f"there is no option {flag[:24]!r} here; --display=NAME is one"
             )
+    if len(flags) > 1:
+        raise Refusal(Code.BAD_OPTION, "--display is given twice; give it once")
     if display not in call.rules.displays:
         known = " or ".join(call.rules.displays)
         raise Refusal(Code.BAD_OPTION, f"there is no display {display[:24]!r}; it is {known}")

@@ -39,7 +39,11 @@ def challenge(call: Call) -> Answer:
 def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
     if len(names) not in rules.players:
         counts = " or ".join(str(count) for count in rules.players)
-        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is played by {counts}, not by {len(names)}")
+        raise Refusal(
+            Code.BAD_PLAYERS,
+            f"{rules.title} is played by {counts}, and {len(names)} are named; "
+            "an option begins with a hyphen",
+        )
     if len({name.lower() for name in names}) != len(names):
         raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
 

@@ -22,11 +22,12 @@ from services.language.desk import Desk
 
 _GONE = "a former player"
 
-_DRAWS = {
-    Reason.AGREEMENT: "a draw by agreement",
-    Reason.REPETITION: "a draw, as the position has stood three times",
-    Reason.DECLINED: "it was declined and counts for nothing",
+_ENDINGS = {
+    Reason.AGREEMENT: "it is a draw by agreement",
+    Reason.REPETITION: "it is a draw, as the position has stood three times",
+    Reason.DECLINED: "it was declined, and counts for nothing",
 }
+"""Endings without a winner."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -113,17 +114,15 @@ def ending(scene: Scene) -> str:
     """Say how a match that is over has ended, and why."""
     result = scene.state.result
     assert result is not None
-    if result.reason in _DRAWS:
-        return f"the match is over: {_DRAWS[Reason(result.reason)]}"
+    if result.reason in _ENDINGS:
+        return f"the match is over: {_ENDINGS[Reason(result.reason)]}"
     verb = "has won" if len(result.winners) == 1 else "share the win"
-    return f"the match is over: {scene.everyone(result.winners)} {verb}, {_why(scene, result)}"
+    return f"the match is over: {scene.everyone(result.winners)} {verb} {_why(scene, result)}"
 
 
 def _why(scene: Scene, result: Ended) -> str:
-    if result.reason == Reason.RESIGNATION:
-        return f"as {scene.everyone(scene.state.out)} resigned"
     outcome = scene.rules.outcome(scene.position)
-    return f"as {outcome.detail}" if outcome else f"by {result.reason}"
+    return f"by {result.reason}" if outcome is None else f"({outcome.detail})"
 
 
 def heading(scene: Scene) -> str:

@@ -1,0 +1,66 @@
+"""A desk without a server: matches in memory, and a post whose wake-ups drain at once."""
+
+import itertools
+
+import fakeredis
+from argon2 import PasswordHasher
+
+from infra.accounts import Accounts
+from infra.lanes import Lanes
+from infra.store.memory import MemoryStore
+from infra.store.port import Shape
+from services.language import Answer, Language
+from services.post import Post
+from workers.drain import Drain
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
+
+
+class FakeDesk:
+    """Everything the language works with; `awake` is whether commands are decided at all."""
+
+    def __init__(self, *, durable: bool = True) -> None:
+        self.client = fakeredis.FakeRedis()
+        self.durable = durable
+        self.awake = True
+        ticks = itertools.count(1_700_000_000_000)
+        self.store = MemoryStore(clock=lambda: next(ticks))
+        self.store.create(Shape(shards=4, lanes=1))
+        self.accounts = Accounts(self.client, CHEAP)
+        self._lanes = Lanes(self.client, self._drain)
+        self.post = Post(self.store, self._lanes, self.client)
+
+    def _drain(self, lane: int) -> None:
+        if self.awake:
+            Drain(self.store, self._lanes, self.client, lane).run()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.post.close()
+        self.client.close()
+
+
+class Terminal:
+    """A terminal at the desk, where alice, bob and carol have signed up."""
+
+    def __init__(self, desk: FakeDesk) -> None:
+        self.desk = desk
+        self.language = Language(desk)
+        for name, password in PASSWORDS.items():
+            desk.accounts.signup(name, password)
+
+    def do(self, line: str, key: str | None = None, seconds: float = 5.0) -> Answer:
+        """Carry out a line."""
+        return self.language.do(line, key, seconds)
+
+    def challenge(self, options: str = "") -> int:
+        """Start a match of alice and bob; gives its board number."""
+        answer = self.do(f"pow2 challenge alice bob {options}")
+        assert answer.code == ""
+        return int(answer.sentence.split()[1].rstrip(",#"))
+
+    def move(self, board: int, name: str, text: str, key: str | None = None) -> Answer:
+        """Play a move, or what stands in its place."""
+        return self.do(f"pow2 move {board} {name} {PASSWORDS[name]} {text}", key)
