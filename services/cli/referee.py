@@ -7,7 +7,7 @@ one line, and the next line is read.
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 import msgspec
 
@@ -22,13 +22,17 @@ LINE_LIMIT: Final = 1 << 20
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,5}")
 
 
+_Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+"""What a reader of JSON in any language reads exactly, and can be shown in a sentence."""
+
+
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line that comes in."""
 
     game: str
-    players: int = 2
+    players: _Number = 2
     options: list[str] = []
-    rules: str | int | None = None
+    rules: str | _Number | None = None
     """Such as `pow2/1`, or the version alone; the newest if None."""
     setup: Any = None
     """What chance drew, as recorded."""

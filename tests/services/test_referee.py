@@ -1,0 +1,221 @@
+import io
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.errors import Code
+from domain.rules import current
+from services.cli.referee import LINE_LIMIT, judge, serve
+
+
+def ask(**request) -> dict:
+    return json.loads(json.dumps(judge(json.dumps({"game": "pow2"} | request).encode())))
+
+
+def filtered(data: bytes) -> list[dict]:
+    answers = io.BytesIO()
+    serve(io.BytesIO(data), answers)
+    return [json.loads(line) for line in answers.getvalue().splitlines()]
+
+
+def whole_game() -> tuple[list[str], dict]:
+    """A game played to its end by the first random player who gets there, and its last answer."""
+    rules = current("pow2")
+    for seed in range(200):
+        chance, moves = random.Random(seed), []
+        position = rules.start(rules.read_options([]), 2, None)
+        while rules.outcome(position) is None and len(moves) < 400:
+            legal = list(rules.legal_moves(position))
+            # more pieces on the board end the game sooner
+            moves.append(max(chance.sample(legal, min(len(legal), 8)), key=len))
+            position = rules.play(position, rules.read(moves[-1]))
+        if rules.outcome(position) is not None:
+            return moves, rules.to_json(position)
+    raise AssertionError("no game came to its end")
+
+
+def test_the_start_is_answered_with_the_keys_in_order():
+    answer = ask()
+    assert list(answer) == [
+        "ok",
+        "rules",
+        "setup",
+        "ply",
+        "to_move",
+        "legal",
+        "position",
+        "result",
+    ]
+    assert (answer["ok"], answer["rules"], answer["setup"]) == (True, "pow2/1", None)
+    assert (answer["ply"], answer["to_move"], answer["result"]) == (0, 0, None)
+    assert len(answer["legal"]) == 48
+    assert answer["position"] == {
+        "board": {"a1": "X", "a13": "X", "m1": "O", "m13": "O"},
+        "supply": [14, 14],
+    }
+
+
+def test_moves_are_read_leniently_and_played():
+    answer = ask(moves=["M13 - M5 : L4"], options=["exact", "-noborder"])
+    assert answer["ok"] is False
+    assert answer["ply"] == 0
+    answer = ask(moves=["M13 - J7", "a13-d7"])
+    assert (answer["ply"], answer["to_move"]) == (2, 0)
+    assert answer["position"]["board"] == {"a1": "X", "d7": "X", "j7": "O", "m1": "O"}
+
+
+def test_a_trace_has_every_prefix_of_the_moves():
+    moves = ["m13-j7", "a13-d7"]
+    answer = ask(moves=moves, trace=True)
+    assert list(answer)[-1] == "trace"
+    prefixes = [ask(moves=moves[:ply]) for ply in range(3)]
+    assert answer["trace"] == [
+        {key: prefix[key] for key in ("to_move", "legal", "position")} for prefix in prefixes
+    ]
+
+
+@pytest.mark.parametrize("rules", [None, "pow2/1", 1, "1"])
+def test_rules_are_named_by_version_or_in_full(rules):
+    assert ask(rules=rules)["rules"] == "pow2/1"
+
+
+def test_a_finished_game_has_a_result_and_nobody_to_move():
+    moves, position = whole_game()
+    answer = ask(moves=moves, trace=True)
+    assert answer["ok"]
+    assert answer["position"] == position
+    assert (answer["to_move"], answer["legal"]) == (None, [])
+    assert answer["result"]["reason"] in ("all-placed", "no-move")
+    assert answer["result"]["winners"] in ([0], [1])
+    assert answer["trace"][-1]["legal"] == []
+    assert answer["trace"][-2]["to_move"] is not None
+    more = ask(moves=[*moves, moves[-1], "a1-a5"])
+    assert (more["ok"], more["ply"], more["error"]) == (False, len(moves), Code.MATCH_OVER)
+
+
+@pytest.mark.parametrize(
+    ("moves", "ply", "code"),
+    [
+        (["m13-a1"], 0, Code.ILLEGAL_MOVE),
+        (["m13-j7", "j7-m13"], 1, Code.ILLEGAL_MOVE),
+        (["m13-j7", "zzz"], 1, Code.UNREADABLE_MOVE),
+        (["m13-j7", ""], 1, Code.UNREADABLE_MOVE),
+        (["m13-j7", "a1-" * 500], 1, Code.TOO_LONG),
+    ],
+)
+def test_a_refused_move_is_named_by_its_index(moves, ply, code):
+    answer = ask(moves=moves)
+    assert list(answer) == ["ok", "ply", "error", "message"]
+    assert (answer["ok"], answer["ply"], answer["error"]) == (False, ply, code)
+    assert answer["message"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "said"),
+    [
+        ({"game": "chess"}, Code.UNKNOWN_GAME, "'chess'"),
+        ({"players": 3}, Code.BAD_PLAYERS, "3"),
+        ({"options": ["-slow"]}, Code.UNKNOWN_OPTION, "slow"),
+        ({"options": ["fast", "free"]}, Code.BAD_OPTION, "exclude"),
+        ({"rules": "pow2/9"}, Code.UNKNOWN_RULES, "'pow2/9'"),
+        ({"rules": 2}, Code.UNKNOWN_RULES, "'pow2/2'"),
+        ({"rules": -1}, Code.UNKNOWN_RULES, "'-1'"),
+        ({"setup": []}, Code.BAD_SETUP, "setup"),
+        ({"seed": "0" * 64}, Code.BAD_SETUP, "seed"),
+        ({"game": None}, Code.BAD_REQUEST, "$.game"),
+        ({"players": "two"}, Code.BAD_REQUEST, "$.players"),
+        ({"players": 10**30}, Code.BAD_REQUEST, "$.players"),
+        ({"moves": "m13-j7"}, Code.BAD_REQUEST, "$.moves"),
+        ({"moves": [1]}, Code.BAD_REQUEST, "$.moves[0]"),
+        ({"options": {}}, Code.BAD_REQUEST, "$.options"),
+        ({"rules": 1.5}, Code.BAD_REQUEST, "$.rules"),
+        ({"seed": 7}, Code.BAD_REQUEST, "$.seed"),
+        ({"trace": 1}, Code.BAD_REQUEST, "$.trace"),
+        ({"move": "m13-j7"}, Code.BAD_REQUEST, "`move`"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_without_a_ply(request_, code, said):
+    answer = ask(**request_)
+    assert list(answer) == ["ok", "error", "message"]
+    assert (answer["ok"], answer["error"]) == (False, code)
+    assert said in answer["message"]
+    assert answer["message"][0] == answer["message"][0].lower()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"[]",
+        b"null",
+        b"7",
+        b"{}",
+        b"\xff\xfe",
+        b'{"game": "pow2\xff"}',
+        b'{"game": "pow2"} {"game": "pow2"}',
+        b'{"game": "pow2", "setup": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+        b'{"game": "pow2", "game": 7}',
+        b'{"game": "pow2", "players": ' + b"9" * 9_999 + b"}",
+        b'{"game": "pow2", "rules": ' + b"9" * 9_999 + b"}",
+        b'{"game": "pow2", "setup": ' + b"9" * 9_999 + b"}",
+    ],
+)
+def test_what_is_no_request_is_answered_and_the_next_line_read(line):
+    bad, good = filtered(line + b'\n{"game": "pow2"}\n')
+    assert (bad["ok"], bad["error"]) == (False, Code.BAD_REQUEST)
+    assert good["ok"]
+
+
+def test_blank_lines_are_skipped_and_a_last_line_needs_no_end():
+    assert len(filtered(b'\n  \r\n{"game": "pow2"}\n\t\n{"game": "pow2"}')) == 2
+    assert filtered(b"") == []
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+@pytest.mark.parametrize("over", [1, 100, LINE_LIMIT, 3 * LINE_LIMIT])
+def test_a_line_over_the_limit_is_answered_and_the_next_read(over, end):
+    answers = filtered(b" " * (LINE_LIMIT + over) + end + b'{"game": "pow2"}' * bool(end))
+    assert answers[0]["error"] == Code.TOO_LONG
+    assert [answer["ok"] for answer in answers[1:]] == [True] * bool(end)
+
+
+def test_a_line_at_the_limit_is_read():
+    line = b'{"game": "pow2"}'
+    assert filtered(line + b" " * (LINE_LIMIT - len(line)) + b"\n" + line)[0]["ok"]
+
+
+def test_each_answer_is_flushed_before_the_next_line_is_read():
+    flushed = []
+
+    class Out(io.BytesIO):
+        def flush(self) -> None:
+            flushed.append(self.getvalue().count(b"\n"))
+
+    serve(io.BytesIO(b'{"game": "pow2"}\n' * 3), Out())
+    assert flushed == [1, 2, 3]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+FIELDS = ["game", "players", "options", "rules", "setup", "seed", "moves", "trace", "else"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(request=st.dictionaries(st.sampled_from(FIELDS), JSON), named=st.booleans())
+def test_any_object_is_answered(request, named):
+    line = json.dumps(request | ({"game": "pow2"} if named else {}))
+    answer = judge(line.encode())
+    assert answer["ok"] is True or answer["error"] in set(Code)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_answered_line_by_line(data):
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    assert len(filtered(data)) == len(lines)

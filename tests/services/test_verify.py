@@ -1,0 +1,248 @@
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from fakes.desk import FakeDesk, Terminal
+
+from domain.errors import Code, Refusal
+from domain.match.commands import Resign, Sent
+from domain.match.decide import Decided, decide
+from domain.match.events import decode, encode
+from domain.match.record import Broken, pack_snapshot, seal, unpack_snapshot
+from infra import outcomes
+from infra.store.memory import MemoryStore
+from services.cli.verify import check
+
+BOARD = 1
+EVENTS = 8
+"""Start, four moves, an offer, its answer, a move."""
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    """A store with a match of `EVENTS` events, a refusal among them in the log."""
+    desk = FakeDesk()
+    terminal = Terminal(desk)
+    board = terminal.challenge("-fast")
+    assert board == BOARD
+    assert terminal.move(board, "bob", "a1-a5").code == Code.NOT_YOUR_TURN
+    for name, text in (
+        ("alice", "m13-m9"),
+        ("bob", "a13-a9"),
+        ("alice", "m1-m5"),
+        ("bob", "a1-a5"),
+        ("bob", "propose draw"),
+        ("alice", "reject"),
+        ("alice", "m9-m13"),
+    ):
+        assert terminal.move(board, name, text).code == ""
+    desk.close()
+    return desk.store
+
+
+def broken(store: MemoryStore) -> Broken:
+    with pytest.raises(Broken) as caught:
+        check(store, BOARD)
+    return caught.value
+
+
+def test_an_untouched_match_holds(store):
+    assert check(store, BOARD) == (
+        "match 1 holds: 8 events in sequence, chained, and decided again by pow2/1 "
+        "with the same result; snapshot and log agree"
+    )
+
+
+def test_a_match_that_is_over_holds():
+    desk = FakeDesk()
+    terminal = Terminal(desk)
+    terminal.challenge()
+    terminal.move(BOARD, "bob", "decline")
+    assert check(desk.store, BOARD).startswith("match 1 holds: 3 events")
+    desk.close()
+
+
+def test_there_must_be_a_match(store):
+    with pytest.raises(Refusal) as caught:
+        check(store, 99)
+    assert caught.value.code is Code.UNKNOWN_BOARD
+
+
+def a_flipped_bit(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+def another_time(data: bytes) -> bytes:
+    envelope = decode(data)
+    return encode(msgspec.structs.replace(envelope, at=envelope.at + 1))
+
+
+def another_actor(data: bytes) -> bytes:
+    return encode(msgspec.structs.replace(decode(data), actor=b"intruder"))
+
+
+def another_command(data: bytes) -> bytes:
+    return encode(msgspec.structs.replace(decode(data), command=b"x" * 16))
+
+
+def nothing(data: bytes) -> bytes:
+    del data
+    return b""
+
+
+def a_cut(data: bytes) -> bytes:
+    return data[:-1]
+
+
+EDITS: list[Callable[[bytes], bytes]] = [
+    a_flipped_bit,
+    another_time,
+    another_actor,
+    another_command,
+    nothing,
+    a_cut,
+]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("place", range(EVENTS))
+def test_an_edited_event_is_found(store, place, edit):
+    events = store._matches[BOARD].events
+    events[place] = edit(events[place])
+    # an edit that leaves an event is noticed by the hash in the next one
+    assert broken(store).seq in (place + 1, place + 2)
+
+
+@pytest.mark.parametrize("place", range(EVENTS))
+def test_a_dropped_event_is_named(store, place):
+    del store._matches[BOARD].events[place]
+    assert broken(store).seq == place + 1
+
+
+@pytest.mark.parametrize("count", range(1, EVENTS + 1))
+def test_dropping_the_last_events_is_found(store, count):
+    del store._matches[BOARD].events[-count:]
+    found = broken(store)
+    assert found.seq == EVENTS - count + 1
+    assert "it is missing: the snapshot stands after 8 events" in found.sentence
+
+
+@pytest.mark.parametrize("first", range(EVENTS))
+@pytest.mark.parametrize("second", range(EVENTS))
+def test_swapped_events_are_found(store, first, second):
+    events = store._matches[BOARD].events
+    events[first], events[second] = events[second], events[first]
+    if first == second:
+        assert "holds" in check(store, BOARD)
+    else:
+        assert broken(store).seq == min(first, second) + 1
+
+
+@pytest.mark.parametrize("place", range(EVENTS + 1))
+@pytest.mark.parametrize("copied", range(EVENTS))
+def test_an_inserted_copy_is_found(store, place, copied):
+    events = store._matches[BOARD].events
+    events.insert(place, events[copied])
+    # a copy beside its original: the second of the two is the one too many
+    beside = place in (copied, copied + 1)
+    assert broken(store).seq == (copied + 2 if beside else place + 1)
+
+
+def forged(store: MemoryStore) -> tuple[Sent, list[bytes], bytes]:
+    """A resignation that nobody sent, chained to the last event, and the snapshot after it."""
+    snapshot = unpack_snapshot(store._matches[BOARD].snapshot)
+    sent = Sent(BOARD, b"f" * 16, snapshot.state.seats[0], Resign())
+    decided = decide(sent, snapshot.state)
+    assert isinstance(decided, Decided)
+    leaves, after = seal(sent, decided, snapshot, 0)
+    return sent, list(leaves), pack_snapshot(after)
+
+
+def test_a_forged_end_is_found_by_the_snapshot(store):
+    _, leaves, _ = forged(store)
+    store._matches[BOARD].events += leaves
+    assert broken(store).seq == EVENTS + 1
+
+
+def test_a_forged_end_and_snapshot_are_found_by_the_outcomes(store):
+    _, leaves, snapshot = forged(store)
+    store._matches[BOARD].events += leaves
+    store._matches[BOARD].snapshot = snapshot
+    found = broken(store)
+    assert found.seq == EVENTS + 1
+    assert "no outcome is stored" in found.sentence
+
+
+@pytest.mark.parametrize("index", [0, 8, 99])
+def test_a_forged_end_snapshot_and_outcome_are_found_by_the_log(store, index):
+    sent, leaves, snapshot = forged(store)
+    match = store._matches[BOARD]
+    match.events += leaves
+    match.snapshot = snapshot
+    tail = outcomes.tail("", EVENTS + 1, "")
+    match.outcomes[sent.id] = outcomes.stored(bytes(8), index, tail)
+    found = broken(store)
+    assert found.seq == EVENTS + 1
+    assert "log is another" in found.sentence
+
+
+def test_a_snapshot_that_was_changed_is_found(store):
+    match = store._matches[BOARD]
+    snapshot = unpack_snapshot(match.snapshot)
+    for changed in (
+        msgspec.structs.replace(snapshot, head=bytes(32)),
+        msgspec.structs.replace(
+            snapshot, state=msgspec.structs.replace(snapshot.state, moves="m13-m9")
+        ),
+        msgspec.structs.replace(
+            snapshot, state=msgspec.structs.replace(snapshot.state, position=None)
+        ),
+    ):
+        match.snapshot = pack_snapshot(changed)
+        assert broken(store).seq == EVENTS
+    match.snapshot = snapshot.head + b"\xc1"
+    assert "can't be read" in broken(store).sentence
+    match.snapshot = None
+    assert broken(store).seq == 1
+
+
+def test_an_outcome_that_was_changed_is_found(store):
+    match = store._matches[BOARD]
+    command = decode(match.events[4]).command
+    stored = match.outcomes[command]
+    match.outcomes[command] = outcomes.stored(stored[:8], 5, outcomes.tail("", 4, ""))
+    assert broken(store).seq == 5
+    match.outcomes[command] = outcomes.stored(stored[:8], 5, outcomes.tail("internal", 5, "x"))
+    assert broken(store).seq == 5
+    del match.outcomes[command]
+    assert broken(store).seq == 5
+
+
+@pytest.mark.parametrize("place", range(EVENTS))
+def test_a_leaf_that_was_changed_or_dropped_is_found(store, place):
+    log = store._logs[BOARD % 4]
+    at = log.index(store.events(BOARD)[place])
+    leaf = log.pop(at)
+    assert broken(store).seq == place + 1
+    log.insert(at, a_flipped_bit(leaf))
+    assert broken(store).seq == place + 1
+
+
+def test_a_match_that_goes_on_meanwhile_is_read_at_one_moment(store):
+    class Busy:
+        """A store in which a forged move is committed while the events are read."""
+
+        def __init__(self) -> None:
+            self.reads = 0
+
+        def snapshots(self, boards):
+            self.reads += 1
+            return store.snapshots(boards) if self.reads > 1 else [b"an older one"]
+
+        def __getattr__(self, name):
+            return getattr(store, name)
+
+    busy = Busy()
+    assert "holds" in check(busy, BOARD)
+    assert busy.reads == 4
