@@ -1,12 +1,14 @@
 """Fault points: named places on a move's path where a test can have the process killed.
 
 `MATCHPOST_FAULT=drain.decided:3` kills the process with SIGKILL when it passes that point for the
-third time. Without the variable a point does nothing.
+third time. With a file's path after one more colon the process dies only if it can remove that
+file, so that its replacement lives. Without the variable a point does nothing.
 """
 
 import os
 import signal
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 VARIABLE: Final = "MATCHPOST_FAULT"
@@ -29,10 +31,14 @@ def plan(environ: Mapping[str, str]) -> Callable[[str], None]:
     wanted = environ.get(VARIABLE, "")
     if not wanted:
         return _pass
-    name, _, count = wanted.partition(":")
+    name, _, rest = wanted.partition(":")
+    count, _, once = rest.partition(":")
     if name not in POINTS or not count.isdecimal():
-        raise ValueError(f"{VARIABLE} is {wanted!r}; it takes NAME:COUNT, NAME one of {POINTS}")
-    return _Killer(name, int(count))
+        raise ValueError(
+            f"{VARIABLE} is {wanted!r}; it takes NAME:COUNT or NAME:COUNT:FILE, "
+            f"NAME one of {', '.join(POINTS)}"
+        )
+    return _Killer(name, int(count), Path(once) if once else None)
 
 
 def _pass(name: str) -> None:
@@ -40,16 +46,26 @@ def _pass(name: str) -> None:
 
 
 class _Killer:
-    def __init__(self, name: str, count: int) -> None:
+    def __init__(self, name: str, count: int, once: Path | None) -> None:
         self._name = name
         self._left = count
+        self._once = once
 
     def __call__(self, name: str) -> None:
         if name != self._name:
             return
         self._left -= 1
-        if self._left == 0:
+        if self._left == 0 and self._armed():
             os.kill(os.getpid(), signal.SIGKILL)
+
+    def _armed(self) -> bool:
+        if self._once is None:
+            return True
+        try:
+            self._once.unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
 
 point: Final = plan(os.environ)

@@ -12,11 +12,9 @@ class Keeper:
         self._store = store
         self._lanes = lanes
 
-    def tick(self) -> int:
-        """Ask for a drain of each lane where commands wait and none runs; count those asked."""
+    def tick(self) -> None:
+        """Ask for a drain of each lane where commands wait and none runs."""
         shape = self._store.shape()
-        return sum(
-            self._lanes.want(lane)
-            for lane in range(shape.lanes)
-            if self._store.depth(shards_of(lane, shape.lanes, shape.shards))
-        )
+        for lane in range(shape.lanes):
+            if self._store.depth(shards_of(lane, shape.lanes, shape.shards)):
+                self._lanes.want(lane)

@@ -1,6 +1,5 @@
 """`matchpost serve`: the server, the command workers and the keeper, on one machine."""
 
-import logging
 import sys
 from contextlib import ExitStack
 
@@ -16,8 +15,6 @@ from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import worker_child
 from workers.keeper import Keeper
-
-logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
@@ -40,7 +37,6 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         stack.enter_context(server)
         foundation.append(server)
         url = server.url
-        logger.info("%s has loaded its data in %.2f s", server.version, server.load_seconds)
     data = stack.enter_context(make_client(url))
     queue = stack.enter_context(make_client(settings.queue_url or url))
     verify(data, settings.durability)
@@ -49,14 +45,10 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
     supervisor = Supervisor(
         [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)],
-        tick=lambda: _tick(keeper),
+        tick=keeper.tick,
         foundation=foundation,
     )
     supervisor.run(started=lambda: _greet(settings, url))
-
-
-def _tick(keeper: Keeper) -> None:
-    keeper.tick()
 
 
 def _greet(settings: Settings, url: str) -> None:

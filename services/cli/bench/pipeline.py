@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import uuid4
 
 import redis
@@ -58,9 +58,7 @@ def run(matches: int, peer_jobs: int, workers: int, data: Path | None) -> Report
         peer = rq_peer.measure(played, peer_jobs, folder / "peer", progress)
         details["median fdatasync ms"] = round(1_000 * median_fdatasync(folder), 3)
     details["rq_job_per_move"] = peer.details
-    return Report(
-        rate=rate, unit="moves", peers={"rq_job_per_move": peer.rate}, details=details
-    )
+    return Report(rate=rate, unit="moves", peers={"rq_job_per_move": peer.rate}, details=details)
 
 
 def _measure(
@@ -117,15 +115,13 @@ class _Door:
         self._listener = Listener(client, self._name)
         self._waiting: set[bytes] = set()
 
-    def __enter__(self) -> "_Door":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *details: object) -> None:
         self._listener.close()
 
-    def submit_all(
-        self, orders: Iterable[Sent], progress: Progress, what: str, total: int
-    ) -> None:
+    def submit_all(self, orders: Iterable[Sent], progress: Progress, what: str, total: int) -> None:
         task = progress.add_task(what, total=total)
         left = iter(orders)
         while batch := list(islice(left, MICRO_BATCH)):

@@ -57,8 +57,7 @@ def _measure(
     task = progress.add_task(f"rq_job_per_move, {workers} worker(s)", total=None)
     with make_client(url) as client:
         queues = [
-            Queue(name, connection=client, serializer=JSONSerializer)
-            for name in _QUEUES[:workers]
+            Queue(name, connection=client, serializer=JSONSerializer) for name in _QUEUES[:workers]
         ]
         for game in played:
             _play(client, game.board, 0, _start(game))

@@ -1,0 +1,168 @@
+"""A real `matchpost serve` on a data directory of its own, and players of whole games on it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Self
+
+import redis
+from redis import Redis
+from redis.exceptions import RedisError
+
+from domain.match.commands import Sent
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState
+from infra.clients import make_client
+from infra.durability import Mode
+from infra.embedded import EmbeddedError, socket_url
+from infra.lanes import Lanes
+from infra.outcomes import Outcome
+from infra.queue import wake
+from infra.store.server import RedisStore
+from services.cli.bench.workload import Game, games, moves, starts
+from services.post import Pending, Post
+
+SCRIPT = Path(sys.executable).with_name("matchpost")
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> float:
+    """Wait for a condition; give how long it took."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() - began > seconds:
+            raise AssertionError(f"not within {seconds} s: {condition}")
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+class Served:
+    """The server process; `with` starts and stops it."""
+
+    def __init__(self, data: Path, env: Mapping[str, str] | None = None) -> None:
+        self.data = data
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
+        self.env = {**clean, "MATCHPOST_DATA": str(data), **(env or {})}
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> Self:
+        """Start and wait for `ready`."""
+        self.log = (self.data.parent / "serve.log").open("a")
+        self.process = subprocess.Popen(
+            [SCRIPT, "serve"], env=self.env, stdout=subprocess.PIPE, stderr=self.log, text=True
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line == "ready\n":
+                return self
+        raise AssertionError((self.data.parent / "serve.log").read_text())
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        code = self.process.wait(20)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.log.close()
+        self.process = None
+        return code
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.process is not None:
+            self.end()
+
+    def client(self) -> Redis:
+        """A client of the embedded server; the caller closes it."""
+        return make_client(socket_url(self.data), blocking_timeout=5)
+
+    def children(self, name: str) -> list[int]:
+        """Process ids below the server whose command line has `name` in it."""
+        assert self.process is not None
+        out = subprocess.run(
+            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
+            capture_output=True, text=True, check=False,
+        ).stdout  # fmt: skip
+        return [int(line.split()[0]) for line in out.splitlines() if name in line]
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run `matchpost` as a user would."""
+        return subprocess.run(
+            [SCRIPT, *words], env=self.env, capture_output=True, text=True, check=False, timeout=60
+        )
+
+
+class Player:
+    """A door of its own that repeats each command, under the same id, until it has an outcome."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self.acknowledged: list[tuple[Sent, Outcome]] = []
+        self.unknown = 0
+
+    def send(self, sent: Sent, seconds: float = 60) -> Outcome:
+        """Send until there is an outcome, whatever breaks in between."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                with self._served.client() as client, post(client) as door:
+                    outcome = door.send(sent, 0, seconds=5)
+            except (RedisError, Pending, EmbeddedError, LookupError):
+                self.unknown += 1
+                time.sleep(0.05)
+            else:
+                self.acknowledged.append((sent, outcome))
+                return outcome
+        raise AssertionError(f"no outcome for {sent} within {seconds} s")
+
+    def play(self, orders: Sequence[Sent]) -> None:
+        """Play through; every command must be accepted."""
+        for sent in orders:
+            outcome = self.send(sent)
+            assert outcome.accepted, outcome
+
+
+def post(client: redis.Redis) -> Post:
+    """A door on the server."""
+    store = RedisStore(client, Mode.FSYNC)
+    return Post(store, Lanes(client, lambda lane: wake(client, lane)), client)
+
+
+def order(game: Game, number: int) -> Sent:
+    """The nth command of a game, 0 for the challenge."""
+    return [*starts([game]), *moves([game])][number]
+
+
+def matches(count: int, plies: int) -> list[list[Sent]]:
+    """The commands of some matches, cut to so many plies."""
+    return [[*starts([game]), *moves([game])][: plies + 1] for game in games(count)]
+
+
+def state_of(client: redis.Redis, board: int) -> MatchState:
+    """The state of a match."""
+    return unpack_snapshot(RedisStore(client, Mode.FSYNC).snapshots([board])[0]).state
+
+
+def all_play(served: Served, played: Sequence[Sequence[Sent]]) -> tuple[list[Player], list[Thread]]:
+    """Start a thread for each match."""
+    players = [Player(served) for _ in played]
+    threads = [
+        Thread(target=player.play, args=(orders,))
+        for player, orders in zip(players, played, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    return players, threads
