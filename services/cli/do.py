@@ -1,5 +1,6 @@
 """`matchpost do`: one command line, its answer on standard output, its refusal on standard error."""
 
+import shlex
 import sys
 from argparse import Namespace
 from uuid import uuid4
@@ -24,7 +25,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
         except RedisError as error:
             answer = Answer(
                 f"{server_failure(error)}; the command may have been taken, so repeat it with "
-                f"--key {key}",
+                f"--key {shlex.quote(key)}",
                 code=Code.UNAVAILABLE,
             )
     return _give(answer)

@@ -138,7 +138,7 @@ def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
     if call.desk.durable:
         return Answer(sentence, page)
     return Answer(
-        f"pending, since nothing is promised with durability none; {sentence}", page, Code.PENDING
+        f"with durability none this is never more than pending; {sentence}", page, Code.PENDING
     )
 
 

@@ -231,7 +231,9 @@ def test_without_durability_nothing_is_ever_accepted():
     terminal = Terminal(desk)
     answer = terminal.do("pow2 challenge alice bob")
     assert answer.code == Code.PENDING
-    assert answer.sentence.startswith("pending, since nothing is promised with durability none; ")
+    assert answer.sentence.startswith(
+        "with durability none this is never more than pending; match 1, #0: "
+    )
     assert answer.page
     assert terminal.move(1, "bob", "a13-d7").code == Code.NOT_YOUR_TURN
     desk.close()
