@@ -17,7 +17,7 @@ REFUSED: Final = 1
 """Exit code: the command was refused, for good."""
 
 UNKNOWN: Final = 2
-"""Exit code: the command was not delivered, or its outcome is not known; repeating it is safe."""
+"""Exit code: the command was not delivered, or its outcome is not known. With its key it is safe to repeat."""
 
 
 class Problem(msgspec.Struct, frozen=True):

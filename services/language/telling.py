@@ -129,7 +129,7 @@ def heading(scene: Scene) -> str:
     """Give the lines above a board: game, players, who is to move or how it ended, offers."""
     state = scene.state
     players = ", ".join(
-        f"{side} {name}" for side, name in zip(scene.rules.sides, scene.names, strict=True)
+        f"{side} {name}" for side, name in zip(scene.rules.sides, scene.names, strict=False)
     )
     lines = [
         f"match {scene.board}: {scene.rules.title} ({state.rules}{scene.options})",

@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,10 +13,10 @@ from redis.exceptions import ResponseError
 from domain.errors import Code, Refusal
 from infra import keys
 from infra.settings import SettingsError, table
-from services import __version__
+from services import __version__, post
 from services.cli import failures
 from services.cli.flags import SETTINGS, split_line
-from services.cli.main import main
+from services.cli.main import WAIT_SECONDS, main
 
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
 
@@ -132,6 +131,10 @@ def test_settings_are_read_from_the_file_that_is_named(nowhere, tmp_path):
     done = nowhere.run("do", "help", "--config", str(tmp_path / "my.toml"))
     assert done.returncode == 2
     assert "shards in " in done.stderr
+
+
+def test_a_door_waits_as_long_as_the_post_says():
+    assert WAIT_SECONDS == post.WAIT_SECONDS
 
 
 def test_each_setting_has_its_flag():
@@ -312,7 +315,6 @@ def test_a_tampered_history_is_found(server):
 
 
 def test_no_password_is_in_the_logs_or_the_data(server):
-    time.sleep(0.2)
     kept = (server.data.parent / "serve.log").read_bytes()
     for path in server.data.rglob("*"):
         if path.is_file():

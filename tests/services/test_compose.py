@@ -1,0 +1,77 @@
+import pytest
+from fakes.desk import FakeDesk
+from fakes.served import until
+from redis import Redis
+
+from infra.durability import DurabilityError, Mode
+from infra.embedded import EmbeddedServer, NotRunningError
+from infra.settings import Settings
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+from services.compose import Composition
+
+
+@pytest.fixture
+def settings(tmp_path) -> Settings:
+    return Settings(data=tmp_path / "data")
+
+
+def test_parts_that_are_handed_in_are_used_and_no_server_is_asked(settings):
+    desk = FakeDesk()
+    with Composition(
+        settings, data=desk.client, store=desk.store, accounts=desk.accounts, post=desk.post
+    ) as parts:
+        assert parts.data is desk.client
+        for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
+            assert parts.language.do(line).code == ""
+    desk.close()
+
+
+def test_a_server_is_looked_for_when_it_is_needed_and_not_before(settings):
+    with Composition(settings) as parts:
+        assert parts.language.do("help").code == ""
+        with pytest.raises(NotRunningError):
+            parts.language.do("pow2 show 1")
+
+
+def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_client, settings):
+    del redis_client
+    settings = Settings(data=settings.data, redis_url=valkey.url)
+    with Composition(settings) as parts:
+        parts.store.create(Shape(shards=4, lanes=1))
+        for line in ("signup alice wonderland", "signup bob builder2"):
+            assert parts.language.do(line).code == ""
+        assert parts.language.do("pow2 challenge alice bob", "k", 0.0).pending
+        assert parts.store.depth(range(4)) == 1
+        assert parts.queue.llen("rq:queue:commands") == 1
+
+
+def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, settings):
+    del redis_client
+    url = f"{valkey.url}?db=1"
+    settings = Settings(data=settings.data, redis_url=valkey.url, queue_url=url)
+    with Composition(settings) as parts:
+        parts.lanes.want(0)
+        assert parts.data.keys() == []
+        assert parts.queue.exists("lease:0")
+
+
+def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):
+    with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
+        RedisStore(client, Mode.NONE).create(Shape(shards=4, lanes=1))
+        with Composition(settings) as parts, pytest.raises(DurabilityError):
+            _ = parts.post
+        with Composition(Settings(data=settings.data, durability=Mode.NONE)) as parts:
+            assert parts.post is parts.post
+
+
+def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
+    def connections() -> int:
+        return len(redis_client.client_list())
+
+    before = connections()
+    with Composition(Settings(data=settings.data, redis_url=valkey.url)) as parts:
+        parts.store.create(Shape(shards=4, lanes=1))
+        assert parts.post
+        assert connections() > before
+    until(lambda: connections() == before)
