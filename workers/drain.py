@@ -25,7 +25,7 @@ from domain.match import commands
 from domain.match.commands import Sent
 from domain.match.decide import Decided, Rejected, decide
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
-from domain.match.state import MatchState
+from domain.match.state import MatchState, initial
 from infra import outcomes
 from infra.announce import Told, announce
 from infra.faults import point
@@ -92,6 +92,7 @@ class Drain:
         After `TURN_SECONDS`, or when the process is stopping, what still waits is left to the
         next drain, which is asked for.
         """
+        point("drain.started")
         taken = self._lanes.take(self._lane, self._token)
         if taken is Taken.BUSY:
             return 0
@@ -100,7 +101,9 @@ class Drain:
             self._suspect(self._store.waiting(self._shards, BATCH))
         done = self._work_until(time.monotonic() + TURN_SECONDS)
         # release first, look afterwards: see infra.lanes
-        if self._lanes.leave(self._lane, self._token) and self._store.depth(self._shards):
+        released = self._lanes.leave(self._lane, self._token)
+        point("drain.released")
+        if released and self._store.depth(self._shards):
             self._lanes.want(self._lane)
         point("drain.left")
         return done
@@ -120,7 +123,7 @@ class Drain:
     def _suspect(self, entries: Sequence[Entry]) -> None:
         if entries:
             logger.warning(
-                "lane %d: the drain before was cut off; %d commands are worked one by one",
+                "lane %d: the drain before was cut off; commands now worked one by one: %d",
                 self._lane,
                 len(entries),
             )
@@ -155,6 +158,7 @@ class Drain:
         """Work one suspect: the attempt is counted before it is made, since it may be the last."""
         self._lanes.renew(self._lane, self._token)
         tries = self._store.try_again(task.entry.shard, task.entry.id)
+        point("drain.counted")
         if tries > TRIES:
             logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
             return self._batch([task], held, verdict=_INTERNAL)
@@ -166,35 +170,53 @@ class Drain:
         """Decide tasks in order (or give all the same verdict), commit them, tell the doors."""
         if not tasks:
             return 0
-        boards = list({task.sent.match for task in tasks})
-        snapshots = {
-            board: unpack_snapshot(data)
-            for board, data in zip(boards, self._store.snapshots(boards), strict=True)
-        }
+        snapshots, unreadable = self._load({task.sent.match for task in tasks})
         point("drain.loaded")
         writes, doors = [], []
         for task in tasks:
-            if task.sent.match in held:
+            board = task.sent.match
+            if board in held:
                 continue
-            snapshot = snapshots[task.sent.match]
-            decision = verdict or self._decide(task, snapshot, held)
-            if decision is not None:
-                write, snapshots[task.sent.match] = _write(task, decision, snapshot)
-                writes.append(write)
-                doors.append(task.entry.door)
+            said = _INTERNAL if board in unreadable else verdict
+            decided = self._decide(task, snapshots[board], said)
+            if decided is None:
+                self._suspects.add((task.entry.shard, task.entry.id))
+                held.add(board)
+                continue
+            write, snapshots[board] = decided
+            writes.append(write)
+            doors.append(task.entry.door)
         point("drain.decided")
         return self._commit(writes, doors) if writes else 0
 
-    def _decide(self, task: _Task, snapshot: Snapshot, held: set[int]) -> Decided | Rejected | None:
+    def _load(self, wanted: Collection[int]) -> tuple[dict[int, Snapshot], set[int]]:
+        """Give the snapshots, and the boards whose snapshot can't be read.
+
+        Of those only the head is given: enough for a refusal, so that they stop nobody else.
+        """
+        boards = list(wanted)
+        snapshots, unreadable = {}, set()
+        for board, data in zip(boards, self._store.snapshots(boards), strict=True):
+            try:
+                snapshots[board] = unpack_snapshot(data)
+            except msgspec.MsgspecError:
+                logger.exception("ALARM: the snapshot of match %d can't be read", board)
+                snapshots[board] = Snapshot((data or b"")[:32], initial())
+                unreadable.add(board)
+        return snapshots, unreadable
+
+    def _decide(
+        self, task: _Task, snapshot: Snapshot, verdict: Rejected | None
+    ) -> tuple[Write, Snapshot] | None:
+        """Decide and seal one command; None, with the reason in the log, when that failed."""
         try:
             with LIMITED:
-                return self._decider(task.sent, snapshot.state)
+                decision = verdict or self._decider(task.sent, snapshot.state)
+                return _write(task, decision, snapshot)
         except Exception:
             logger.exception(
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()
             )
-            self._suspects.add((task.entry.shard, task.entry.id))
-            held.add(task.sent.match)
             return None
 
     def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> int:

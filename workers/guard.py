@@ -47,8 +47,9 @@ class _Limited:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        # the fatal one first: `OutOfTime` may still be raised between the two
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 LIMITED: Final = _Limited()

@@ -13,7 +13,7 @@ from domain.match import commands
 from domain.match.audit import verify
 from domain.match.commands import Move, Offer, Resign, Sent
 from domain.match.decide import Decided, Rejected, decide
-from domain.match.events import decode_refusal
+from domain.match.events import EVENT_LIMIT, Offered, decode_refusal
 from domain.match.state import MatchState
 from infra import keys
 from infra.announce import Listener
@@ -123,6 +123,36 @@ def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(
     assert bench.outcome(order) is not None
 
 
+def test_a_snapshot_that_can_not_be_read_costs_its_own_match_only(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.start(1, 2, 5)
+    name = keys.snapshot(1, 1)
+    bench.client.set(name, bench.client.getrange(name, 0, 31) + b"\xc1")
+    stuck, *others = [bench.send(ALICE, Move(text="m13-m9"), board) for board in (1, 2, 5)]
+    with caplog.at_level(logging.ERROR):
+        assert bench.drain() == 3
+    assert "ALARM: the snapshot of match 1 can't be read" in caplog.text
+    outcome = bench.outcome(stuck)
+    assert outcome is not None
+    assert outcome.code == Code.INTERNAL
+    assert [o.accepted for n in others if (o := bench.outcome(n))] == [True, True]
+
+
+def test_an_event_that_can_not_be_sealed_costs_its_own_match_only(bench: Bench) -> None:
+    bench.start(1, 2)
+
+    def too_much(order: Sent, state: MatchState) -> Decided | Rejected:
+        if order.match == 1:
+            return Decided((Offered(seat=0, kind="x" * EVENT_LIMIT),))
+        return decide(order, state)
+
+    stuck, other = [bench.send(ALICE, Offer(kind="draw"), board) for board in (1, 2)]
+    assert bench.drain(decider=too_much) == 2
+    codes = [o.code for n in (stuck, other) if (o := bench.outcome(n))]
+    assert codes == [Code.INTERNAL, ""]
+
+
 def raises() -> None:
     raise ZeroDivisionError("a bug in a game")
 
@@ -186,7 +216,7 @@ def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
     bench.client.delete(keys.lease(0))
     with caplog.at_level(logging.WARNING):
         assert bench.drain() == 2
-    assert "2 commands are worked one by one" in caplog.text
+    assert "commands now worked one by one: 2" in caplog.text
     assert all(bench.outcome(order) for order in orders)
     assert not bench.client.exists(keys.held(0))
 
