@@ -55,8 +55,8 @@ while at <= #ARGV do
   else
     local stored = digest .. string.format('%d', index) .. ':' .. tail
     if snapshot == '' then
-      redis.call('XADD', log, string.format('%d-1', index), 'l', ARGV[first])
       redis.call('HINCRBY', refusals, field, 1)
+      redis.call('XADD', log, string.format('%d-1', index), 'l', ARGV[first])
       index = index + 1
     else
       local board = string.match(state, ':(%d+)$')

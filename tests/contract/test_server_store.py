@@ -1,12 +1,17 @@
 """What only the store on a server promises."""
 
+from collections.abc import Callable
+
+import msgspec
 import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from domain.match.events import NO_HASH
 from infra import keys, scripts
 from infra.durability import Mode
-from infra.store.port import Queued, Shape, Submission
+from infra.outcomes import tail
+from infra.store.port import Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
@@ -57,6 +62,32 @@ def test_a_script_that_fails_raises(redis_client: Redis) -> None:
     redis_client.lpush("wrong", "x")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         scripts.call(redis_client, scripts.TAKE, ["wrong", "h"], ["t", 1000])
+
+
+@pytest.mark.parametrize("wrong", [keys.snapshot, keys.events, keys.outcomes, keys.refusals])
+@pytest.mark.parametrize("kind", ["events", "refusal"])
+def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
+    redis_client: Redis, wrong: Callable[[int, int], str], kind: str
+) -> None:
+    store = make(redis_client)
+    store.submit([SUBMISSION])
+    (entry,) = store.waiting([7], 1)
+    redis_client.zadd(wrong(7, 7), {"another": 1})
+    write = Write(
+        7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""), (b"e",), None, "x"
+    )
+    if kind == "events":
+        write = msgspec.structs.replace(write, snapshot=b"h" * 32, refused="")
+    untouched = wrong is keys.refusals if kind == "events" else wrong is keys.events
+    if untouched:
+        store.commit([write])
+        assert store.depth([7]) == 0
+        return
+    before = set(redis_client.keys())
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        store.commit([write])
+    assert set(redis_client.keys()) == before
+    assert store.depth([7]) == 1
 
 
 def test_every_key_of_a_shard_carries_its_tag() -> None:
