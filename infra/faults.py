@@ -1,8 +1,10 @@
 """Fault points: named places on a move's path where a test can have the process killed.
 
 `MATCHPOST_FAULT=drain.decided:3` kills the process with SIGKILL when it passes that point for the
-third time. With a file's path after one more colon the process dies only if it can remove that
-file, so that its replacement lives. Without the variable a point does nothing.
+third time. With a file's path after one more colon the process dies at that or any later pass, as
+soon as it can remove the file: so its replacement lives, until the file is there again. With
+`:STOP` after the file it is stopped instead, until somebody sends SIGCONT. Several settings are
+separated by commas. Without the variable a point does nothing.
 """
 
 import os
@@ -14,58 +16,95 @@ from typing import Final
 VARIABLE: Final = "MATCHPOST_FAULT"
 
 POINTS: Final = (
+    "submit.ready",
     "submit.queued",
+    "wake.wanted",
+    "submit.woken",
+    "drain.started",
     "drain.taken",
     "drain.read",
+    "drain.counted",
     "drain.loaded",
     "drain.decided",
+    "commit.answered",
     "drain.committed",
     "drain.announced",
+    "drain.released",
     "drain.left",
+    "submit.heard",
+    "keeper.ticked",
+    "keeper.found",
+    "serve.loaded",
+    "serve.started",
 )
-"""In the order in which a move passes them."""
+"""In the order in which a move passes them; then those of the keeper and of the start."""
+
+Point = Callable[[str], None]
 
 
-def plan(environ: Mapping[str, str]) -> Callable[[str], None]:
+def plan(environ: Mapping[str, str]) -> Point:
     """Give the function for points; `ValueError` when the variable makes no sense."""
     wanted = environ.get(VARIABLE, "")
     if not wanted:
         return _pass
-    name, _, rest = wanted.partition(":")
-    count, _, once = rest.partition(":")
-    if name not in POINTS or not count.isdecimal():
+    faults = [_read(setting) for setting in wanted.split(",")]
+    return faults[0] if len(faults) == 1 else _All(faults)
+
+
+def _read(setting: str) -> "_Fault":
+    """Read one setting."""
+    name, count, once, what = (*setting.split(":"), "", "", "")[:4]
+    if (
+        name not in POINTS
+        or not count.isdecimal()
+        or setting.count(":") > 3  # noqa: PLR2004 - count, file, STOP
+        or what not in ("", "STOP")
+    ):
         raise ValueError(
-            f"{VARIABLE} is {wanted!r}; it takes NAME:COUNT or NAME:COUNT:FILE, "
-            f"NAME one of {', '.join(POINTS)}"
+            f"{VARIABLE} has {setting!r}; it takes NAME:COUNT, NAME:COUNT:FILE or "
+            f"NAME:COUNT:FILE:STOP, NAME one of {', '.join(POINTS)}"
         )
-    return _Killer(name, int(count), Path(once) if once else None)
+    number = signal.SIGSTOP if what else signal.SIGKILL
+    return _Fault(name, int(count), Path(once) if once else None, number)
 
 
 def _pass(name: str) -> None:
     del name
 
 
-class _Killer:
-    def __init__(self, name: str, count: int, once: Path | None) -> None:
+class _Fault:
+    def __init__(self, name: str, count: int, once: Path | None, number: signal.Signals) -> None:
         self._name = name
         self._left = count
         self._once = once
+        self._signal = number
 
     def __call__(self, name: str) -> None:
         if name != self._name:
             return
         self._left -= 1
-        if self._left == 0 and self._armed():
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self._armed():
+            os.kill(os.getpid(), self._signal)
 
     def _armed(self) -> bool:
         if self._once is None:
-            return True
+            return self._left == 0
+        if self._left > 0:
+            return False
         try:
             self._once.unlink()
         except FileNotFoundError:
             return False
         return True
+
+
+class _All:
+    def __init__(self, faults: list[_Fault]) -> None:
+        self._faults = faults
+
+    def __call__(self, name: str) -> None:
+        for fault in self._faults:
+            fault(name)
 
 
 point: Final = plan(os.environ)

@@ -13,6 +13,7 @@ from typing import Final
 import redis
 
 from infra import keys, scripts
+from infra.faults import point
 
 LEASE_MS: Final = 3_000
 """How long a lease lasts unless renewed: a killed drain is replaced after this."""
@@ -43,6 +44,7 @@ class Lanes:
         """Ask for a drain unless one runs or has been asked for; tell whether it was asked."""
         if not self._client.set(keys.lease(lane), "wanted", nx=True, px=WANTED_MS):
             return False
+        point("wake.wanted")
         self._wake(lane)
         return True
 

@@ -69,6 +69,7 @@ class Post:
         """
         payload = commands.encode(sent)
         digest = commands.digest(payload)
+        point("submit.ready")
         (answer,) = self._store.submit(
             [Submission(sent.match, sent.id, digest, payload, sent.actor, ply, self._door)]
         )
@@ -79,7 +80,10 @@ class Post:
         point("submit.queued")
         shape = self._store.shape()
         self._lanes.want(lane_of(shard_of(sent.match, shape.shards), shape.lanes))
-        return _own(self._await(sent, time.monotonic() + seconds), digest)
+        point("submit.woken")
+        outcome = self._await(sent, time.monotonic() + seconds)
+        point("submit.heard")
+        return _own(outcome, digest)
 
     def _await(self, sent: Sent, end: float) -> Outcome:
         while (left := end - time.monotonic()) > 0:

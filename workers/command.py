@@ -2,24 +2,32 @@
 
 import redis
 
+from domain.match.decide import decide
 from infra.lanes import Lanes
 from infra.queue import COMMANDS, DRAIN
 from infra.store.port import Store
 from workers import guard
-from workers.drain import Drain
+from workers.drain import Decider, Drain
 from workers.engine import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "run"]
 
 
-def run(store: Store, lanes: Lanes, data: redis.Redis, queue: redis.Redis) -> None:
+def run(
+    store: Store,
+    lanes: Lanes,
+    data: redis.Redis,
+    queue: redis.Redis,
+    decider: Decider = decide,
+) -> None:
     """Run until SIGTERM or SIGINT, finishing the batch in hand, or until Redis goes away.
 
     `queue` must wait `IDLE_SECONDS` for an answer: the worker listens with a blocking command.
+    `decider` is for tests.
     """
 
     def drain(lane: int) -> None:
-        Drain(store, lanes, data, lane, stopping=lambda: worker.stopping).run()
+        Drain(store, lanes, data, lane, lambda: worker.stopping, decider).run()
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
     guard.install()

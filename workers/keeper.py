@@ -1,5 +1,6 @@
 """The keeper: what must happen by itself, once a second. Now: the sweeper."""
 
+from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes
 from infra.store.port import Store
@@ -15,6 +16,8 @@ class Keeper:
     def tick(self) -> None:
         """Ask for a drain of each lane where commands wait and none runs."""
         shape = self._store.shape()
+        point("keeper.ticked")
         for lane in range(shape.lanes):
             if self._store.depth(shards_of(lane, shape.lanes, shape.shards)):
+                point("keeper.found")
                 self._lanes.want(lane)

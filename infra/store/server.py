@@ -10,6 +10,7 @@ from domain.errors import Code
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
 from infra.durability import Mode, append_barrier, check_barrier
+from infra.faults import point
 from infra.store.port import (
     REFUSALS,
     Committed,
@@ -155,6 +156,7 @@ class RedisStore:
         replies = scripts.call_all(
             self._client, calls, finish=lambda pipe: append_barrier(pipe, self._mode)
         )
+        point("commit.answered")
         if self._mode.durable and not check_barrier(replies[-1]):
             raise NotDurable("the server did not confirm that the commit is on disk")
         results: list[Committed] = [Conflict()] * len(writes)

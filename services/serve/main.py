@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from infra.clients import make_client, shown_url
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
+from infra.faults import point
 from infra.lanes import Lanes
 from infra.queue import wake
 from infra.settings import Settings
@@ -39,6 +40,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         url = server.url
     data = stack.enter_context(make_client(url))
     queue = stack.enter_context(make_client(settings.queue_url or url))
+    point("serve.loaded")
     verify(data, settings.durability)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
@@ -52,6 +54,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
 
 
 def _greet(settings: Settings, url: str) -> None:
+    point("serve.started")
     if settings.redis_url is None:
         place = f"The data is in {settings.data}"
     else:
