@@ -10,7 +10,7 @@ different callers need different ones:
 - `write(move)` is the canonical text; `read(write(m)) == m` for every move.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -85,6 +85,14 @@ class Rules(Protocol[P, M, O]):
 
     def to_move(self, position: P) -> Seat | None:
         """Give the seat to move, None when the match is over."""
+        ...
+
+    def moves(self, position: P) -> Iterable[M]:
+        """Give every legal move once, in any order; each is as `check` would give it."""
+        ...
+
+    def count_moves(self, position: P) -> int:
+        """Count the legal moves; often quicker than making them."""
         ...
 
     def legal_moves(self, position: P) -> Iterator[str]:

@@ -209,6 +209,14 @@ class Pow2:
         """Give the seat to move, None when the match is over."""
         return None if position.won or not can_move(position) else position.turn
 
+    def moves(self, position: Pow2Position) -> list[Pow2Move]:
+        """Give every legal move."""
+        return moves(position)
+
+    def count_moves(self, position: Pow2Position) -> int:
+        """Count the legal moves without making those of the last step."""
+        return count_moves(position)
+
     def legal_moves(self, position: Pow2Position) -> Iterator[str]:
         """Yield every legal move by origin, destination and placements, in sorting order."""
         return map(write, sorted(moves(position), key=lambda move: move.origin << 6 | move.target))

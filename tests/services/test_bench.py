@@ -1,7 +1,9 @@
 """A benchmark measures real work, and says so in the agreed form."""
 
 import json
+import shutil
 import subprocess
+from typing import Any
 
 import pytest
 from fakes.served import SCRIPT
@@ -11,22 +13,77 @@ from domain.match.record import NO_MATCH, Snapshot, seal
 from services.cli.bench.workload import games, moves, starts
 
 
-@pytest.mark.slow
-def test_the_pipeline_prints_one_object_with_a_rate_and_a_ratio_for_each_peer() -> None:
+def bench(*words: str) -> dict[str, Any]:
     done = subprocess.run(
-        [SCRIPT, "bench", "pipeline", "--json", "--matches", "8", "--peer-jobs", "60"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [SCRIPT, "bench", *words, "--json"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     assert set(found) == {"rate", "unit", "peers", "ratios", "details"}
-    assert found["unit"] == "moves"
-    peer = found["peers"]["rq_job_per_move"]
-    assert found["ratios"]["rq_job_per_move"] == pytest.approx(found["rate"] / peer, rel=0.01)
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(8))
+    assert found["rate"] > 0
     assert found["details"]["median fdatasync ms"] > 0
+    for peer, rate in found["peers"].items():
+        assert found["ratios"][peer] == pytest.approx(found["rate"] / rate, rel=0.05)
+    return found
+
+
+@pytest.mark.slow
+def test_the_pipeline_is_measured_beside_its_peers() -> None:
+    found = bench("pipeline", "--matches", "8", "--peer-jobs", "60")
+    assert found["unit"] == "moves"
+    assert set(found["peers"]) == {"rq_job_per_move", "redis_limit", "eventsourcing_sqlite"}
+    assert found["details"]["moves"] == sum(len(game.moves) for game in games(8))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
+def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
+    found = bench("pipeline", "--matches", "8", "--peer-jobs", "30", "--fsync-delay", "2")
+    assert found["details"]["fsync delay ms"] == 2
+    # each job waits for several syncs of 2 ms and more
+    assert found["peers"]["rq_job_per_move"] < 500
+
+
+@pytest.mark.slow
+def test_the_rules_are_measured_beside_python_chess() -> None:
+    found = bench("rules", "--plies", "500")
+    assert found["unit"] == "random plies"
+    assert set(found["peers"]) == {"python_chess"}
+    assert found["details"]["perft leaves"] == 105_300
+
+
+def test_replay_is_measured_beside_eventsourcing() -> None:
+    found = bench("replay", "--matches", "10")
+    assert found["details"]["events"] == sum(len(game.moves) + 2 for game in games(10))
+    assert set(found["peers"]) == {"eventsourcing_sqlite"}
+
+
+def test_memory_says_what_a_match_takes_and_where() -> None:
+    found = bench("memory", "--matches", "50", "--plies", "40")
+    parts = found["details"]["of which, by MEMORY USAGE of one match"]
+    assert set(parts) == {"snapshot", "ev", "out"}
+    assert found["details"]["bytes a match"] >= sum(parts.values()) / 2
+
+
+@pytest.mark.slow
+def test_start_is_measured_empty_and_with_matches() -> None:
+    found = bench("start", "--matches", "20", "--plies", "5")
+    assert len(found["details"]["seconds until ready, empty directory"]) == 5
+    assert found["details"]["server's load seconds"] > 0
+
+
+@pytest.mark.slow
+def test_scaling_gives_a_cost_for_each_point() -> None:
+    found = bench("scaling", "--counts", "20,40", "--lengths", "4,8", "--moves", "200")
+    assert set(found["details"]["us a move, by active matches"]) == {"20", "40"}
+    assert set(found["details"]["us a move, by plies of every match"]) == {"4", "8"}
+
+
+@pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
+def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
+    done = subprocess.run([SCRIPT, "bench", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "matchpost bench" in done.stderr
 
 
 def test_the_workload_is_whole_games_that_are_accepted_in_the_order_given() -> None:

@@ -5,25 +5,42 @@ fields `rate`, `unit`, `peers`, `ratios` and `details`.
 """
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any, Final
+
+_ABOUT: Final = {
+    "pipeline": "moves from inbox to durable outcome, beside other ways to do it",
+    "rules": "legal moves and random play, beside python-chess",
+    "replay": "events folded, and plies decided again by verify",
+    "memory": "bytes of an active match in the server",
+    "start": "seconds until a server is ready, empty and with matches to load",
+    "scaling": "cost of a move as matches grow many and long",
+}
+
+_FAILED: Final = 2
+_MOST_MS: Final = 1_000
 
 
 def run(words: Sequence[str]) -> int:
     """Run the benchmark that `words` name, and give the exit code."""
-    arguments = _parser().parse_args(words)
-    from services.cli.bench import pipeline  # noqa: PLC0415 - slow to import
-
-    report = pipeline.run(
-        matches=arguments.matches,
-        peer_jobs=arguments.peer_jobs,
-        workers=arguments.workers,
-        data=arguments.folder,
-    )
-    if arguments.json:
+    arguments = vars(_parser().parse_args(words))
+    name, as_json = arguments.pop("name"), arguments.pop("json")
+    # slow to import, and not needed to say how it is used
+    rig = import_module("services.cli.bench.rig")
+    module = import_module(f"services.cli.bench.{name}")
+    try:
+        with rig.place(arguments.pop("folder"), arguments.pop("fsync_delay")) as where:
+            report = module.run(where, **arguments)
+    except rig.NoCompilerError as error:
+        print(f"matchpost: {error}", file=sys.stderr)
+        return _FAILED
+    if as_json:
         print(report.to_json())
     else:
-        report.print(arguments.name)
+        report.print(name)
     return 0
 
 
@@ -34,23 +51,70 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     names = parser.add_subparsers(title="benchmarks", metavar="NAME", required=True, dest="name")
-    pipeline = names.add_parser(
-        "pipeline",
-        help="moves from inbox to durable outcome, beside one RQ job a move",
-        allow_abbrev=False,
-    )
-    pipeline.add_argument("--json", action="store_true", help="print one JSON object")
-    pipeline.add_argument(
-        "--folder", type=Path, help="where the servers write (default: a temporary folder)"
-    )
-    pipeline.add_argument(
-        "--matches", type=_count, default=1_000, help="whole games of pow2 (default 1000)"
-    )
-    pipeline.add_argument(
-        "--peer-jobs", type=_count, default=3_000, help="moves for the peer (default 3000)"
-    )
-    pipeline.add_argument("--workers", type=_count, default=1, help="command workers (default 1)")
+    options: dict[str, Callable[[Any], None]] = {
+        "pipeline": _pipeline,
+        "rules": _rules,
+        "replay": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
+        "memory": _memory,
+        "start": _start,
+        "scaling": _scaling,
+    }
+    for name, about in _ABOUT.items():
+        one = names.add_parser(name, help=about, description=about, allow_abbrev=False)
+        one.add_argument("--json", action="store_true", help="print one JSON object")
+        one.add_argument(
+            "--folder", type=Path, help="where the servers write (default: a temporary folder)"
+        )
+        one.add_argument(
+            "--fsync-delay",
+            type=_milliseconds,
+            default=0.0,
+            metavar="MS",
+            help="add so many milliseconds to each fsync of the servers (needs a C compiler)",
+        )
+        options[name](one)
     return parser
+
+
+def _add(parser: Any, flag: str, default: int, about: str, **more: str) -> None:
+    help_ = f"{about} (default {default})"
+    parser.add_argument(flag, type=_count, default=default, metavar="N", help=help_, **more)
+
+
+def _pipeline(parser: Any) -> None:
+    _add(parser, "--matches", 1_000, "whole games of pow2")
+    _add(parser, "--peer-jobs", 3_000, "moves for the slower peers")
+    _add(parser, "--workers", 1, "command workers", dest="worker_count")
+
+
+def _rules(parser: Any) -> None:
+    parser.add_argument("--game", default="pow2", dest="key", help="which game (default pow2)")
+    _add(parser, "--plies", 20_000, "random plies")
+
+
+def _memory(parser: Any) -> None:
+    _add(parser, "--matches", 10_000, "active matches")
+    _add(parser, "--plies", 40, "plies of each")
+
+
+def _start(parser: Any) -> None:
+    _add(parser, "--matches", 1_000, "matches to load")
+    _add(parser, "--plies", 40, "plies of each")
+
+
+def _scaling(parser: Any) -> None:
+    parser.add_argument(
+        "--counts", type=_counts, default=[1_000, 10_000, 100_000], metavar="N,N",
+        help="numbers of active matches (default 1000,10000,100000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--lengths", type=_counts, default=[10, 50, 100, 200, 500], metavar="N,N",
+        help="plies of every match (default 10,50,100,200,500)",
+    )  # fmt: skip
+    _add(parser, "--moves", 20_000, "moves timed at each point", dest="timed")
+    parser.add_argument(
+        "--plot", type=Path, help="draw both into this file, .svg or .png (needs matplotlib)"
+    )
 
 
 def _count(text: str) -> int:
@@ -60,4 +124,18 @@ def _count(text: str) -> int:
     return number
 
 
+def _counts(text: str) -> list[int]:
+    return [_count(part) for part in text.split(",")]
+
+
+def _milliseconds(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= _MOST_MS:
+        raise ValueError
+    return number
+
+
+# argparse puts these into "invalid ... value"
 _count.__name__ = "count"
+_counts.__name__ = "list of counts"
+_milliseconds.__name__ = "number of milliseconds"

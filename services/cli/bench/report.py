@@ -1,6 +1,7 @@
 """What a benchmark found, as JSON and as a table."""
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -43,3 +44,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         console.print(table)
         for key, value in self.details.items():
             console.print(f"{key}: {value}", highlight=False, soft_wrap=True)
+
+
+def median_and_p99(seconds: Sequence[float]) -> dict[str, float]:
+    """Give the median and the 99th percentile in microseconds."""
+    ordered = sorted(seconds)
+    return {
+        "median": round(1e6 * statistics.median(ordered), 1),
+        "p99": round(1e6 * ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)], 1),
+    }

@@ -9,7 +9,6 @@ two, each has a queue with half of the matches, so that a match's moves stay in 
 import multiprocessing
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -23,7 +22,7 @@ from domain.match.decide import Decided, decide
 from domain.match.events import command_id
 from domain.match.record import pack_snapshot, seal, unpack_snapshot
 from infra.clients import make_client
-from infra.embedded import EmbeddedServer
+from services.cli.bench.rig import Place
 from services.cli.bench.workload import Game
 
 _QUEUES: Final = ("peer-0", "peer-1")
@@ -39,12 +38,12 @@ class Found(msgspec.Struct, frozen=True):
     details: dict[str, Any]
 
 
-def measure(played: Sequence[Game], jobs: int, folder: Path, progress: Progress) -> Found:
+def measure(where: Place, played: Sequence[Game], jobs: int) -> Found:
     """Measure about `jobs` moves with one worker, then with two."""
     rates = {}
     for workers in (1, 2):
-        with EmbeddedServer(folder / str(workers)) as server:
-            rates[workers] = _measure(played, jobs, server.url, workers, progress)
+        with where.server(f"rq-{workers}") as server:
+            rates[workers] = _measure(played, jobs, server.url, workers, where.progress)
     return Found(
         max(rates.values()),
         {"jobs": jobs, **{f"{w} worker(s)": round(rate, 1) for w, rate in rates.items()}},

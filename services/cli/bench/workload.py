@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
 from typing import Final
 
 import msgspec
@@ -32,6 +33,15 @@ def games(count: int, first_board: int = 1) -> list[Game]:
         Game(board, _seats(board), tuple(_random_play(chance)))
         for board in range(first_board, first_board + count)
     ]
+
+
+_BACK_AND_FORTH: Final = ("m13-j7", "a13-c11", "j7-m13", "c11-a13")
+
+
+def endless(count: int, plies: int, first_board: int = 1) -> list[Game]:
+    """Give `count` games of exactly `plies` moves that never end: both sides go back and forth."""
+    played = tuple(islice(cycle(_BACK_AND_FORTH), plies))
+    return [Game(board, _seats(board), played) for board in range(first_board, first_board + count)]
 
 
 def _seats(board: int) -> tuple[bytes, bytes]:

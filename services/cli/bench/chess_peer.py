@@ -1,0 +1,51 @@
+"""The peer of the rules: python-chess, by its own examples' way of counting and playing."""
+
+import importlib.util
+import random
+import time
+from typing import Any, Final
+
+from services.cli.bench.workload import SEED
+
+_DEPTH: Final = 4
+
+
+def present() -> bool:
+    """Whether the library is installed; it is in the optional group `bench`."""
+    return importlib.util.find_spec("chess") is not None
+
+
+def perft_rate() -> tuple[int, float]:
+    """Give the leaves counted from chess's start, and how many a second."""
+    import chess  # noqa: PLC0415 - optional
+
+    board = chess.Board()
+    began = time.perf_counter()
+    leaves = _perft(board, _DEPTH)
+    return leaves, leaves / (time.perf_counter() - began)
+
+
+def _perft(board: Any, depth: int) -> int:
+    if depth == 1:
+        return int(board.legal_moves.count())
+    leaves = 0
+    for move in board.legal_moves:
+        board.push(move)
+        leaves += _perft(board, depth - 1)
+        board.pop()
+    return leaves
+
+
+def random_rate(plies: int) -> tuple[int, float]:
+    """Give the plies played by random legal moves, and how many a second."""
+    import chess  # noqa: PLC0415 - optional
+
+    chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
+    played = 0
+    began = time.perf_counter()
+    while played < plies:
+        board = chess.Board()
+        while played < plies and board.outcome() is None:
+            board.push(chance.choice(list(board.legal_moves)))
+            played += 1
+    return played, played / (time.perf_counter() - began)

@@ -1,0 +1,46 @@
+"""Matches in the `eventsourcing` library's own terms: an aggregate, and an application of them."""
+
+from typing import Any
+from uuid import UUID
+
+from eventsourcing.application import Application
+from eventsourcing.domain import Aggregate, event
+
+from domain.rules import current
+
+
+class Match(Aggregate):
+    """A match of pow2."""
+
+    def __init__(self) -> None:
+        rules = current("pow2")
+        self.position: Any = rules.start(rules.read_options(()), 2, None)
+
+    def play(self, text: str) -> None:
+        """Check a move by the rules, and record it."""
+        rules = current("pow2")
+        move = rules.check(self.position, rules.read(text))
+        self.moved(rules.write(move))
+
+    @event("Moved")
+    def moved(self, move: str) -> None:
+        """Apply a recorded move."""
+        rules = current("pow2")
+        self.position = rules.play(self.position, rules.read(move))
+        rules.outcome(self.position)
+
+
+class Matches(Application[UUID]):
+    """All matches."""
+
+    def start(self) -> UUID:
+        """Begin one."""
+        match = Match()
+        self.save(match)
+        return match.id
+
+    def move(self, match_id: UUID, text: str) -> None:
+        """Play a move in one."""
+        match: Match = self.repository.get(match_id)
+        match.play(text)
+        self.save(match)

@@ -1,0 +1,57 @@
+"""What a match costs in the server's memory: all its keys and its share of the log."""
+
+import time
+from collections.abc import Sequence
+
+import redis
+
+from services.cli.bench.limit_peer import decided, write
+from services.cli.bench.report import Report
+from services.cli.bench.rig import Place, new_store
+from services.cli.bench.workload import Game, endless, moves, starts
+from workers.drain import BATCH
+
+
+def run(where: Place, matches: int, plies: int) -> Report:
+    """Fill a server with active matches; the headline is commits a second while filling."""
+    with where.server("memory") as server, server.client() as client:
+        store = new_store(client, 1)
+        before = used(client)
+        task = where.progress.add_task(f"{matches} matches", total=matches)
+        seconds, chunk = 0.0, 500
+        for first in range(1, matches + 1, chunk):
+            played = endless(min(chunk, matches + 1 - first), plies, first)
+            prepared = decided([*starts(played), *moves(played)], {})
+            began = time.perf_counter()
+            for start in range(0, len(prepared), BATCH):
+                write(store, prepared[start : start + BATCH])
+            seconds += time.perf_counter() - began
+            where.progress.advance(task, len(played))
+        each = (used(client) - before) / matches
+        parts = _parts(client, played)
+    return Report(
+        rate=matches * (plies + 1) / seconds,
+        unit="commits",
+        peers={},
+        details={
+            "matches": matches,
+            "plies": plies,
+            "bytes a match": round(each),
+            "of which, by MEMORY USAGE of one match": parts,
+            **where.disk(),
+        },
+    )
+
+
+def used(client: redis.Redis) -> int:
+    """Give the bytes the server has allocated."""
+    return int(client.info("memory")["used_memory"])
+
+
+def _parts(client: redis.Redis, played: Sequence[Game]) -> dict[str, int]:
+    """Give the bytes of each key of one match."""
+    found = {}
+    for name in client.scan_iter(match=f"*:m:{played[0].board}*", count=10_000):
+        kind = name.decode().partition(":m:")[2].partition(":")[2] or "snapshot"
+        found[kind] = int(client.memory_usage(name, samples=0) or 0)
+    return found

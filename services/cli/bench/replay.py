@@ -1,0 +1,50 @@
+"""Histories: how fast events fold to a state, and how fast `verify` decides them again."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from domain.match.audit import verify
+from domain.match.record import refold
+from services.cli.bench import es_peer
+from services.cli.bench.limit_peer import decided
+from services.cli.bench.report import Report
+from services.cli.bench.rig import Place
+from services.cli.bench.workload import games, moves, starts
+
+_ROUNDS = 3
+
+
+def run(where: Place, matches: int) -> Report:
+    """Measure; the headline is events folded a second, from stored bytes to the last state."""
+    played = games(matches)
+    writes = decided([*starts(played), *moves(played)], {})
+    histories: dict[int, list[bytes]] = {}
+    for _, write in writes:
+        histories.setdefault(write.board, []).extend(write.leaves)
+    events = sum(map(len, histories.values()))
+    fold_rate = max(_fold(list(histories.values()), events) for _ in range(_ROUNDS))
+    plies = sum(len(game.moves) for game in played)
+    began = time.perf_counter()
+    for board, history in histories.items():
+        verify(board, history)
+    verify_rate = plies / (time.perf_counter() - began)
+    details: dict[str, Any] = {
+        "matches": matches,
+        "events": events,
+        "verify plies a second": round(verify_rate, 1),
+        **where.disk(),
+    }
+    peers = {}
+    if es_peer.present():
+        peers["eventsourcing_sqlite"] = es_peer.replay_rate(where, played[: max(1, matches // 10)])
+    else:
+        details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
+    return Report(rate=fold_rate, unit="events", peers=peers, details=details)
+
+
+def _fold(histories: Sequence[Sequence[bytes]], events: int) -> float:
+    began = time.perf_counter()
+    for history in histories:
+        refold(history)
+    return events / (time.perf_counter() - began)

@@ -1,0 +1,195 @@
+"""What a benchmark runs on: a server of its own, real workers, and a door that keeps them busy."""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.resources import as_file, files
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+from uuid import uuid4
+
+import msgspec
+import redis
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from domain.match import commands
+from domain.match.commands import Sent
+from infra.announce import Listener
+from infra.disk import median_fdatasync
+from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.lanes import Lanes
+from infra.outcomes import parse
+from infra.queue import wake
+from infra.settings import Settings
+from infra.store.port import Queued, Shape, Submission
+from infra.store.server import RedisStore
+from services.serve.workers import worker_child
+from workers.keeper import Keeper
+
+SHARDS: Final = 8
+MICRO_BATCH: Final = 256
+"""Commands a door hands in together."""
+
+WINDOW: Final = 8_192
+"""Commands under way at most: a door does not flood the inboxes."""
+
+_STUCK_SECONDS: Final = 60.0
+
+
+class NoCompilerError(Exception):
+    """A slower disk was asked for, and there is no C compiler to make one."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a benchmark's servers write, on what disk, and where it shows its progress."""
+
+    folder: Path
+    fsync_delay_ms: float
+    progress: Progress
+
+    def server(self, name: str) -> EmbeddedServer:
+        """Give a server of its own folder; not started."""
+        return EmbeddedServer(self.folder / name, env=self._env())
+
+    def _env(self) -> dict[str, str]:
+        if not self.fsync_delay_ms:
+            return {}
+        return {
+            "LD_PRELOAD": str(_shim(self.folder)),
+            "DELAY_US": str(round(1_000 * self.fsync_delay_ms)),
+        }
+
+    def disk(self) -> dict[str, float]:
+        """Give what belongs into every benchmark's details."""
+        return {
+            "median fdatasync ms": round(1_000 * median_fdatasync(self.folder), 3),
+            "fsync delay ms": self.fsync_delay_ms,
+        }
+
+
+@contextmanager
+def place(folder: Path | None, fsync_delay_ms: float) -> Iterator[Place]:
+    """Give a place; a temporary folder unless one is named."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with ExitStack() as stack:
+        where = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        where.mkdir(parents=True, exist_ok=True)
+        console = Console(stderr=True)
+        progress = Progress(
+            *columns,
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        yield Place(where, fsync_delay_ms, stack.enter_context(progress))
+
+
+def _shim(folder: Path) -> Path:
+    """Compile the library that slows the server's disk."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise NoCompilerError("--fsync-delay needs a C compiler named cc; install one")
+    library = folder / "slow_fsync.so"
+    if not library.exists():
+        with as_file(files("services.cli.bench").joinpath("slow_fsync.c")) as source:
+            subprocess.run(  # noqa: S603 - our own source
+                [compiler, "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True
+            )
+    return library
+
+
+@contextmanager
+def workers(count: int, url: str, folder: Path) -> Iterator[None]:
+    """Run command workers while entered."""
+    settings = Settings(data=folder, workers=count)
+    children = [worker_child(number, settings, url) for number in range(1, count + 1)]
+    try:
+        for child in children:
+            child.start()
+        yield
+    finally:
+        for child in children:
+            child.terminate()
+        for child in children:
+            while child.poll() is None:
+                time.sleep(0.01)
+
+
+def new_store(client: redis.Redis, lanes: int) -> RedisStore:
+    """Lay out an empty server."""
+    store = RedisStore(client, Mode.FSYNC, cap=10 * WINDOW)
+    store.create(Shape(shards=SHARDS, lanes=lanes))
+    return store
+
+
+def submission(order: Sent, door: str) -> Submission:
+    """Give a command as a door hands it in."""
+    payload = commands.encode(order)
+    digest = commands.digest(payload)
+    return Submission(order.match, order.id, digest, payload, order.actor, 0, door)
+
+
+class Door:
+    """Submits in micro-batches, keeps a window under way, and counts the outcomes."""
+
+    def __init__(self, client: redis.Redis, store: RedisStore, progress: Progress) -> None:
+        self._name = f"door:{uuid4().hex}"
+        self._store = store
+        self._progress = progress
+        # the keeper's look at every lane is what a busy door does with each micro-batch
+        self._keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
+        self._listener = Listener(client, self._name)
+        self._waiting: set[bytes] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._listener.close()
+
+    def submit_all(self, orders: Iterable[Sent], what: str, total: int) -> float:
+        """Submit all, wait for all outcomes, each an acceptance; give the seconds it took."""
+        task = self._progress.add_task(what, total=total)
+        left = iter(orders)
+        began = time.perf_counter()
+        while batch := list(islice(left, MICRO_BATCH)):
+            self._submit(batch)
+            while len(self._waiting) > WINDOW:
+                self._progress.advance(task, self._hear())
+        while self._waiting:
+            self._progress.advance(task, self._hear())
+        seconds = time.perf_counter() - began
+        self._progress.remove_task(task)
+        return seconds
+
+    def _submit(self, batch: Sequence[Sent]) -> None:
+        answers = self._store.submit([submission(order, self._name) for order in batch])
+        for order, answer in zip(batch, answers, strict=True):
+            if not isinstance(answer, Queued):
+                raise RuntimeError(f"a command was not taken: {answer}")
+            self._waiting.add(order.id)
+        self._keeper.tick()
+
+    def _hear(self) -> int:
+        told = self._listener.heard(_STUCK_SECONDS)
+        if not told:
+            raise RuntimeError(f"no outcome within {_STUCK_SECONDS} s")
+        for id_, stored in told:
+            outcome = parse(stored)
+            if not outcome.accepted:
+                raise RuntimeError(f"a move was refused: {outcome.sentence}")
+            self._waiting.discard(id_)
+        return len(told)

@@ -1,0 +1,105 @@
+"""How fast the rules are: legal moves and random play, beside python-chess.
+
+Legal moves are counted as python-chess's own perft does: every path of some length from the start,
+the last ply only counted. Random play picks uniformly among the legal moves and asks for the
+outcome after each.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from domain.match.commands import Move, Sent
+from domain.match.commands import decode as read_order
+from domain.match.commands import encode as write_order
+from domain.match.decide import Decided, decide
+from domain.match.record import NO_MATCH, pack_snapshot, seal, unpack_snapshot
+from domain.rules import AnyRules, current
+from services.cli.bench import chess_peer
+from services.cli.bench.report import Report, median_and_p99
+from services.cli.bench.rig import Place
+from services.cli.bench.workload import SEED, games, moves, starts
+
+_DEPTHS: Final = {"pow2": 3}
+"""Plies of the perft; 2 where a game is not listed."""
+
+
+def run(where: Place, key: str, plies: int) -> Report:
+    """Measure one game's rules; the headline is random plies a second."""
+    rules = current(key)
+    counted, count_rate = _best(lambda: _perft_rate(rules))
+    played, rate = _best(lambda: _random_rate(rules, plies))
+    details: dict[str, Any] = {
+        "game": key,
+        "perft leaves": counted,
+        "perft leaves a second": round(count_rate, 1),
+        "random plies": played,
+        "decision us": _decision(),
+    }
+    peers = {}
+    if chess_peer.present():
+        _, chess_count_rate = _best(chess_peer.perft_rate)
+        _, peers["python_chess"] = _best(lambda: chess_peer.random_rate(plies))
+        details["python_chess perft leaves a second"] = round(chess_count_rate, 1)
+        details["perft ratio"] = round(count_rate / chess_count_rate, 2)
+    else:
+        details["python_chess"] = "not measured: install matchpost[bench]"
+    return Report(rate=rate, unit="random plies", peers=peers, details={**details, **where.disk()})
+
+
+def _best(measure: Callable[[], tuple[int, float]]) -> tuple[int, float]:
+    """Give the best of three runs: other load only ever slows one down."""
+    return max((measure() for _ in range(3)), key=lambda found: found[1])
+
+
+def _perft_rate(rules: AnyRules) -> tuple[int, float]:
+    start = _start(rules)
+    began = time.perf_counter()
+    leaves = perft(rules, start, _DEPTHS.get(rules.key, 2))
+    return leaves, leaves / (time.perf_counter() - began)
+
+
+def _start(rules: AnyRules) -> Any:
+    return rules.start(rules.read_options(()), rules.players[0], None)
+
+
+def perft(rules: AnyRules, position: Any, depth: int) -> int:
+    """Count the paths of `depth` legal moves."""
+    if depth == 1:
+        return rules.count_moves(position)
+    return sum(
+        perft(rules, rules.play(position, move), depth - 1) for move in rules.moves(position)
+    )
+
+
+def _random_rate(rules: AnyRules, plies: int) -> tuple[int, float]:
+    chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
+    played = 0
+    began = time.perf_counter()
+    while played < plies:
+        position = _start(rules)
+        while played < plies and rules.outcome(position) is None:
+            position = rules.play(position, chance.choice(list(rules.moves(position))))
+            played += 1
+    return played, played / (time.perf_counter() - began)
+
+
+def _decision() -> dict[str, float]:
+    """Time one command: unpack, decide, seal and pack again; pow2, microseconds."""
+    times = []
+    for game in games(40):
+        snapshot = NO_MATCH
+        for order in [*starts([game]), *moves([game])]:
+            payload, stored = write_order(order), pack_snapshot(snapshot)
+            began = time.perf_counter()
+            sent: Sent = read_order(payload)
+            before = unpack_snapshot(stored)
+            decided = decide(sent, before.state)
+            if not isinstance(decided, Decided):
+                raise RuntimeError(f"a move was refused: {decided.sentence}")
+            _, snapshot = seal(sent, decided, before, 1)
+            pack_snapshot(snapshot)
+            if isinstance(sent.command, Move):
+                times.append(time.perf_counter() - began)
+    return median_and_p99(times)
