@@ -44,6 +44,8 @@ class Composition:
         self._listening = listening
         self._closing = ExitStack()
         given = {"data": data, "queue": queue, "store": store, "accounts": accounts, "post": post}
+        if post is not None:  # who hands in the way in answers for the server behind it
+            self._verified = True
         # a cached property that has a value is never computed
         vars(self).update({name: part for name, part in given.items() if part is not None})
 
@@ -106,9 +108,18 @@ class Composition:
     @cached_property
     def post(self) -> Sender:
         """The way in for commands; `DurabilityError` when the server can't keep our promise."""
+        self.ready()
+        return self._closing.enter_context(Post(self.store, self.lanes, self.data))
+
+    def ready(self) -> None:
+        """Look once whether the server keeps what is written; `DurabilityError` when it may not."""
+        _ = self._verified
+
+    @cached_property
+    def _verified(self) -> bool:
         if self.durable:
             verify(self.data, self.settings.durability)
-        return self._closing.enter_context(Post(self.store, self.lanes, self.data))
+        return True
 
     @property
     def durable(self) -> bool:

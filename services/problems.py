@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from domain.errors import Code
 
@@ -69,3 +72,10 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.UNAVAILABLE: Problem(UNKNOWN, 503, "the server can't be reached or can't be relied on"),
     Code.INTERNAL: Problem(REFUSED, 500, "the server failed on this command and refused it"),
 }
+
+
+def server_failure(error: RedisError) -> str:
+    """Say what is wrong with the server of the matches."""
+    if isinstance(error, RedisConnectionError | RedisTimeoutError):
+        return f"the server does not answer ({str(error).rstrip('.')}); look whether it is running"
+    return f"the server failed ({error})"

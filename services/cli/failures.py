@@ -2,9 +2,7 @@
 
 import sys
 
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from domain.errors import Code, Refusal
 from infra.data_directory import DirectoryError
@@ -12,7 +10,7 @@ from infra.durability import DurabilityError
 from infra.embedded import EmbeddedError
 from infra.server_binary import BinaryError
 from infra.settings import SettingsError
-from services.problems import PROBLEMS, UNKNOWN
+from services.problems import PROBLEMS, UNKNOWN, server_failure
 
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 
@@ -38,10 +36,3 @@ def _line(error: Exception) -> str:
         f"matchpost: this should not have happened: {type(error).__name__}: {error}; "
         "MATCHPOST_DEBUG=1 shows where"
     )
-
-
-def server_failure(error: RedisError) -> str:
-    """Say what is wrong with the server of the matches."""
-    if isinstance(error, RedisConnectionError | RedisTimeoutError):
-        return f"the server does not answer ({error}); look whether `matchpost serve` is running"
-    return f"the server failed ({error})"

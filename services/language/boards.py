@@ -100,9 +100,18 @@ def draw(scene: Scene, display: str) -> str:
 
 
 def present(call: Call, board: int) -> MatchState:
-    """Give a match of the game as it stands; refused as `unknown-board` or `wrong-game`."""
+    """Give a match of the game as it stands; refused as `unknown-board` or `wrong-game`.
+
+    `internal` when its snapshot is damaged.
+    """
     (data,) = call.desk.store.snapshots([board])
-    state = unpack_snapshot(data).state
+    try:
+        state = unpack_snapshot(data).state
+    except msgspec.MsgspecError:
+        raise Refusal(
+            Code.INTERNAL,
+            f"match {board} can't be read; its operator sees why with `matchpost verify {board}`",
+        ) from None
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     game = state.rules.partition("/")[0]

@@ -37,6 +37,10 @@ class Desk(Protocol):
         """The way in for commands."""
         ...
 
+    def ready(self) -> None:
+        """Make sure that what is written is kept as promised; `DurabilityError` when it can't be."""
+        ...
+
     @property
     def durable(self) -> bool:
         """Whether an outcome may be called accepted; else it is only ever pending."""

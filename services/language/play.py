@@ -5,6 +5,8 @@ Everything a door can tell without deciding is told here and never queued.
 
 from collections.abc import Sequence
 
+from redis.exceptions import RedisError
+
 from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import Command, Decline, Move, Offer, Resign, Sent, Start
@@ -19,6 +21,7 @@ from services.language.desk import Call
 from services.language.reading import misused, read_board, split_options, split_ply
 from services.language.telling import Scene, tell
 from services.post import Pending
+from services.problems import server_failure
 
 
 def challenge(call: Call) -> Answer:
@@ -32,6 +35,7 @@ def challenge(call: Call) -> Answer:
     seats = tuple(call.desk.accounts.id_of(name) for name in names)
     command = command_id(call.door, seats[0], call.key)
     start = Start(rules=rules_id(rules), options=options, seats=seats)
+    call.desk.ready()  # before a number is given to what could not be sent
     board = call.desk.store.allocate(command)
     return _deliver(call, Sent(board, command, seats[0], start), 0)
 
@@ -115,17 +119,26 @@ def _read_move(rules: AnyRules, text: str) -> Move:
 
 def _deliver(call: Call, sent: Sent, ply: int) -> Answer:
     """Hand a command in, and tell what became of it; `ply` is where this door saw the match."""
+    post = call.desk.post
     try:
-        outcome = call.desk.post.send(sent, ply, call.seconds)
+        outcome = post.send(sent, ply, call.seconds)
+        if outcome.accepted:
+            return _accepted(call, sent, outcome)
     except Pending as pending:
-        return Answer(
-            sentence=f"match {sent.match}: {pending}; repeat the command with the key "
-            f"{call.key!r} to hear its outcome",
-            code=Code.PENDING,
-        )
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.sentence)
-    return _accepted(call, sent, outcome)
+        return _untold(call, sent, Code.PENDING, str(pending))
+    except RedisError as error:
+        said = f"{server_failure(error)}; the command may have been taken"
+        return _untold(call, sent, Code.UNAVAILABLE, said)
+    raise Refusal(Code(outcome.code), outcome.sentence)
+
+
+def _untold(call: Call, sent: Sent, code: Code, why: str) -> Answer:
+    """Say why the outcome is not known, and how it can be."""
+    return Answer(
+        f"match {sent.match}: {why}; repeat the command with the key {call.key!r} "
+        "to hear its outcome",
+        code=code,
+    )
 
 
 def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:

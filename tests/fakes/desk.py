@@ -36,6 +36,9 @@ class FakeDesk:
         if self.awake:
             Drain(self.store, self._lanes, self.client, lane).run()
 
+    def ready(self) -> None:
+        """Promise what is not kept."""
+
     def close(self) -> None:
         """Close what was opened."""
         self.post.close()

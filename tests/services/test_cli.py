@@ -105,13 +105,12 @@ def test_without_a_server_the_remedy_is_told(nowhere, words):
     assert "start it with `matchpost serve`" in done.stderr
 
 
-def test_a_server_that_does_not_answer_is_named_and_so_is_the_key(nowhere):
-    done = nowhere.run(
-        "do", "signup alice wonderland", "--redis-url", "redis://127.0.0.1:1", "--key", "k 1"
-    )
+@pytest.mark.parametrize("line", ["signup alice wonderland", "pow2 show 1"])
+def test_a_server_that_does_not_answer_is_named(nowhere, line):
+    done = nowhere.run("do", line, "--redis-url", "redis://127.0.0.1:1")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("unavailable: the server does not answer ")
-    assert done.stderr.endswith("repeat it with --key 'k 1'\n")
+    assert done.stderr.startswith("unavailable: the server does not answer (Error 111 connecting ")
+    assert done.stderr.endswith("Connection refused); look whether it is running\n")
 
 
 def test_a_server_without_data_is_told(valkey, redis_client, nowhere):

@@ -1,8 +1,9 @@
 import pytest
-from fakes.desk import FakeDesk
+from fakes.desk import CHEAP, FakeDesk
 from fakes.served import until
 from redis import Redis
 
+from infra.accounts import Accounts
 from infra.durability import DurabilityError, Mode
 from infra.embedded import EmbeddedServer, NotRunningError
 from infra.settings import Settings
@@ -54,6 +55,21 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
         parts.lanes.want(0)
         assert parts.data.keys() == []
         assert parts.queue.exists("lease:0")
+
+
+@pytest.mark.parametrize(
+    "line", ["signup bob builder2", "change password alice wonderland w2w2w2", "pow2 challenge a b"]
+)
+def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, line):
+    with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
+        RedisStore(client, Mode.NONE).create(Shape(shards=4, lanes=1))
+        accounts = Accounts(client, CHEAP)
+        for name in ("alice", "a1", "b1"):
+            accounts.signup(name, "wonderland")
+        before = {name: client.dump(name) for name in client.scan_iter()}
+        with Composition(settings, accounts=accounts) as parts, pytest.raises(DurabilityError):
+            parts.language.do(line.replace("a b", "a1 b1"))
+        assert {name: client.dump(name) for name in client.scan_iter()} == before
 
 
 def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):

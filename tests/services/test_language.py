@@ -1,9 +1,11 @@
 import itertools
+import re
 from collections.abc import Iterator
 
 import pytest
 from fakes.desk import FakeDesk, Terminal
 from fakes.games import whole_game
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from services.cli.verify import check
@@ -228,6 +230,55 @@ def test_a_whole_game_is_played_to_its_end(terminal):
 
 
 # what is not known yet
+
+
+class Broken:
+    """A way in whose server goes away once a command was handed in."""
+
+    def __init__(self, desk):
+        self._post = desk.post
+
+    def send(self, sent, ply, seconds):
+        self._post.send(sent, ply, seconds)
+        raise RedisConnectionError("Connection closed by server.")
+
+    def close(self):
+        self._post.close()
+
+
+def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_outcome(terminal):
+    board = terminal.challenge()
+    desk = terminal.desk
+    whole, desk.post = desk.post, Broken(desk)
+    answer = terminal.move(board, "alice", "m13-j7", key="k 1")
+    assert (answer.code, answer.page) == (Code.UNAVAILABLE, "")
+    assert answer.sentence == (
+        "match 1: the server does not answer (Connection closed by server); look whether it is "
+        "running; the command may have been taken; repeat the command with the key 'k 1' to hear "
+        "its outcome"
+    )
+    desk.post = whole
+    assert terminal.move(board, "alice", "m13-j7", key="k 1").sentence.startswith("match 1, #1: ")
+
+
+@pytest.mark.parametrize("line", ["pow2 show 1", "pow2 resign 1 alice wonderland"])
+def test_a_match_that_can_not_be_read_is_told(terminal, line):
+    board = terminal.challenge()
+    terminal.desk.store._matches[board].snapshot = bytes(32) + b"\xc1"
+    answer = terminal.do(line)
+    assert answer.code == Code.INTERNAL
+    assert "`matchpost verify 1`" in answer.sentence
+
+
+def test_every_command_in_the_help_is_one(terminal):
+    pages = [terminal.do(line).page for line in ("help", "help pow2")]
+    commands = re.findall(
+        r"^  (?:> )?((?:pow2|signup|change|games|help)\b.*)$", "\n".join(pages), re.MULTILINE
+    )
+    assert len(commands) > 15
+    for line in commands:
+        answer = terminal.do(line)
+        assert answer.code not in (Code.UNKNOWN_COMMAND, Code.UNKNOWN_GAME), line
 
 
 def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
