@@ -17,6 +17,11 @@ import msgspec
 
 from domain.errors import Code, Refusal
 
+P = TypeVar("P", bound=msgspec.Struct)
+M = TypeVar("M")
+O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as P for positions
+T = TypeVar("T")
+
 Seat = int
 """0 for the first player named in the challenge, 1 for the second, 2 for the third."""
 
@@ -34,6 +39,31 @@ class Outcome(msgspec.Struct, frozen=True):
     detail: str
 
 
+class Score(msgspec.Struct, frozen=True):
+    """What a puzzle has reached: the best position of the match so far.
+
+    Scores compare by `rank`, smaller is better: the score first (negated where more is better),
+    then the tie-break. `detail` is the sentence for people ("40 lines with exactly one stone, by
+    12 stones"), `bound` what is proven or the source's mark ("proven: 40 at most").
+    """
+
+    rank: tuple[int, ...]
+    detail: str
+    bound: str
+
+
+class Chance(Protocol):
+    """Where draws come from: a stream that anyone can recompute. See `domain.fairness`."""
+
+    def below(self, purpose: str, n: int) -> int:
+        """Give a uniform integer from 0 to n - 1; each purpose has a stream of its own."""
+        ...
+
+    def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
+        """Give the items in a uniform random order."""
+        ...
+
+
 class UnreadableMove(Refusal):
     """The text is not in the game's notation, whatever the position."""
 
@@ -48,9 +78,42 @@ class IllegalMove(Refusal):
         super().__init__(Code.ILLEGAL_MOVE, sentence)
 
 
-P = TypeVar("P", bound=msgspec.Struct)
-M = TypeVar("M")
-O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as P for positions
+
+
+class WithoutChance:
+    """The parts of `Rules` for games in which chance decides nothing."""
+
+    def needs_draw(self, options: object, players: int) -> bool:
+        """Chance decides nothing."""
+        del options, players
+        return False
+
+    def draw(self, options: object, players: int, chance: Chance) -> None:
+        """Draw nothing."""
+        del options, players, chance
+
+
+class ForTwo:
+    """The parts of `Rules` for games of two with no offers of their own and no score."""
+
+    players: tuple[int, ...] = (2,)
+    offers: tuple[str, ...] = ()
+
+    def leave(self, position: P, seat: Seat) -> P:
+        """Never asked: of two, the one who is left has won."""
+        raise ValueError(f"seat {seat} left a game of two that goes on: {position!r}")
+
+    def check_offer(self, position: object, kind: str) -> None:
+        """Never asked: the game has no offers of its own."""
+        raise ValueError(f"no offer {kind!r} in {position!r}")
+
+    def agreed(self, position: object, kind: str) -> Outcome | None:
+        """Never asked: the game has no offers of its own."""
+        raise ValueError(f"no offer {kind!r} in {position!r}")
+
+    def score(self, position: object) -> None:
+        """Give nothing: a game for two has no score."""
+        del position
 
 
 class Rules(Protocol[P, M, O]):
@@ -68,6 +131,8 @@ class Rules(Protocol[P, M, O]):
     """What each seat is called, such as ("Light", "Dark")."""
     displays: tuple[str, ...]
     """Names of the text drawings, the default first."""
+    offers: tuple[str, ...]
+    """Kinds of offers the game has beside those of every game, such as `count`."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
@@ -79,8 +144,19 @@ class Rules(Protocol[P, M, O]):
         """Give the recorded form: sorted, hyphenated, defaults left out."""
         ...
 
+    def needs_draw(self, options: O, players: int) -> bool:
+        """Tell whether chance decides something of the setup."""
+        ...
+
+    def draw(self, options: O, players: int, chance: Chance) -> object | None:
+        """Draw a setup, in its JSON form; None where chance decides nothing."""
+        ...
+
     def start(self, options: O, players: int, setup: object | None) -> P:
-        """Give the first position; `setup` is what chance drew, in its JSON form, or None."""
+        """Give the first position from a setup as `draw` gave it.
+
+        `Refusal` with `bad-players` or `bad-setup` when they don't fit the game and its options.
+        """
         ...
 
     def to_move(self, position: P) -> Seat | None:
@@ -117,6 +193,28 @@ class Rules(Protocol[P, M, O]):
 
     def outcome(self, position: P) -> Outcome | None:
         """Give the ending by the rules, None while the match goes on."""
+        ...
+
+    def leave(self, position: P, seat: Seat) -> P:
+        """Take a seat out of a match that goes on without it: its pieces stay, its turns don't.
+
+        Called only while at least two others are in, so never in games for two.
+        """
+        ...
+
+    def check_offer(self, position: P, kind: str) -> None:
+        """Raise `Refusal` with `no-offer` and a sentence when this offer makes no sense now.
+
+        `kind` is one of `offers`.
+        """
+        ...
+
+    def agreed(self, position: P, kind: str) -> Outcome | None:
+        """Give the ending that an accepted offer of the game leads to; None to play on."""
+        ...
+
+    def score(self, position: P) -> Score | None:
+        """Give what a puzzle has reached so far; None in games for several players."""
         ...
 
     def to_json(self, position: P) -> dict[str, Any]:

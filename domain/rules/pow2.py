@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.api import IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 from domain.rules.kadon import ADJACENT, INDEX, NAMES, bits
 from domain.rules.options import read_options, write_options
 from domain.rules.pow2_faults import FORM, fault
@@ -174,13 +174,12 @@ def _from_json(data: object, options: Pow2Options, to_move: Seat) -> Pow2Positio
     return Pow2Position(boards["O"], boards["o"], boards["X"], boards["x"], to_move, flags)
 
 
-class Pow2:
+class Pow2(WithoutChance, ForTwo):
     """The Power of Two, version 1."""
 
     key = "pow2"
     version = 1
     title = "The Power of Two"
-    players: tuple[int, ...] = (2,)
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("large", "small")
     position_type = Pow2Position
