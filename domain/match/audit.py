@@ -52,7 +52,7 @@ def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
 
 def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapshot:
     first = group[0]
-    sent = Sent(board, first.command, first.actor, _command(first))
+    sent = Sent(board, first.command, first.actor, commands_of(first)[0])
     try:
         decided = decide(sent, snapshot.state)
     except Exception as error:
@@ -72,22 +72,26 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     return after
 
 
-def _command(first: Envelope) -> Command:
-    """Give the command whose first event this is."""
+def commands_of(first: Envelope) -> list[Command]:
+    """Give the commands that this can be the first event of; all are decided alike.
+
+    A move may or may not have said its ply, and consent may have been given by proposing the same.
+    """
     event = first.body
     match event:
         case MatchStarted():
-            return Start(rules=event.rules, options=event.options, seats=event.seats)
+            return [Start(rules=event.rules, options=event.options, seats=event.seats)]
         case Moved():
-            return Move(text=event.move, ply=event.ply - 1)
+            return [Move(text=event.move, ply=event.ply - 1), Move(text=event.move)]
         case Offered():
-            return Offer(kind=event.kind)
+            return [Offer(kind=event.kind)]
         case Answered():
-            return Answer(accept=event.accept)
+            consent = [Offer(kind=event.kind)] if event.accept else []
+            return [Answer(accept=event.accept), *consent]
         case Resigned():
-            return Resign()
+            return [Resign()]
         case Declined():
-            return Decline()
+            return [Decline()]
         case Ended():
             raise Broken(first.seq, "a match ends by a command, and none is recorded before it")
         case _:  # pragma: no cover - the union is closed

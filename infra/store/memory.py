@@ -148,6 +148,10 @@ class MemoryStore:
         """Give a stored outcome."""
         return self._matches[board].outcomes.get(command)
 
+    def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
+        """Give all stored outcomes of a match."""
+        return dict(self._matches[board].outcomes)
+
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
         """Count a player's refusals at a ply."""
         return self._matches[board].refusals.get(refusal_field(actor, ply), 0)

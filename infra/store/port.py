@@ -174,6 +174,10 @@ class Store(Protocol):
         """Give a stored outcome."""
         ...
 
+    def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
+        """Give all stored outcomes of a match."""
+        ...
+
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
         """Count a player's refusals at a ply."""
         ...

@@ -180,6 +180,11 @@ class RedisStore:
         found: Any = self._client.hget(name, command)
         return found if found is None else bytes(found)
 
+    def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
+        """Give all stored outcomes of a match."""
+        found: Any = self._client.hgetall(keys.outcomes(self._shard(board), board))
+        return dict(found)
+
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
         """Count a player's refusals at a ply."""
         name = keys.refusals(self._shard(board), board)

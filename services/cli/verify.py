@@ -1,27 +1,40 @@
 """`matchpost verify BOARD`: a match's history, checked from its bytes up.
 
 What must hold: the events are in sequence, chained and decided again by the pinned rules
-(`domain.match.audit`); the stored snapshot is what they add up to; each command's stored outcome
-names its first event; and the shard's log has the events at the places that outcome gives.
+(`domain.match.audit`); the stored snapshot is what they add up to; each command has one stored
+outcome, which is of that command and names its first event, or for a refusal the last event before
+it; and the shard's log has the events and refusals at the places that the outcomes give.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
+from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.audit import Verdict, verify
-from domain.match.events import Envelope, decode
+from domain.match import commands
+from domain.match.audit import Verdict, commands_of, verify
+from domain.match.commands import Sent
+from domain.match.events import CommandId, Envelope, RefusedLeaf, decode, decode_refusal
 from domain.match.record import Broken, unpack_snapshot
 from infra.keys import shard_of
-from infra.outcomes import parse
+from infra.outcomes import Outcome, parse
 from infra.settings import Settings
 from infra.store.port import Store
 from services.compose import Composition
 from services.language.reading import read_board
 from services.problems import FINE, REFUSED
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """What the store has of a match."""
+
+    snapshot: bytes | None
+    events: list[bytes]
+    outcomes: Mapping[CommandId, bytes]
 
 
 def run(text: str, settings: Settings) -> int:
@@ -41,26 +54,27 @@ def check(store: Store, board: int) -> str:
 
     Refused as `unknown-board` when there is none.
     """
-    data, events = _read(store, board)
-    if data is None and not events:
+    found = _read(store, board)
+    if found.snapshot is None and not found.events:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
-    verdict = verify(board, events)
-    _check_snapshot(data, verdict)
-    _check_log(store, board, events)
+    verdict = verify(board, found.events)
+    _check_snapshot(found.snapshot, verdict)
+    log = _Log(store, board)
+    _check_refusals(log, found, _check_events(log, found))
     return (
         f"match {board} holds: {verdict.events} events in sequence, chained, and decided again by "
-        f"{verdict.state.rules} with the same result; snapshot and log agree"
+        f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree"
     )
 
 
-def _read(store: Store, board: int) -> tuple[bytes | None, list[bytes]]:
-    """Give snapshot and events of one moment, though the match may be going on."""
+def _read(store: Store, board: int) -> Stored:
+    """Give what is stored at one moment, though the match may be going on."""
     while True:
         (before,) = store.snapshots([board])
-        events = store.events(board)
+        found = Stored(before, store.events(board), store.outcomes(board))
         (after,) = store.snapshots([board])
         if before == after:
-            return before, events
+            return found
 
 
 def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
@@ -80,22 +94,92 @@ def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
         raise Broken(seq, "the snapshot's state is not what the events up to it add up to")
 
 
-def _check_log(store: Store, board: int, events: Sequence[bytes]) -> None:
-    """Check that each command's outcome names its first event, and where the log has it."""
-    shard = shard_of(board, store.shape().shards)
-    for group in _commands(events):
+class _Log:
+    """The log of a match's shard."""
+
+    def __init__(self, store: Store, board: int) -> None:
+        self.board = board
+        self._store = store
+        self._shard = shard_of(board, store.shape().shards)
+
+    def leaf(self, index: int, seq: int) -> bytes:
+        """Give a leaf; `Broken` at event `seq` when there is none that can be read."""
+        try:
+            ((at, data),) = self._store.leaves(self._shard, index, 1)
+        except (LookupError, ValueError, TypeError, ResponseError) as error:
+            raise Broken(seq, f"{self.name(index)} is missing") from error
+        if at != index or data is None:
+            raise Broken(seq, f"{self.name(index)} is missing")
+        return data
+
+    def name(self, index: int) -> str:
+        """Name a leaf."""
+        return f"leaf {index} of shard {self._shard}'s log"
+
+
+def _check_events(log: _Log, found: Stored) -> list[int]:
+    """Check outcome and leaves of each event; gives the log index of each."""
+    places: list[int] = []
+    for group in _commands(found.events):
         first = group[0]
-        stored = store.outcome(board, first.command)
+        stored = found.outcomes.get(first.command)
         if stored is None:
             raise Broken(first.seq, "no outcome is stored for the command that led to it")
-        outcome = parse(stored)
-        if outcome.code or outcome.seq != first.seq:
+        outcome = _parsed(stored, first.seq)
+        if outcome.code or outcome.sentence or outcome.seq != first.seq:
             raise Broken(first.seq, "the outcome stored for its command is another")
-        leaves = store.leaves(shard, outcome.index, len(group))
-        for place, envelope in enumerate(group):
-            expected = (outcome.index + place, events[envelope.seq - 1])
-            if leaves[place : place + 1] != [expected]:
-                raise Broken(envelope.seq, f"leaf {expected[0]} of shard {shard}'s log is another")
+        for index, envelope in enumerate(group, outcome.index):
+            if log.leaf(index, envelope.seq) != found.events[envelope.seq - 1]:
+                raise Broken(envelope.seq, f"{log.name(index)} is another")
+            if places and index <= places[-1]:
+                raise Broken(envelope.seq, "the log has it before the event before it")
+            places.append(index)
+        if outcome.digest not in _digests(first):
+            raise Broken(first.seq, "the outcome stored for its command is of another command")
+    return places
+
+
+def _digests(first: Envelope) -> list[bytes]:
+    """Give the digests of the commands that this can be the first event of, as doors send them."""
+    return [
+        commands.digest(commands.encode(Sent(first.match, first.command, first.actor, command)))
+        for command in commands_of(first)
+    ]
+
+
+def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:
+    """Check that each outcome that is of no event is that of a refusal in the log."""
+    accepted = {decode(data).command for data in found.events}
+    for command, stored in found.outcomes.items():
+        if command in accepted:
+            continue
+        outcome = _parsed(stored, len(places))
+        if not outcome.code:
+            raise Broken(
+                outcome.seq, f"it is not of command {command.hex()}, whose outcome says so"
+            )
+        if bisect_left(places, outcome.index) != outcome.seq:
+            raise Broken(outcome.seq, "a refusal is said to follow it, and its leaf does not")
+        leaf = _refusal(log.leaf(outcome.index, outcome.seq))
+        wanted = (log.board, command, outcome.code)
+        if leaf is None or (leaf.match, leaf.command, leaf.code) != wanted:
+            raise Broken(
+                outcome.seq, f"{log.name(outcome.index)}, of a refusal after it, is another"
+            )
+
+
+def _refusal(data: bytes) -> RefusedLeaf | None:
+    try:
+        return decode_refusal(data)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _parsed(stored: bytes, seq: int) -> Outcome:
+    try:
+        return parse(stored)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise Broken(seq, "an outcome stored for it or after it can't be read") from error
 
 
 def _commands(events: Sequence[bytes]) -> Iterator[list[Envelope]]:

@@ -125,6 +125,8 @@ def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
     assert store.snapshots([BOARD, 8]) == [HEADS[2] + b"state", None]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"event 2")]
     assert store.outcome(BOARD, id_of(1)) == result.stored
+    assert store.outcomes(BOARD) == {id_of(1): result.stored}
+    assert store.outcomes(8) == {}
     assert store.depth([SHARD]) == 0
 
 

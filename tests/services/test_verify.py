@@ -7,7 +7,7 @@ from fakes.desk import FakeDesk, Terminal
 from domain.errors import Code, Refusal
 from domain.match.commands import Resign, Sent
 from domain.match.decide import Decided, decide
-from domain.match.events import decode, encode
+from domain.match.events import decode, decode_refusal, encode
 from domain.match.record import Broken, pack_snapshot, seal, unpack_snapshot
 from infra import outcomes
 from infra.store.memory import MemoryStore
@@ -49,7 +49,7 @@ def broken(store: MemoryStore) -> Broken:
 def test_an_untouched_match_holds(store):
     assert check(store, BOARD) == (
         "match 1 holds: 8 events in sequence, chained, and decided again by pow2/1 "
-        "with the same result; snapshot and log agree"
+        "with the same result; snapshot, outcomes and log agree"
     )
 
 
@@ -174,8 +174,8 @@ def test_a_forged_end_and_snapshot_are_found_by_the_outcomes(store):
     assert "no outcome is stored" in found.sentence
 
 
-@pytest.mark.parametrize("index", [0, 8, 99])
-def test_a_forged_end_snapshot_and_outcome_are_found_by_the_log(store, index):
+@pytest.mark.parametrize(("index", "said"), [(0, "another"), (8, "another"), (99, "missing")])
+def test_a_forged_end_snapshot_and_outcome_are_found_by_the_log(store, index, said):
     sent, leaves, snapshot = forged(store)
     match = store._matches[BOARD]
     match.events += leaves
@@ -184,7 +184,7 @@ def test_a_forged_end_snapshot_and_outcome_are_found_by_the_log(store, index):
     match.outcomes[sent.id] = outcomes.stored(bytes(8), index, tail)
     found = broken(store)
     assert found.seq == EVENTS + 1
-    assert "log is another" in found.sentence
+    assert f"log is {said}" in found.sentence
 
 
 def test_a_snapshot_that_was_changed_is_found(store):
@@ -217,6 +217,112 @@ def test_an_outcome_that_was_changed_is_found(store):
     assert broken(store).seq == 5
     del match.outcomes[command]
     assert broken(store).seq == 5
+
+
+OTHER_TAILS = [("illegal-move", 4, ""), ("", 5, "well played"), ("", 6, "")]
+
+
+@pytest.mark.parametrize("tail", OTHER_TAILS)
+def test_each_part_of_an_outcome_counts(store, tail):
+    match = store._matches[BOARD]
+    command = decode(match.events[4]).command
+    before = outcomes.parse(match.outcomes[command])
+    match.outcomes[command] = outcomes.stored(before.digest, before.index, outcomes.tail(*tail))
+    assert broken(store).seq == 5
+
+
+@pytest.mark.parametrize(
+    "stored", [b"", b"digest..", b"digest..x:y", b"digest..-1:", b"digest..5:"]
+)
+def test_an_outcome_that_can_not_be_read_is_found(store, stored):
+    match = store._matches[BOARD]
+    for command in match.outcomes:
+        kept = match.outcomes[command]
+        match.outcomes[command] = stored
+        broken(store)
+        match.outcomes[command] = kept
+
+
+@pytest.mark.parametrize("place", range(EVENTS))
+def test_an_outcome_of_another_command_is_found(store, place):
+    match = store._matches[BOARD]
+    command = decode(match.events[place]).command
+    match.outcomes[command] = b"another." + match.outcomes[command][8:]
+    assert broken(store).sentence == "the outcome stored for its command is of another command"
+
+
+def test_an_outcome_of_a_command_that_never_was_is_found(store):
+    match = store._matches[BOARD]
+    match.outcomes[b"f" * 16] = outcomes.stored(bytes(8), 3, outcomes.tail("", 3, ""))
+    found = broken(store)
+    assert found.seq == 3
+    assert found.sentence.startswith(f"it is not of command {(b'f' * 16).hex()}")
+
+
+REFUSAL = 1
+"""The log index of the refusal, after the first event."""
+
+
+def the_refusal(store) -> tuple[bytes, outcomes.Outcome]:
+    """The refused command's id and outcome."""
+    leaf = decode_refusal(store._logs[BOARD % 4][REFUSAL])
+    return leaf.command, outcomes.parse(store.outcome(BOARD, leaf.command))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"code": ""},
+        {"code": "illegal-move"},
+        {"seq": 0},
+        {"seq": 2},
+        {"index": 0},
+        {"index": 2},
+        {"index": 99},
+    ],
+)
+def test_a_refusal_that_was_changed_is_found(store, other):
+    command, was = the_refusal(store)
+    now = msgspec.structs.replace(was, **other)
+    store._matches[BOARD].outcomes[command] = outcomes.stored(
+        now.digest, now.index, outcomes.tail(now.code, now.seq, now.sentence)
+    )
+    broken(store)
+
+
+@pytest.mark.parametrize(
+    "other", [{"match": 2}, {"command": b"f" * 16}, {"code": "illegal-move"}, None]
+)
+def test_a_refusals_leaf_that_was_changed_is_found(store, other):
+    log = store._logs[BOARD % 4]
+    leaf = decode_refusal(log[REFUSAL])
+    log[REFUSAL] = encode(msgspec.structs.replace(leaf, **other)) if other else b"nothing"
+    found = broken(store)
+    assert (found.seq, found.sentence) == (
+        1,
+        "leaf 1 of shard 1's log, of a refusal after it, is another",
+    )
+
+
+def test_a_commands_move_may_have_said_its_ply_and_consent_may_be_a_proposal():
+    desk = FakeDesk()
+    terminal = Terminal(desk)
+    board = terminal.challenge()
+    for name, text in (("alice", "m13-j7#0"), ("bob", "propose draw"), ("alice", "propose draw")):
+        assert terminal.move(board, name, text).code == ""
+    assert "holds" in check(desk.store, board)
+    desk.close()
+
+
+def test_the_log_has_the_events_in_their_order(store):
+    first, second = (decode(store.events(BOARD)[place]).command for place in (1, 2))
+    match, log = store._matches[BOARD], store._logs[BOARD % 4]
+    a, b = outcomes.parse(match.outcomes[first]), outcomes.parse(match.outcomes[second])
+    log[a.index], log[b.index] = log[b.index], log[a.index]
+    for command, was, index in ((first, a, b.index), (second, b, a.index)):
+        tail = outcomes.tail("", was.seq, "")
+        match.outcomes[command] = outcomes.stored(was.digest, index, tail)
+    assert broken(store).sentence == "the log has it before the event before it"
 
 
 @pytest.mark.parametrize("place", range(EVENTS))
