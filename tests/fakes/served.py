@@ -92,17 +92,43 @@ class Served:
     def children(self, name: str) -> list[int]:
         """Process ids below the server whose command line has `name` in it."""
         assert self.process is not None
-        out = subprocess.run(
-            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
-            capture_output=True, text=True, check=False,
-        ).stdout  # fmt: skip
-        return [int(line.split()[0]) for line in out.splitlines() if name in line]
+        return [
+            pid for pid in _children_of(self.process.pid) if name.encode() in _arguments_of(pid)
+        ]
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run `matchpost` as a user would."""
         return subprocess.run(
             [SCRIPT, *words], env=self.env, capture_output=True, text=True, check=False, timeout=60
         )
+
+
+def _children_of(parent: int) -> list[int]:
+    """Process ids of a process's children."""
+    return [
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdecimal() and _parent_of(int(entry.name)) == parent
+    ]
+
+
+def _parent_of(pid: int) -> int | None:
+    """The parent of a process that has not ended; what is a zombie has."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # after the name in brackets, which may hold anything
+    state, parent, *_ = stat.rpartition(")")[2].split()
+    return None if state == "Z" else int(parent)
+
+
+def _arguments_of(pid: int) -> bytes:
+    """A process's command line; empty when it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 class Player:
