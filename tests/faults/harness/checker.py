@@ -1,0 +1,310 @@
+"""The checker: from what clients saw and what the store holds to the invariants that broke.
+
+A pure function. Each violation names its invariant and the evidence. Checked are
+
+I1  each acknowledged command has exactly one outcome, the one that was told, with its events or
+    the leaf of its refusal, once;
+I2  a definite failure left nothing; an unknown one left nothing or one outcome; nothing is there
+    that nobody sent;
+I3  events of a match are 1..n;
+I4  chains hold, and each shard's log is 0..n and has each event once, in order;
+I6  a snapshot equals its match refolded from zero (projections come later and join here);
+I7  A acknowledged before B was sent, same match: A comes first;
+I8  what was read is a prefix of the final history, as long as what was acknowledged before;
+I9  each event's actor sits in the match and is who sent the command;
+I10 the same commands, decided again here, give the same bytes (`elsewhere` does it in a process
+    with another hash seed).
+
+I5 (promises) and I11 (what is hidden) have nothing to stand on yet.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from faults.harness.held import Held
+from faults.harness.record import Call, Result
+
+from domain.match import audit
+from domain.match.events import (
+    THE_SERVER,
+    Ended,
+    Envelope,
+    MatchStarted,
+    decode,
+    decode_refusal,
+    leaf_hash,
+)
+from domain.match.record import Broken, check_chain, refold, unpack_snapshot
+from domain.match.state import with_position
+from infra.outcomes import parse
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """An invariant that broke."""
+
+    invariant: str
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.evidence}"
+
+
+def check(calls: Iterable[Call], held: Held, *, complete: bool = True) -> list[Violation]:
+    """Give everything that is wrong.
+
+    `complete` says that the record has every command that was ever sent to this store.
+    """
+    return list(_Checker(list(calls), held).run(complete=complete))
+
+
+class _Checker:
+    def __init__(self, calls: Sequence[Call], held: Held) -> None:
+        self.held = held
+        self.reads = [call for call in calls if not call.command]
+        self.sends: dict[bytes, list[Call]] = defaultdict(list)
+        for call in calls:
+            if call.command:
+                self.sends[call.command].append(call)
+        self.events: dict[int, list[Envelope]] = {}
+        self.refusals: dict[bytes, list[tuple[int, str]]] = defaultdict(list)
+        self.runs: dict[bytes, list[Envelope]] = defaultdict(list)
+
+    def run(self, *, complete: bool) -> Iterator[Violation]:
+        yield from self.decode_all()
+        yield from self.one_outcome()
+        yield from self.failures(complete=complete)
+        for board, events in self.events.items():
+            yield from self.match(board, events)
+        yield from self.logs()
+        yield from self.order()
+        yield from self.reading()
+
+    def decode_all(self) -> Iterator[Violation]:
+        for board, stored in self.held.events.items():
+            self.events[board] = []
+            for place, data in enumerate(stored, 1):
+                try:
+                    envelope = decode(data)
+                except msgspec.MsgspecError as error:
+                    yield Violation("I4", f"match {board}: event {place} is none ({error})")
+                else:
+                    self.events[board].append(envelope)
+                    self.runs[envelope.command].append(envelope)
+        for shard, log in self.held.logs.items():
+            for index, leaf in log:
+                if isinstance(leaf, bytes):
+                    try:
+                        refusal = decode_refusal(leaf)
+                    except msgspec.MsgspecError as error:
+                        yield Violation("I4", f"shard {shard}: leaf {index} is none ({error})")
+                    else:
+                        self.refusals[refusal.command].append((index, refusal.code))
+
+    # I1
+
+    def one_outcome(self) -> Iterator[Violation]:
+        for command, calls in self.sends.items():
+            answers = {call.answer for call in calls if call.result is Result.OK}
+            board = calls[0].match
+            stored = self.held.outcomes.get(board, {}).get(command)
+            if len(answers) > 1:
+                yield Violation("I1", f"{_name(calls[0])} was answered {sorted(answers)}")
+            if answers and stored is None:
+                yield Violation("I1", f"{_name(calls[0])} was acknowledged and has no outcome")
+            if stored is not None:
+                outcome = parse(stored)
+                told = (outcome.code, outcome.seq, outcome.index)
+                if answers - {told}:
+                    yield Violation(
+                        "I1", f"{_name(calls[0])} was answered {min(answers)}, stored is {told}"
+                    )
+        for board, outcomes in self.held.outcomes.items():
+            for command, stored in outcomes.items():
+                outcome = parse(stored)
+                if outcome.accepted:
+                    yield from self.accepted(board, command, outcome.seq)
+                else:
+                    yield from self.refused(board, command, outcome.index, outcome.code)
+
+    def accepted(self, board: int, command: bytes, seq: int) -> Iterator[Violation]:
+        name = f"match {board}: accepted command {command.hex()}"
+        run = self.runs.get(command, [])
+        if not run:
+            yield Violation("I1", f"{name} has no event")
+        elif [e.seq for e in run] != list(range(seq, seq + len(run))):
+            yield Violation("I1", f"{name} has the events {[e.seq for e in run]}, not from {seq}")
+        elif any(e.match != board for e in run):
+            yield Violation("I1", f"{name} has events in another match")
+        elif _doubled(run):
+            yield Violation("I1", f"{name} was committed {len(run)} times")
+        if command in self.refusals:
+            yield Violation("I1", f"{name} has a refusal's leaf too")
+
+    def refused(self, board: int, command: bytes, index: int, code: str) -> Iterator[Violation]:
+        name = f"match {board}: refused command {command.hex()}"
+        if command in self.runs:
+            yield Violation("I1", f"{name} has events")
+        if self.refusals.get(command) != [(index, code)]:
+            found = self.refusals.get(command)
+            yield Violation("I1", f"{name} has the leaves {found}, not one of {code} at {index}")
+
+    # I2
+
+    def failures(self, *, complete: bool) -> Iterator[Violation]:
+        for command, calls in self.sends.items():
+            if all(call.result is Result.FAILED for call in calls) and self.left(command):
+                yield Violation("I2", f"{_name(calls[0])} failed for good and left something")
+        for command, run in self.runs.items():
+            stored = self.held.outcomes.get(run[0].match, {})
+            if command not in stored:
+                yield Violation("I2", f"match {run[0].match}: event {run[0].seq} has no outcome")
+            if complete and command not in self.sends:
+                yield Violation("I2", f"match {run[0].match}: nobody sent event {run[0].seq}")
+
+    def left(self, command: bytes) -> bool:
+        known = any(command in outcomes for outcomes in self.held.outcomes.values())
+        return known or command in self.runs or command in self.refusals
+
+    # I3, I4, I6, I9, I10
+
+    def match(self, board: int, events: Sequence[Envelope]) -> Iterator[Violation]:
+        if [e.seq for e in events] != list(range(1, len(events) + 1)):
+            yield Violation("I3", f"match {board} has the events {_shown(events)}")
+        stored = self.held.events[board]
+        try:
+            check_chain(board, stored)
+        except Broken as broken:
+            yield Violation("I4", f"match {board}: {broken}")
+        else:
+            yield from _again(board, stored)
+        yield from self.snapshot(board, stored)
+        yield from self.entitled(board, events)
+
+    def snapshot(self, board: int, stored: Sequence[bytes]) -> Iterator[Violation]:
+        packed = self.held.snapshots.get(board)
+        if packed is None:
+            if stored:
+                yield Violation("I6", f"match {board} has events and no snapshot")
+            return
+        snapshot = unpack_snapshot(packed)
+        if not stored or snapshot.head != leaf_hash(stored[-1]):
+            yield Violation("I6", f"match {board}: the snapshot's head is not the last event's")
+        try:
+            expected = with_position(refold(stored))
+        except Exception as error:  # noqa: BLE001 - of a broken history, whatever it is
+            yield Violation("I6", f"match {board} can't be refolded ({error!r})")
+            return
+        if with_position(snapshot.state) != expected:
+            yield Violation("I6", f"match {board}: the snapshot is not what its events add up to")
+
+    def entitled(self, board: int, events: Sequence[Envelope]) -> Iterator[Violation]:
+        seats: set[bytes] = set()
+        for event in events:
+            if isinstance(event.body, MatchStarted):
+                seats.update(event.body.seats)
+            if event.actor not in {*seats, THE_SERVER}:
+                yield Violation("I9", f"match {board}: the actor of event {event.seq} has no seat")
+            senders = {call.actor for call in self.sends.get(event.command, ())}
+            if senders and event.actor not in senders:
+                yield Violation("I9", f"match {board}: event {event.seq} was sent by another")
+
+    # the rest of I1 and I4
+
+    def logs(self) -> Iterator[Violation]:
+        logged: dict[int, list[int]] = defaultdict(list)
+        for shard, log in self.held.logs.items():
+            if [index for index, _ in log] != list(range(len(log))):
+                yield Violation("I4", f"shard {shard}: the log's indexes have gaps")
+            for _, leaf in log:
+                if isinstance(leaf, str):
+                    board, _, seq = leaf.partition(":")
+                    logged[int(board)].append(int(seq))
+        for board in {*logged, *self.events}:
+            places = list(range(1, len(self.held.events.get(board, ())) + 1))
+            if logged[board] != places:
+                twice = [seq for seq, times in Counter(logged[board]).items() if times > 1]
+                yield Violation(
+                    "I4", f"match {board}: {len(places)} events, logged {len(logged[board])}, "
+                    f"twice {twice[:5]}"
+                )  # fmt: skip
+
+    # I7
+
+    def order(self) -> Iterator[Violation]:
+        by_match: dict[int, list[list[Call]]] = defaultdict(list)
+        for calls in self.sends.values():
+            if any(call.result is Result.OK for call in calls):
+                by_match[calls[0].match].append(calls)
+        for commands in by_match.values():
+            known = [_told(calls) for calls in commands]
+            acks = sorted(known, key=lambda call: call.done)
+            sends = sorted((min(c.sent for c in calls), _told(calls).index) for calls in commands)
+            place = 0
+            latest: Call | None = None
+            for sent, index in sends:
+                while place < len(acks) and acks[place].done < sent:
+                    if latest is None or acks[place].index > latest.index:
+                        latest = acks[place]
+                    place += 1
+                if latest is not None and latest.index >= index:
+                    yield Violation(
+                        "I7", f"{_name(latest)} was known before another was sent that is in the "
+                        f"log at {index}, before it at {latest.index}"
+                    )  # fmt: skip
+
+    # I8
+
+    def reading(self) -> Iterator[Violation]:
+        known: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for calls in self.sends.values():
+            known[calls[0].match] += [
+                (call.done, call.seq)
+                for call in calls
+                if call.result is Result.OK and not call.code
+            ]
+        reads = [call for call in self.reads if call.result is Result.OK]
+        for read in reads:
+            known[read.match].append((read.done, read.seq))
+        for read in reads:
+            final = self.held.events.get(read.match, [])
+            if read.seq > len(final):
+                yield Violation("I8", f"match {read.match}: {read.seq} were read of {len(final)}")
+            elif read.seq and leaf_hash(final[read.seq - 1]) != read.head:
+                yield Violation("I8", f"match {read.match}: event {read.seq} was read otherwise")
+            least = max((seq for done, seq in known[read.match] if done < read.sent), default=0)
+            if read.seq < least:
+                yield Violation(
+                    "I8", f"match {read.match}: a read gave {read.seq} events when {least} were known"
+                )  # fmt: skip
+
+
+def _told(calls: Sequence[Call]) -> Call:
+    """Give the first acknowledgement."""
+    return min((c for c in calls if c.result is Result.OK), key=lambda call: call.done)
+
+
+def _doubled(run: Sequence[Envelope]) -> bool:
+    """Whether a command's events are more than one, and perhaps the end it led to."""
+    return any(not isinstance(event.body, Ended) for event in run[1:]) or len(run) > 2
+
+
+def _again(board: int, stored: Sequence[bytes]) -> Iterator[Violation]:
+    try:
+        audit.verify(board, stored)
+    except Broken as broken:
+        yield Violation("I10", f"match {board}: {broken}")
+
+
+def _name(call: Call) -> str:
+    return f"match {call.match}: command {call.command.hex()} of {call.client}"
+
+
+def _shown(events: Sequence[Envelope]) -> str:
+    numbers = [event.seq for event in events]
+    odd = [
+        n
+        for n, (a, b) in enumerate(zip(numbers, range(1, len(numbers) + 1), strict=True))
+        if a != b
+    ]
+    return f"{len(numbers)}, wrong from place {odd[0] + 1} on"

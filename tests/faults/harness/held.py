@@ -1,0 +1,55 @@
+"""What the store holds after a run, read past our own reading code as far as that goes."""
+
+from collections.abc import Iterator
+
+import msgspec
+from redis import Redis
+
+from infra import keys
+
+
+class Held(msgspec.Struct):
+    """Everything of all matches."""
+
+    shards: int
+    events: dict[int, list[bytes]]
+    snapshots: dict[int, bytes]
+    outcomes: dict[int, dict[bytes, bytes]]
+    logs: dict[int, list[tuple[int, str | bytes]]]
+    """Of each shard: index, and `board:seq` of an event or the bytes of another leaf."""
+    waiting: int = 0
+    """Commands in the inboxes."""
+
+
+def read(client: Redis) -> Held:
+    """Read all of it."""
+    shards = int(client.hget(keys.SHAPE, "shards") or 0)
+    boards = sorted(_boards(client))
+    held = Held(shards, {}, {}, {}, {})
+    for board in boards:
+        shard = keys.shard_of(board, shards)
+        with client.pipeline(transaction=True) as pipe:
+            pipe.lrange(keys.events(shard, board), 0, -1)
+            pipe.get(keys.snapshot(shard, board))
+            pipe.hgetall(keys.outcomes(shard, board))
+            events, snapshot, outcomes = pipe.execute()
+        held.events[board] = events
+        held.outcomes[board] = outcomes
+        if snapshot is not None:
+            held.snapshots[board] = snapshot
+    for shard in range(shards):
+        held.logs[shard] = list(_log(client, shard))
+        held.waiting += client.xlen(keys.inbox(shard))
+    return held
+
+
+def _boards(client: Redis) -> Iterator[int]:
+    """Give every board of which there is a key."""
+    found = {int(name.split(b":")[2]) for name in client.scan_iter("{s*}:m:*", count=1000)}
+    yield from found
+
+
+def _log(client: Redis, shard: int) -> Iterator[tuple[int, str | bytes]]:
+    for id_, fields in client.xrange(keys.log(shard)):
+        index = int(id_.split(b"-")[0])
+        yield index, fields[b"e"].decode() if b"e" in fields else fields[b"l"]

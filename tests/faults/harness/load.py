@@ -1,0 +1,263 @@
+"""The load: players that repeat each command until it has an outcome, and write down every call."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import count
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+
+from fakes.served import post
+from faults.harness.record import Call, Record, Result, now
+from redis import Redis
+from redis.exceptions import RedisError
+
+from domain.errors import Refusal
+from domain.match.commands import Move, Sent
+from domain.match.events import command_id, leaf_hash
+from infra.durability import Mode
+from infra.embedded import EmbeddedError
+from infra.outcomes import Outcome
+from infra.store.port import Store
+from infra.store.server import RedisStore
+from services.cli.bench.workload import Game, games, moves, starts
+from services.language import Sender
+from services.post import Pending
+
+Connect = Callable[[], Redis]
+
+RETRY_SECONDS = 0.05
+STRANGER = b"stranger"
+
+_DOWN = (RedisError, EmbeddedError, LookupError, OSError)
+
+
+def open_store(client: Redis) -> Store:
+    """The store as a door sees it."""
+    return RedisStore(client, Mode.FSYNC)
+
+
+class Client:
+    """One client: a connection that is made anew when it broke."""
+
+    def __init__(
+        self,
+        name: str,
+        connect: Connect,
+        record: Record,
+        wait: float = 5.0,
+        open_door: Callable[[Redis], Sender] = post,
+        open_store: Callable[[Redis], Store] = open_store,
+    ) -> None:
+        self.name = name
+        self._connect = connect
+        self._open_door = open_door
+        self._open_store = open_store
+        self._record = record
+        self._wait = wait
+        self._open: tuple[Redis, Sender] | None = None
+        self.busy_with: bytes | None = None
+        """The command that was sent and has no outcome yet."""
+
+    def send(self, sent: Sent, stop: Event | None = None, seconds: float = 120) -> Outcome | None:
+        """Repeat the command until there is an outcome; None when told to stop before."""
+        self.busy_with = sent.id
+        end = now() + int(seconds * 1e9)
+        while (outcome := self.attempt(sent)) is None:
+            if stop is not None and stop.wait(RETRY_SECONDS):
+                return None
+            if now() > end:
+                raise AssertionError(f"{self.name}: no outcome within {seconds} s for {sent}")
+        self.busy_with = None
+        return outcome
+
+    def attempt(self, sent: Sent) -> Outcome | None:
+        """Send the command once."""
+        began = now()
+        try:
+            _, door = self._connection()
+        except _DOWN:
+            self._note(sent, began, Result.FAILED)
+            return None
+        try:
+            outcome = door.send(sent, 0, seconds=self._wait)
+        except Refusal:  # it was turned away at the door
+            self._note(sent, began, Result.FAILED)
+        except (Pending, *_DOWN):
+            self.hang_up()
+            self._note(sent, began, Result.UNKNOWN)
+        else:
+            self._note(sent, began, Result.OK, outcome)
+            return outcome
+        return None
+
+    def read(self, board: int) -> None:
+        """Read a match's events."""
+        began = now()
+        try:
+            client, _ = self._connection()
+            events = self._open_store(client).events(board)
+        except _DOWN:
+            self.hang_up()
+            call = Call(
+                client=self.name, match=board, sent=began, done=now(), result=Result.UNKNOWN
+            )
+        else:
+            call = Call(
+                client=self.name,
+                match=board,
+                sent=began,
+                done=now(),
+                result=Result.OK,
+                seq=len(events),
+                head=leaf_hash(events[-1]) if events else b"",
+            )
+        self._record.add(call)
+
+    def hang_up(self) -> None:
+        """Close the connection."""
+        if self._open is not None:
+            client, door = self._open
+            self._open = None
+            with contextlib.suppress(*_DOWN):
+                close = getattr(door, "close", None)
+                if close is not None:
+                    close()
+            client.close()
+
+    def _connection(self) -> tuple[Redis, Sender]:
+        if self._open is None:
+            client = self._connect()
+            try:
+                self._open = client, self._open_door(client)
+            except BaseException:
+                client.close()
+                raise
+        return self._open
+
+    def _note(self, sent: Sent, began: int, result: Result, outcome: Outcome | None = None) -> None:
+        told = {} if outcome is None else {
+            "code": outcome.code, "seq": outcome.seq, "index": outcome.index
+        }  # fmt: skip
+        call = Call(
+            client=self.name,
+            match=sent.match,
+            command=sent.id,
+            actor=sent.actor,
+            sent=began,
+            done=now(),
+            result=result,
+            **told,
+        )
+        self._record.add(call)
+
+
+@cache
+def _played(number: int) -> tuple[Game, ...]:
+    return tuple(games(number))
+
+
+def orders(board: int, plies: int, variants: int = 8) -> Iterator[Sent]:
+    """Give the commands of a match: a game, with commands between that must be refused."""
+    game = _played(variants)[board % variants]
+    game = Game(board, (b"L%07d" % board, b"D%07d" % board), game.moves[:plies])
+    yield from starts([game])
+    for ply, sent in enumerate(moves([game])):
+        yield sent
+        if ply % 7 == 3:
+            yield _other(game, f"late:{ply}", game.seats[ply % 2], ply)
+        if ply % 7 == 5:
+            yield _other(game, f"forged:{ply}", STRANGER, ply + 1)
+
+
+def _other(game: Game, key: str, actor: bytes, ply: int) -> Sent:
+    id_ = command_id("fault", actor, f"{game.board}:{key}")
+    return Sent(
+        game.board, id_, actor, Move(text=game.moves[min(ply, len(game.moves) - 1)], ply=ply)
+    )
+
+
+class Load:
+    """Some players, each playing one match after another until stopped; a context manager.
+
+    `pace` is the time in seconds between a player's commands, so that what is under test, and not
+    the load, has the machine.
+    """
+
+    def __init__(
+        self,
+        connect: Connect,
+        record: Record,
+        *,
+        players: int = 3,
+        plies: int = 30,
+        pace: float = 0.05,
+        first_board: int = 1,
+        wait: float = 5.0,
+    ) -> None:
+        self._boards = count(first_board)
+        self._plies = plies
+        self._pace = pace
+        self._stop = Event()
+        self._failures: list[BaseException] = []
+        self.record = record
+        self.clients = [Client(f"player-{n}", connect, record, wait) for n in range(players)]
+        self._threads = [
+            Thread(target=self._run, args=(client,), daemon=True) for client in self.clients
+        ]
+
+    def __enter__(self) -> Self:
+        _played(8)
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+        if error is None and self._failures:
+            raise self._failures[0]
+
+    def stop(self) -> None:
+        """End each player after the command in hand, which gets its outcome or is given up."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def in_flight(self) -> set[bytes]:
+        """Give the commands that have no outcome yet."""
+        return {command for client in self.clients if (command := client.busy_with)}
+
+    def check(self) -> None:
+        """Raise what went wrong in a player."""
+        if self._failures:
+            raise self._failures[0]
+
+    def _run(self, client: Client) -> None:
+        try:
+            while not self._stop.is_set():
+                self._play(client, next(self._boards))
+        except BaseException as error:  # noqa: BLE001 - raised again in the run's own thread
+            self._failures.append(error)
+        finally:
+            client.hang_up()
+
+    def _play(self, client: Client, board: int) -> None:
+        for number, sent in enumerate(orders(board, self._plies)):
+            if client.send(sent, self._stop) is None:
+                return
+            if number % 4 == 0:
+                client.read(board)
+            if self._stop.wait(self._pace):
+                return
+
+
+def play_all(client: Client, todo: Sequence[Sent]) -> None:
+    """Send commands in order, each until it has an outcome."""
+    for sent in todo:
+        client.send(sent)
