@@ -1,9 +1,10 @@
 """`matchpost serve`: the server, the command workers and the keeper, on one machine."""
 
+import logging
 import sys
 from contextlib import ExitStack
 
-from infra.clients import make_client, shown_url
+from infra.clients import make_client
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
@@ -12,10 +13,13 @@ from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
+from services.serve.greeting import greeting
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import worker_child
 from workers.keeper import Keeper
+
+logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
@@ -27,6 +31,7 @@ def run(settings: Settings) -> int:
     except (EmbeddedError, DurabilityError, LookupError, OSError) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return 2
+    logger.info("stopped; everything accepted is kept")
     return 0
 
 
@@ -50,23 +55,9 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         tick=keeper.tick,
         foundation=foundation,
     )
-    supervisor.run(started=lambda: _greet(settings, url))
+    supervisor.run(started=lambda: _started(settings, url))
 
 
-def _greet(settings: Settings, url: str) -> None:
+def _started(settings: Settings, url: str) -> None:
     point("serve.started")
-    if settings.redis_url is None:
-        place = f"The data is in {settings.data}"
-    else:
-        place = f"The data is on the server at {shown_url(url)}"
-    print(
-        f"{place}\n"
-        "In another terminal, type for example\n"
-        '  matchpost do "signup alice secret"\n'
-        '  matchpost do "signup bob secret"\n'
-        '  matchpost do "pow2 challenge alice bob"\n'
-        '  matchpost do "help"\n'
-        "Ctrl-C stops the server; nothing is lost.\n"
-        "ready",
-        flush=True,
-    )
+    print(greeting(settings, url), flush=True)

@@ -1,0 +1,51 @@
+"""What `serve` tells the terminal once it runs: where the data is, and what to type next."""
+
+import shlex
+import shutil
+from typing import Final
+
+from infra.clients import shown_url
+from infra.settings import Settings
+from services.serve.workers import console_script
+
+_EXAMPLES: Final = (
+    'matchpost do "signup alice secret"',
+    'matchpost do "signup bob secret"',
+    'matchpost do "pow2 challenge alice bob"',
+    'matchpost do "help"',
+)
+
+
+def greeting(settings: Settings, url: str) -> str:
+    """Give the lines, the last of them the word `ready`; `url` is the server's."""
+    if settings.redis_url is None:
+        place = f"The data is in {settings.data}"
+    else:
+        place = f"The data is on the server at {shown_url(url)}"
+    typed = [f"  {line}" for line in (*_preparation(settings), *_EXAMPLES)]
+    return "\n".join(
+        [
+            place,
+            "In another terminal, type for example",
+            *typed,
+            "Ctrl-C stops the server; nothing is lost.",
+            "ready",
+        ]
+    )
+
+
+def _preparation(settings: Settings) -> list[str]:
+    """Give what has to be typed first in a new terminal, wherever that is."""
+    lines = []
+    script = console_script()
+    activate = script.with_name("activate")
+    if shutil.which("matchpost") != str(script) and activate.exists():
+        lines.append(f". {shlex.quote(str(activate))}")
+    if settings.redis_url is None:
+        lines.append(f"export MATCHPOST_DATA={shlex.quote(str(settings.data))}")
+    else:
+        # the URL may hold a password
+        lines.append("export MATCHPOST_REDIS_URL=...   (as for this server)")
+    if not settings.durability.durable:
+        lines.append(f"export MATCHPOST_DURABILITY={settings.durability}")
+    return lines
