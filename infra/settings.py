@@ -203,7 +203,7 @@ def _parse(path: Path, *, must_exist: bool) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         if not must_exist:
             return {}
         raise SettingsError(f"{CONFIG_VARIABLE} names {path}, which does not exist") from error

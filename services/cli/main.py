@@ -64,6 +64,8 @@ def _run(words: Sequence[str]) -> int:
         arguments = line_parser.parse_args(ours)
         if not line:
             line_parser.error("say what to do, such as `help`")
+        if line[0].startswith("-"):
+            line_parser.error(f"there is no flag {line[0]}")
         arguments.line = " ".join(line)
     elif words[:1] == ["bench"]:
         # benchmarks have flags of their own

@@ -45,7 +45,7 @@ def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
         counts = " or ".join(str(count) for count in rules.players)
         raise Refusal(
             Code.BAD_PLAYERS,
-            f"{rules.title} is played by {counts}, and {len(names)} are named; "
+            f"{rules.title} is played by {counts}, not by {len(names)}; "
             "an option begins with a hyphen",
         )
     if len({name.lower() for name in names}) != len(names):

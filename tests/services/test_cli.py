@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fakes.served import SCRIPT, Served
@@ -77,6 +78,7 @@ def test_the_version_is_told(nowhere):
         ["do", "--wait=-1", "help"],
         ["do", "--wait", "nan", "help"],
         ["do", "help", "--key"],
+        ["do", "--kye", "k", "help"],
         ["verify"],
         ["verify", "1", "--dat", "x"],
         ["referee", "x"],
@@ -257,17 +259,23 @@ def test_a_refusal_is_one_line_on_standard_error(server):
     assert done.stderr == "not-your-turn: you play Light, and it is Dark's turn\n"
 
 
-def test_five_equal_commands_have_five_equal_answers(server):
+def test_five_equal_commands_at_once_have_five_equal_answers(server):
     assert server.run("do", "pow2 challenge alice bob", "--key", "five").returncode == 0
     assert server.run("do", "pow2 challenge alice bob", "--key", "five").stdout.startswith(
         "match 2, #0: "
     )
     command = ["do", "--key", "six", "pow2 move 2 alice wonderland m13-j7"]
-    answers = [server.run(*command) for _ in range(5)]
+    with ThreadPoolExecutor(5) as pool:
+        answers = list(pool.map(lambda _: server.run(*command), range(5)))
+    answers.append(server.run(*command))
     assert {(done.returncode, done.stdout, done.stderr) for done in answers} == {
         (0, answers[0].stdout, "")
     }
     assert answers[0].stdout.startswith("match 2, #1: Light (alice) played m13-j7; ")
+    assert server.run("verify", "2").stdout.startswith("match 2 holds: 2 events ")
+    reused = server.run("do", "--key", "six", "pow2 resign 2 alice wonderland")
+    assert (reused.returncode, reused.stdout) == (1, "")
+    assert reused.stderr.startswith("id-reused: ")
 
 
 def test_an_outcome_that_is_not_waited_for_is_unknown(server):
