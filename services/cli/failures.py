@@ -20,11 +20,12 @@ def run(error: Exception) -> int:
     if isinstance(error, Refusal):
         print(error, file=sys.stderr)
         return PROBLEMS[error.code].exit
-    print(_line(error), file=sys.stderr)
+    print(line(error), file=sys.stderr)
     return UNKNOWN
 
 
-def _line(error: Exception) -> str:
+def line(error: Exception) -> str:
+    """Say in a line what happened."""
     if isinstance(error, SettingsError):
         return f"matchpost: {error}"
     if isinstance(error, RedisError):

@@ -1,15 +1,29 @@
 """The composition of a command worker, one of the processes that `matchpost serve` starts."""
 
+import logging
+import os
+
 from infra.settings import Settings
+from services.cli import failures
 from services.compose import Composition
-from services.problems import FINE
+from services.problems import FINE, UNKNOWN
 from services.serve.logs import log_to_stderr
 from workers import command
 
+logger = logging.getLogger(__name__)
+
 
 def run(settings: Settings, name: str) -> int:
-    """Decide commands until told to stop; gives the exit code."""
+    """Decide commands until told to stop; gives the exit code.
+
+    What ends it otherwise, such as a server that went away, is a line in the log like all others.
+    """
     log_to_stderr(name)
-    with Composition(settings, listening=command.IDLE_SECONDS) as parts:
-        command.run(parts.store, parts.lanes, parts.data, parts.queue)
+    try:
+        with Composition(settings, listening=command.IDLE_SECONDS) as parts:
+            command.run(parts.store, parts.lanes, parts.data, parts.queue)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is logged
+        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
+        logger.error(failures.line(error), exc_info=debug)
+        return UNKNOWN
     return FINE

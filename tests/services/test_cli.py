@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -173,6 +174,15 @@ def test_a_line_keeps_its_own_options(words, ours, line):
     assert split_line(words) == (ours, line)
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let children hear a Ctrl-C, also where the tests themselves run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_quietly(nowhere):
     process = subprocess.Popen(
         [SCRIPT, "referee"], env=nowhere.env, text=True,
@@ -233,6 +243,12 @@ def test_what_goes_wrong_is_one_line(capsys, error, code, said):
     assert out == ""
     assert err.startswith(said)
     assert err.count("\n") == 1
+
+
+def test_a_worker_says_what_ended_it_as_a_line_of_the_log(nowhere):
+    done = nowhere.run("worker", "--name", "worker-7", "--redis-url", "redis://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"\S+Z worker-7 ERROR unavailable: the server .*\n", done.stderr)
 
 
 def test_where_something_went_wrong_is_shown_on_demand(capsys, monkeypatch, clean_environment):
