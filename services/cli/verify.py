@@ -69,6 +69,15 @@ def check(store: Store, board: int) -> str:
 
 def _read(store: Store, board: int) -> Stored:
     """Give what is stored at one moment, though the match may be going on."""
+    try:
+        return _read_steady(store, board)
+    except ResponseError as error:
+        if not str(error).startswith("WRONGTYPE"):
+            raise
+        raise Broken(1, f"what is stored for the match is of another type ({error})") from error
+
+
+def _read_steady(store: Store, board: int) -> Stored:
     while True:
         (before,) = store.snapshots([board])
         found = Stored(before, store.events(board), store.outcomes(board))

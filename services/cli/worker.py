@@ -22,8 +22,9 @@ def run(settings: Settings, name: str) -> int:
     try:
         with Composition(settings, listening=command.IDLE_SECONDS) as parts:
             command.run(parts.store, parts.lanes, parts.data, parts.queue)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is logged
+    except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        logger.error(failures.line(error), exc_info=debug)
+        said = failures.line(error)
+        logger.exception(said, exc_info=debug)
         return UNKNOWN
     return FINE

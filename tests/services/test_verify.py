@@ -3,6 +3,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 from fakes.desk import FakeDesk, Terminal
+from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import Resign, Sent
@@ -103,6 +104,28 @@ EDITS: list[Callable[[bytes], bytes]] = [
     nothing,
     a_cut,
 ]
+
+
+class Failing:
+    """A store whose events can't be read."""
+
+    def __init__(self, store: MemoryStore, error: str) -> None:
+        self._store = store
+        self._error = error
+
+    def events(self, board):
+        del board
+        raise ResponseError(self._error)
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+
+def test_a_key_of_another_type_is_found(store):
+    found = broken(Failing(store, "WRONGTYPE Operation against a key"))
+    assert found.seq == 1
+    with pytest.raises(ResponseError):
+        check(Failing(store, "NOPERM"), BOARD)
 
 
 @pytest.mark.parametrize("edit", EDITS)
