@@ -4,7 +4,8 @@ Guarantees: at most one server works on a data directory (a lock that the server
 reached by a unix socket only, in a directory nobody else may enter; with `durable` every write is
 on the disk before it is answered; the server ends with the process that started it, also when
 that is killed. A server that was killed itself can be started again by the same owner, at the
-same address, with everything it had answered.
+same address, with everything it had answered; so can one whose log a power loss has torn at its
+end (`infra.aof`).
 
 What it keeps in the data directory is described in `infra.data_directory`.
 """
@@ -21,6 +22,7 @@ from typing import Final, Self
 
 from redis import Redis
 
+from infra.aof import DamagedError, mend
 from infra.clients import make_client, unix_url
 from infra.data_directory import DataDirectory, DirectoryError, answers
 from infra.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
@@ -44,6 +46,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "save": "",  # the log is the only copy on disk; snapshots would fork for nothing
     "appendonly": "yes",
     "aof-use-rdb-preamble": "yes",
+    # a damaged length looks like a torn end to the server, which would cut off all behind it
+    "aof-load-truncated": "no",
     # a rewrite starts when the log is twice what it was after the last, and never below 64 MB
     "auto-aof-rewrite-percentage": "100",
     "auto-aof-rewrite-min-size": "64mb",
@@ -145,12 +149,12 @@ class EmbeddedServer:
         try:
             self._directory.prepare()
             self._acquire_lock()
-            self._launch()
+            self._launch_mended()
         except BaseException as error:
             self._kill_and_reap()
             if first:  # a first start that failed leaves no owner behind
                 self._give_up_directory()
-            if isinstance(error, LockedError | BinaryError | DirectoryError):
+            if isinstance(error, LockedError | BinaryError | DirectoryError | DamagedError):
                 raise EmbeddedError(str(error)) from error
             raise
 
@@ -212,6 +216,20 @@ class EmbeddedServer:
                 time.sleep(0.05)
             else:
                 return
+
+    def _launch_mended(self) -> None:
+        """Launch; when the server refuses its log, cut a torn end off and launch once more."""
+        try:
+            self._launch()
+        except EmbeddedError:
+            # a signal is no refusal
+            if self._process is None or (self._process.poll() or 0) <= 0:
+                raise
+            mended = mend(self._directory.files)
+            if mended is None:
+                raise
+            logger.warning("the server's log was torn at its end: %s", mended)
+            self._launch()
 
     def _launch(self) -> None:
         """Start the process, wait for it, and note how long it took."""

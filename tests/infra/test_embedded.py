@@ -202,9 +202,36 @@ def test_a_damaged_log_is_not_served(tmp_path: Path):
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         client.set("key", "value")
     (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
-    log.write_bytes(b"*9\r\nnonsense" + log.read_bytes())
-    with pytest.raises(EmbeddedError, match="Bad file format"):
+    damaged = b"*9\r\nnonsense" + log.read_bytes()
+    log.write_bytes(damaged)
+    with pytest.raises(EmbeddedError, match="damaged at byte 0, and whole commands follow from"):
         EmbeddedServer(tmp_path).start()
+    assert log.read_bytes() == damaged
+
+
+def test_a_damaged_length_in_the_log_is_not_taken_for_its_end(tmp_path: Path):
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        client.set("first", "value")
+        client.set("second", "value")
+    (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
+    damaged = log.read_bytes().replace(b"$5\r\nfirst", b"$9\r\nfirst")
+    log.write_bytes(damaged)
+    with pytest.raises(EmbeddedError, match="restore the data from a copy"):
+        EmbeddedServer(tmp_path).start()
+    assert log.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("torn", [b"*3\r\n$3\r\nSET\r\n$1\r\nk", b"\0" * 4096, b"\xff*1\r\n"])
+def test_a_log_torn_at_its_end_is_mended_and_served(tmp_path: Path, torn: bytes, caplog):
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        client.set("key", "value")
+    (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
+    whole = log.read_bytes()
+    log.write_bytes(whole + torn)
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        assert client.get("key") == b"value"
+    assert f"{len(torn)} bytes after the last whole command of {log} were cut off" in caplog.text
+    assert log.with_name(f"{log.name}.cut-at-{len(whole)}").read_bytes() == torn
 
 
 def test_a_long_log_is_put_aside(tmp_path: Path):
