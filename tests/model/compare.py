@@ -1,0 +1,129 @@
+"""What must be equal in the real match server and in the model, and what must hold by itself."""
+
+from collections.abc import Collection
+
+import msgspec
+from hypothesis import event
+
+from domain.match import commands
+from domain.match.audit import verify
+from domain.match.events import decode, decode_refusal
+from domain.match.record import unpack_snapshot
+from infra.announce import Listener
+from infra.keys import shard_of
+from infra.outcomes import parse
+from infra.store.port import Store
+from tests.model.plain import TRIES, Match, Outcome, Server, Waiting
+
+Place = tuple[int, str]
+"""A shard and an inbox entry."""
+
+
+class Comparison:
+    """Holds a store against the model."""
+
+    def __init__(self, store: Store, model: Server, listener: Listener, shards: int) -> None:
+        self._store = store
+        self._model = model
+        self._listener = listener
+        self._shards = shards
+        self._tried: dict[Place, int] = {}
+
+    def settle(self, waiting: Collection[Waiting], left: Collection[Place], *, cut: bool) -> None:
+        """Let the model do what the drain has done, which is all that it has not `left`.
+
+        `cut` tells that the drain before died: what had its tries by then is refused. Of each
+        match the first commands must have been done.
+        """
+        late: set[int] = set()
+        touched: set[int] = set()
+        for waits in waiting:
+            board = waits.sent.match
+            place = (shard_of(board, self._shards), waits.entry)
+            if place in left:
+                late.add(board)
+                continue
+            assert board not in late, "a command was done before an earlier one of its match"
+            self._model.settle(waits, internal=cut and self._tried.get(place, 0) >= TRIES)
+            touched.add(board)
+        for board in touched:
+            self.check_match(board)
+        self.read_tries()
+        assert all(0 < tries <= TRIES + 1 for tries in self._tried.values())
+
+    def read_tries(self) -> None:
+        """Note how often the entries that wait have been tried."""
+        self._tried = {
+            (shard, entry): tries
+            for shard in range(self._shards)
+            for entry, tries in self._store.tried(shard).items()
+        }
+
+    def check_told(self) -> set[bytes]:
+        """Whatever a door was told is true; give the ids it was told of."""
+        told = set()
+        while heard := self._listener.heard(0):
+            for id_, stored in heard:
+                told.add(id_)
+                kept = [self._store.outcome(at, i) for at, i in self._model.outcomes if i == id_]
+                assert stored in kept
+        return told
+
+    def check_outcome(self, stored: bytes | None, expected: Outcome) -> None:
+        """A stored outcome is the model's."""
+        assert stored is not None
+        outcome = parse(stored)
+        event(outcome.code or "accepted")
+        assert (outcome.code, outcome.seq) == (expected.code, expected.seq)
+        assert outcome.digest == commands.digest(commands.encode(expected.sent))
+
+    def check_match(self, board: int) -> None:
+        """Events, state, outcomes and counted refusals of a match are the model's."""
+        match = self._model.match(board)
+        assert [_body(data) for data in self._store.events(board)] == match.events
+        self._check_state(board, match)
+        for (at, id_), expected in self._model.outcomes.items():
+            if at == board:
+                self.check_outcome(self._store.outcome(board, id_), expected)
+        for (actor, ply), count in match.refusals.items():
+            assert self._store.refused(board, actor, ply) == count
+
+    def _check_state(self, board: int, match: Match) -> None:
+        state = unpack_snapshot(self._store.snapshots([board])[0]).state
+        assert (state.ply, state.next, state.over) == (match.ply, match.turn, match.over)
+        assert (state.offer.seat if state.offer else None) == match.offer
+        assert state.seq == len(match.events)
+
+    def check_histories(self) -> None:
+        """Every match verifies, and the logs hold each outcome's leaves at its place, no more."""
+        logs: list[dict[int, bytes]] = [{} for _ in range(self._shards)]
+        for board in self._model.matches:
+            events = self._store.events(board)
+            if events:
+                verify(board, events)
+            self._place(board, events, logs[shard_of(board, self._shards)])
+        for shard, expected in enumerate(logs):
+            leaves = self._store.leaves(shard, 0, 100_000)
+            assert dict(leaves) == expected
+            assert [index for index, _ in leaves] == list(range(len(expected)))
+
+    def _place(self, board: int, events: list[bytes], log: dict[int, bytes]) -> None:
+        """Note where the log of the board's shard must have which leaf."""
+        for (at, id_), expected in self._model.outcomes.items():
+            if at != board:
+                continue
+            index = parse(self._store.outcome(board, id_) or b"").index
+            own = [data for data in events if decode(data).command == id_]
+            if expected.code:
+                ((_, leaf),) = self._store.leaves(shard_of(board, self._shards), index, 1)
+                refusal = decode_refusal(leaf)
+                assert (refusal.code, refusal.command) == (expected.code, id_)
+                own = [leaf]
+            for place, data in enumerate(own, index):
+                assert place not in log
+                log[place] = data
+
+
+def _body(data: bytes) -> object:
+    """Give an event's body as the list that is stored."""
+    return msgspec.msgpack.decode(data)[-1]

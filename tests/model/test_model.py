@@ -1,0 +1,143 @@
+"""Whatever players do and whatever happens to the drains, the server is the model's equal."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import fakeredis
+import msgspec
+import pytest
+import redis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from domain.match.commands import Move, Sent
+from domain.match.decide import Decided, Rejected, decide
+from domain.match.state import MatchState
+from infra import keys
+from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.store.port import Committed, Write
+from tests.model.machine import MatchServer, Steps
+
+FULL = settings.get_current_profile_name() == "full"
+STEPS = 50
+
+
+def sequences(sample: int, full: int = 5_000) -> settings:
+    """So many sequences, or with the profile `full` as many as that."""
+    return settings(
+        max_examples=full if FULL else sample,
+        stateful_step_count=STEPS,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """The drains' warnings are what these tests provoke."""
+    logging.disable(logging.ERROR)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+class OnFake(MatchServer):
+    def connect(self) -> redis.Redis:
+        return fakeredis.FakeRedis()
+
+
+class OnValkey(MatchServer):
+    mode = Mode.FSYNC
+    server: ClassVar[EmbeddedServer]
+
+    def connect(self) -> redis.Redis:
+        client = self.server.client(blocking_timeout=5)
+        client.flushall()
+        return client
+
+
+def report(machine: type[MatchServer]) -> None:
+    print(  # noqa: T201 - the figures of a run by hand
+        f"\n{machine.__name__}: {machine.sequences} sequences, {machine.steps} steps, "
+        f"{machine.commands_sent} commands"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0 if FULL else 120)
+def test_the_server_does_what_the_model_does() -> None:
+    run_state_machine_as_test(OnFake, settings=sequences(100))
+    report(OnFake)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0 if FULL else 120)
+def test_a_real_server_with_fsync_does_too(valkey: EmbeddedServer) -> None:
+    OnValkey.server = valkey
+    run_state_machine_as_test(OnValkey, settings=sequences(20, full=500))
+    report(OnValkey)
+
+
+# the model is no rubber stamp: it notices what is wrong
+
+
+def deaf(sent: Sent, state: MatchState) -> Decided | Rejected:
+    """Decide without looking at the ply a move is meant for."""
+    if isinstance(sent.command, Move):
+        move = msgspec.structs.replace(sent.command, ply=None)
+        sent = msgspec.structs.replace(sent, command=move)
+    return decide(sent, state)
+
+
+class Deaf(OnFake):
+    decider = staticmethod(deaf)
+
+
+class LosesAnEvent(Steps):
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        results = super().commit(writes)
+        if len(writes) > 1 and writes[-1].snapshot is not None:
+            self._client.rpop(keys.events(writes[-1].shard, writes[-1].board))
+        return results
+
+
+class Loses(OnFake):
+    store_class = LosesAnEvent
+
+
+class SwapsTwo(Steps):
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        """What was decided last is committed first."""
+        return super().commit(writes[::-1])[::-1]
+
+
+class Swaps(OnFake):
+    store_class = SwapsTwo
+
+
+class DoublesRefusals(Steps):
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        results = super().commit(writes)
+        for write in writes:
+            if write.refused:
+                name = keys.refusals(write.shard, write.board)
+                self._client.hincrby(name, write.refused, 1)
+        return results
+
+
+class Doubles(OnFake):
+    store_class = DoublesRefusals
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", [Deaf, Loses, Swaps, Doubles])
+def test_a_server_with_a_fault_is_told_from_the_model(machine: type[MatchServer]) -> None:
+    once = settings(
+        sequences(300, full=300),
+        phases=[Phase.generate],
+        database=None,
+        report_multiple_bugs=False,
+    )
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(machine, settings=once)
