@@ -1,0 +1,12 @@
+"""A door as a program: sends the command given in hex and prints code, seq and log index."""
+
+import sys
+
+from domain.match import commands
+from infra.settings import load
+from services.compose import Composition
+
+if __name__ == "__main__":
+    with Composition(load()) as parts:
+        outcome = parts.post.send(commands.decode(bytes.fromhex(sys.argv[1])), 0)
+    print(outcome.code, outcome.seq, outcome.index, sep=",")  # noqa: T201 - its answer

@@ -1,0 +1,319 @@
+"""Processes killed at the points of the path; the server killed; workers stopped and continued."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from fakes.served import until
+from faults.harness.load import Load, orders
+from faults.harness.record import Call, Result, now
+from faults.harness.results import Outcome
+from faults.harness.station import Station, gone, kill, outcomes_of, progress, since
+
+from domain.match import commands
+from domain.match.commands import Sent
+from infra.durability import Mode
+from infra.faults import POINTS, VARIABLE
+from infra.store.port import Submission
+from infra.store.server import RedisStore
+
+OUTCOME_SECONDS = 15.0
+"""From the start of a replacement until every command that was in flight has its outcome."""
+
+RESTART_EVERY = 8
+"""Kills after which the server is started anew, since a child that dies often is restarted late."""
+
+DOOR_POINTS = tuple(p for p in POINTS if p.startswith(("submit.", "wake.")))
+SERVE_POINTS = tuple(p for p in POINTS if p.startswith("serve."))
+KEEPER_POINTS = tuple(p for p in POINTS if p.startswith("keeper."))
+WORKER_POINTS = tuple(p for p in POINTS if p.startswith(("drain.", "commit.")))
+
+_LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
+
+FOREIGN_BOARDS = 1_000_000
+"""From here on are the boards of commands that no player of the load sends."""
+
+
+def at_point(point: str, kills: int, folder: Path) -> Outcome:
+    """Kill whatever process passes the point, so many times, under load."""
+    if point in DOOR_POINTS:
+        return _doors(point, kills, folder)
+    if point in WORKER_POINTS:
+        return _workers(point, kills, folder)
+    return _supervisors(point, kills, folder)
+
+
+def _outcome(point: str, kills: int, times: list[float], station: Station) -> Outcome:
+    late = [f"an outcome came {t:.1f} s after the restart" for t in times if t > OUTCOME_SECONDS]
+    return Outcome(
+        name=f"kill-{point}",
+        what=f"SIGKILL at `{point}`",
+        wanted=kills,
+        faults=len(times),
+        acknowledged=station.record.acknowledged(),
+        violations=[*late, *station.violations()],
+        seconds=max(times, default=0.0),
+    )
+
+
+def _workers(point: str, kills: int, folder: Path) -> Outcome:
+    once = folder / "once"
+    setting = f"{point}:1:{once}"
+    first = folder / "first"
+    if point == "drain.counted":
+        # only what was waiting while a drain died is counted, so one is killed before
+        setting = f"drain.read:1:{first},{setting}"
+    station = Station(folder, {VARIABLE: setting, "MATCHPOST_WORKERS": "2"})
+    station.start()
+    times = []
+    try:
+        with station.load() as load:
+            for number in range(kills):
+                if number and number % RESTART_EVERY == 0:
+                    station.restart()
+                progress(load, 3)
+                if point == "drain.counted":
+                    once.touch()
+                    first.touch()
+                    until(gone(first), 30)
+                times.append(_kill_a_worker(station, load, once))
+        return _outcome(point, kills, times, station)
+    finally:
+        station.end()
+
+
+def _kill_a_worker(station: Station, load: Load, once: Path) -> float:
+    """Arm the point, wait for the kill, and time the outcomes from the replacement's start."""
+    until(lambda: len(station.workers()) == 2, 30)
+    before = set(station.workers())
+    once.touch()
+    until(gone(once), 30)
+    until(lambda: len(before & set(station.workers())) < len(before), 30)
+    in_flight = load.in_flight()
+    until(lambda: set(station.workers()) - before, 30)
+    restarted = now()
+    outcomes_of(load, in_flight)
+    return since(restarted)
+
+
+def _supervisors(point: str, kills: int, folder: Path) -> Outcome:
+    once = folder / "once"
+    station = Station(folder, {VARIABLE: f"{point}:1:{once}"})
+    times = []
+    try:
+        if point in KEEPER_POINTS:
+            station.start()
+        for number in range(kills):
+            if point in KEEPER_POINTS:
+                times.append(_kill_the_keeper(point, number, station, once))
+            else:
+                times.append(_kill_at_start(station, once))
+        return _outcome(point, kills, times, station)
+    finally:
+        station.end()
+
+
+def _kill_the_keeper(point: str, number: int, station: Station, once: Path) -> float:
+    process = station.served.process
+    assert process is not None
+    # a drain that is at work anyway leaves the keeper nothing to find
+    pace = 1.0 if point == "keeper.found" else 0.05
+    with station.load(plies=12, pace=pace) as load:
+        progress(load, 3)
+        once.touch()
+        for extra in range(_LEFT_AT_MOST):
+            if process.poll() is not None:
+                break
+            if point == "keeper.found":
+                _leave_waiting(station, number * _LEFT_AT_MOST + extra)
+            until_ended(process, 0.3)
+        in_flight = load.in_flight()
+        station.served.end()
+        began = now()
+        station.start()
+        outcomes_of(load, in_flight)
+        return since(began)
+
+
+def until_ended(process: "subprocess.Popen[str]", seconds: float) -> None:
+    """Wait for a process's end, but not longer."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+
+
+def _leave_waiting(station: Station, number: int) -> None:
+    """Hand a command in as a door that dies before it wakes a drain."""
+    sent = next(orders(FOREIGN_BOARDS + number, 1))
+    with station.connect() as client:
+        began = now()
+        payload = commands.encode(sent)
+        RedisStore(client, Mode.FSYNC).submit(
+            [Submission(sent.match, sent.id, commands.digest(payload), payload, sent.actor, 0, "-")]
+        )
+    _note(station, sent, began)
+
+
+def _note(
+    station: Station, sent: Sent, began: int, outcome: tuple[str, int, int] | None = None
+) -> None:
+    code, seq, index = outcome or ("", 0, 0)
+    call = Call(
+        client="foreign",
+        match=sent.match,
+        command=sent.id,
+        actor=sent.actor,
+        sent=began,
+        done=now(),
+        result=Result.OK if outcome else Result.UNKNOWN,
+        code=code,
+        seq=seq,
+        index=index,
+    )
+    station.record.add(call)
+
+
+def _kill_at_start(station: Station, once: Path) -> float:
+    """Start the server, play, end it, and have its next start killed."""
+    if station.served.process is None:
+        station.start()
+    with station.load(plies=12) as load:
+        progress(load, 3)
+        station.served.end(signal.SIGKILL)
+        once.touch()
+        try:
+            station.start()
+        except AssertionError:  # it ended without `ready`
+            pass
+        else:
+            raise AssertionError("the start was not killed")
+        station.served.end()
+        in_flight = load.in_flight()
+        began = now()
+        station.start()
+        outcomes_of(load, in_flight)
+        return since(began)
+
+
+def _doors(point: str, kills: int, folder: Path) -> Outcome:
+    station = Station(folder)
+    station.start()
+    times = []
+    try:
+        # a door wakes a drain only where none is at work
+        pace = 1.0 if point == "wake.wanted" else 0.05
+        with station.load(players=2, pace=pace) as load:
+            progress(load, 1)
+            todo = (
+                sent
+                for board in range(FOREIGN_BOARDS, FOREIGN_BOARDS + kills)
+                for sent in orders(board, 30)
+            )
+            while len(times) < kills:
+                sent = next(todo)
+                began = now()
+                answer = _door(station, sent, f"{point}:1")
+                _note(station, sent, began, answer)
+                if answer is None:
+                    again = now()
+                    _note(station, sent, again, _door(station, sent, ""))
+                    times.append(since(again))
+        return _outcome(point, kills, times, station)
+    finally:
+        station.end()
+
+
+def _door(station: Station, sent: Sent, fault: str) -> tuple[str, int, int] | None:
+    """Send a command from a process of its own; None when it was killed on the way."""
+    tests = Path(__file__).parents[2]
+    env = {
+        **station.served.env,
+        VARIABLE: fault,
+        "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]),
+    }
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("door.py"), commands.encode(sent).hex()],
+        env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == -signal.SIGKILL and fault:
+        return None
+    if done.returncode:
+        raise AssertionError(f"the door ended with {done.returncode}: {done.stderr}")
+    code, seq, index = done.stdout.split(",")
+    return code, int(seq), int(index)
+
+
+def servers(kills: int, folder: Path) -> Outcome:
+    """Kill the Valkey under load; the supervisor starts it again."""
+    station = Station(folder)
+    station.start()
+    times = []
+    try:
+        with station.load(players=4, pace=0.01) as load:
+            for number in range(kills):
+                if number and number % RESTART_EVERY == 0:
+                    station.restart()
+                progress(load, 20)
+                server = station.server()
+                kill(server)
+                in_flight = load.in_flight()
+                until(
+                    lambda old=server: station.children("valkey-server") not in ([], [old]),
+                    30,
+                )  # type: ignore[misc]
+                restarted = now()
+                outcomes_of(load, in_flight)
+                times.append(since(restarted))
+        found = _outcome("server", kills, times, station)
+        found.what = "SIGKILL of the Valkey under load"
+        return found
+    finally:
+        station.end()
+
+
+def zombies(point: str, stops: int, folder: Path) -> Outcome:
+    """Stop a worker at a point, let another overtake it, and let it go on."""
+    once = folder / "once"
+    env = {VARIABLE: f"{point}:1:{once}:STOP", "MATCHPOST_WORKERS": "2"}
+    station = Station(folder, env)
+    station.start()
+    times = []
+    try:
+        with station.load() as load:
+            for _ in range(stops):
+                progress(load, 3)
+                times.append(_overtake(station, load, once))
+        found = _outcome(f"stop-{point}", stops, times, station)
+        found.name = f"stop-{point}"
+        found.what = f"SIGSTOP at `{point}`, overtaken, SIGCONT"
+        return found
+    finally:
+        station.end()
+
+
+def _overtake(station: Station, load: Load, once: Path) -> float:
+    once.touch()
+    until(gone(once), 30)
+    until(lambda: _stopped(station), 10)
+    began = now()
+    (stopped,) = _stopped(station)
+    try:
+        outcomes_of(load, load.in_flight())
+        took = since(began)
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    progress(load, 3)
+    return took
+
+
+def _stopped(station: Station) -> list[int]:
+    return [pid for pid in station.workers() if _state(pid) == "T"]
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""

@@ -1,0 +1,78 @@
+"""Results of the runs: one JSON file each, and the table in docs/faults.md made from them."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+FOLDER = Path(__file__).parents[1] / "results"
+PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What a run of one fault came to."""
+
+    name: str
+    what: str
+    """The fault, for a reader."""
+    wanted: int
+    """How many faults were asked for."""
+    faults: int
+    """How many were really done."""
+    acknowledged: int = 0
+    """Commands with an outcome that a client knew."""
+    violations: list[str] = []
+    expected_to_fail: bool = False
+    """A control: the test is tested by it."""
+    seconds: float = 0.0
+    """The longest time to an outcome after the fault, where that was measured."""
+    details: dict[str, Any] = {}
+
+    @property
+    def good(self) -> bool:
+        """Whether it came out as it must."""
+        return bool(self.violations) == self.expected_to_fail and self.faults >= self.wanted
+
+
+def save(outcome: Outcome, folder: Path = FOLDER) -> Path:
+    """Write a result, in place of one of the same name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{outcome.name}.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(outcome), indent=1) + b"\n")
+    return path
+
+
+def load(folder: Path = FOLDER) -> list[Outcome]:
+    """Read all results."""
+    return [
+        msgspec.json.decode(path.read_bytes(), type=Outcome)
+        for path in sorted(folder.glob("*.json"))
+    ]
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Give the table: what was run, nothing else."""
+    lines = [
+        "| run | fault | done | acknowledged | violations | slowest outcome |",
+        "|---|---|---|---|---|---|",
+    ]
+    for found in outcomes:
+        violations = f"{len(found.violations)}{' (must fail)' if found.expected_to_fail else ''}"
+        slowest = f"{found.seconds:.1f} s" if found.seconds else ""
+        done = f"{found.faults}" if found.faults == found.wanted else (
+            f"{found.faults} of {found.wanted}"
+        )  # fmt: skip
+        lines.append(
+            f"| `{found.name}` | {found.what} | {done} | {found.acknowledged:,} | {violations} "
+            f"| {slowest} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def write_table(page: Path = PAGE, folder: Path = FOLDER) -> None:
+    """Put the table into its page."""
+    text = page.read_text()
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{table(load(folder))}\n{END}{after}")

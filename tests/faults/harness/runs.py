@@ -1,0 +1,30 @@
+"""All runs by name: how many faults the sample has, and how many the full run."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from faults.harness import kills
+from faults.harness.results import Outcome
+
+from infra.faults import POINTS
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A fault, done so many times on a server of its own."""
+
+    name: str
+    group: str
+    function: Callable[[int, Path], Outcome]
+    sample: int
+    full: int
+
+
+STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
+
+RUNS: tuple[Run, ...] = (
+    *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in POINTS),
+    Run("server", "server", kills.servers, 5, 300),
+    *(Run(f"stop-{p}", "zombies", partial(kills.zombies, p), 1, 25) for p in STOPPED_AT),
+)

@@ -1,0 +1,143 @@
+"""A station: a real `matchpost serve`, a load on it, and the checks at the end."""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from fakes.served import Served, until
+from faults.harness import held
+from faults.harness.checker import check
+from faults.harness.elsewhere import elsewhere
+from faults.harness.load import Load
+from faults.harness.record import Record, Result, now
+from redis import Redis
+from redis.exceptions import RedisError
+
+from infra.clients import make_client
+from infra.embedded import EmbeddedError, socket_url
+
+DRAINED_SECONDS = 30
+
+
+class Station:
+    """One server on one data directory, started again as often as need be."""
+
+    def __init__(self, folder: Path, env: Mapping[str, str] | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.data = folder / "data"
+        self.once = folder / "once"
+        self.served = Served(self.data, env)
+        self.record = Record(folder / "record.jsonl")
+
+    def connect(self) -> Redis:
+        """A client of the server."""
+        return make_client(socket_url(self.data))
+
+    def start(self) -> None:
+        """Start the server."""
+        self.served.start()
+
+    def restart(self) -> None:
+        """Stop the server in good order and start it again: its back-off begins anew."""
+        self.served.end()
+        self.served.start()
+
+    def end(self) -> None:
+        """Stop the server, if it runs, and close the record."""
+        if self.served.process is not None:
+            self.served.end()
+        self.record.close()
+
+    def children(self, name: str) -> list[int]:
+        """Process ids of the server's children with `name` in their command lines.
+
+        Asked very often, by many stations at once: the kernel's own list is cheap to read.
+        """
+        process = self.served.process
+        assert process is not None
+        listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if not listed.exists():
+            return self.served.children(name)
+        return [pid for pid in map(int, listed.read_text().split()) if name in _command_line(pid)]
+
+    def workers(self) -> list[int]:
+        """Process ids of the workers."""
+        return self.children("matchpost worker")
+
+    def server(self) -> int:
+        """The process id of the Valkey, once there is one."""
+        until(lambda: self.children("valkey-server"))
+        return self.children("valkey-server")[0]
+
+    def load(self, **options: float) -> Load:
+        """Players; boards that no earlier load of this station has had."""
+        first = max((call.match for call in self.record), default=0) + 1
+        return Load(self.connect, self.record, first_board=first, **options)  # type: ignore[arg-type]
+
+    def violations(self, *, again: bool = True) -> list[str]:
+        """Wait until nothing waits, and give what is wrong."""
+        found: list[held.Held] = []
+
+        def drained() -> bool:
+            try:
+                with self.connect() as client:
+                    found[:] = [held.read(client)]
+            except (RedisError, EmbeddedError):  # the server is being started again
+                return False
+            return found[0].waiting == 0
+
+        until(drained, DRAINED_SECONDS)
+        violations = check(self.record, found[0])
+        if again:
+            violations += elsewhere(found[0].events)
+        return [str(violation) for violation in violations]
+
+
+def outcomes_of(load: Load, commands: set[bytes], seconds: float = 60) -> None:
+    """Wait until each of the commands has an outcome."""
+
+    def known() -> bool:
+        load.check()
+        return not commands & load.in_flight()
+
+    until(known, seconds)
+
+
+def progress(load: Load, more: int = 5, seconds: float = 60) -> None:
+    """Wait until some more commands have outcomes."""
+
+    def count() -> int:
+        return sum(call.result is Result.OK for call in load.record if call.command)
+
+    aim = count() + more
+
+    def made() -> bool:
+        load.check()
+        return count() >= aim
+
+    until(made, seconds)
+
+
+def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> int:
+    """Send a signal; give the time, in ns."""
+    os.kill(pid, number)
+    return now()
+
+
+def since(began: int) -> float:
+    """Seconds since a time."""
+    return (now() - began) / 1e9
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:  # it has ended
+        return ""
+
+
+def gone(path: Path) -> Callable[[], bool]:
+    """Whether the file is there no more."""
+    return lambda: not path.exists()
