@@ -78,9 +78,16 @@ class IllegalMove(Refusal):
         super().__init__(Code.ILLEGAL_MOVE, sentence)
 
 
+class _Plain:
+    """What most games have nothing to say about."""
+
+    def note(self, options: object) -> str:
+        """Say nothing."""
+        del options
+        return ""
 
 
-class WithoutChance:
+class WithoutChance(_Plain):
     """The parts of `Rules` for games in which chance decides nothing."""
 
     def needs_draw(self, options: object, players: int) -> bool:
@@ -93,15 +100,10 @@ class WithoutChance:
         del options, players, chance
 
 
-class ForTwo:
-    """The parts of `Rules` for games of two with no offers of their own and no score."""
+class WithoutOffers(_Plain):
+    """The parts of `Rules` for games of several with no offers of their own and no score."""
 
-    players: tuple[int, ...] = (2,)
     offers: tuple[str, ...] = ()
-
-    def leave(self, position: P, seat: Seat) -> P:
-        """Never asked: of two, the one who is left has won."""
-        raise ValueError(f"seat {seat} left a game of two that goes on: {position!r}")
 
     def check_offer(self, position: object, kind: str) -> None:
         """Never asked: the game has no offers of its own."""
@@ -112,8 +114,18 @@ class ForTwo:
         raise ValueError(f"no offer {kind!r} in {position!r}")
 
     def score(self, position: object) -> None:
-        """Give nothing: a game for two has no score."""
+        """Give nothing: a game for several players has no score."""
         del position
+
+
+class ForTwo(WithoutOffers):
+    """The parts of `Rules` for games of two with no offers of their own and no score."""
+
+    players: tuple[int, ...] = (2,)
+
+    def leave(self, position: P, seat: Seat) -> P:
+        """Never asked: of two, the one who is left has won."""
+        raise ValueError(f"seat {seat} left a game of two that goes on: {position!r}")
 
 
 class Rules(Protocol[P, M, O]):
@@ -142,6 +154,10 @@ class Rules(Protocol[P, M, O]):
 
     def write_options(self, options: O) -> tuple[str, ...]:
         """Give the recorded form: sorted, hyphenated, defaults left out."""
+        ...
+
+    def note(self, options: O) -> str:
+        """Give a sentence that the challenge shows about its options; empty where none is due."""
         ...
 
     def needs_draw(self, options: O, players: int) -> bool:
