@@ -250,7 +250,9 @@ class MatchServer(RuleBasedStateMachine):
     # what is done with it
 
     def _drain(self, lane: int, stopping: Callable[[], bool] = lambda: False) -> int:
-        drain = Drain(self.store, self.lanes, self.client, lane, stopping, self.decider)
+        drain = Drain(
+            self.store, self.lanes, self.client, lane, stopping=stopping, decider=self.decider
+        )
         return drain.run()
 
     def _lane(self, lane: int) -> list[Waiting]:

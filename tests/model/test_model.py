@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import fakeredis
 import msgspec
@@ -82,12 +82,12 @@ def test_a_real_server_with_fsync_does_too(valkey: EmbeddedServer) -> None:
 # the model is no rubber stamp: it notices what is wrong
 
 
-def deaf(sent: Sent, state: MatchState) -> Decided | Rejected:
+def deaf(sent: Sent, state: MatchState, *more: Any) -> Decided | Rejected:
     """Decide without looking at the ply a move is meant for."""
     if isinstance(sent.command, Move):
         move = msgspec.structs.replace(sent.command, ply=None)
         sent = msgspec.structs.replace(sent, command=move)
-    return decide(sent, state)
+    return decide(sent, state, *more)
 
 
 class Deaf(OnFake):
