@@ -8,6 +8,7 @@ server of its own. `--full` writes its results to tests/faults/results and then 
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+# a checkout tests itself, whatever is installed beside it
+os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
 
 from faults.harness import results  # noqa: E402 - after the path is set
 from faults.harness.runs import RUNS, Run  # noqa: E402
@@ -60,8 +63,15 @@ def say(line: str) -> None:
 def _one(run: Run, count: int, folder: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="matchpost-faults-") as place:
         outcome = run.function(count, Path(place))
+    outcome.details["commit"] = _commit()
     results.save(outcome, folder)
     return 0 if outcome.good else 1
+
+
+def _commit() -> str:
+    """Name what is tested: the checkout's commit."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _all(runs: list[Run], asked: argparse.Namespace, folder: Path) -> list[str]:
