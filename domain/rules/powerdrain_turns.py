@@ -1,0 +1,172 @@
+"""Positions and turns of Powerdrain: the grid, what drains what, who has won, what is illegal."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from itertools import product
+from typing import Final
+
+import msgspec
+
+from domain.rules.api import Outcome, Seat
+
+DIGITS: Final = (1, 3, 5, 7, 9)
+"""What both edges read, in some order."""
+SECTIONS: Final = tuple(f"{left}{top}" for left, top in product("13579", repeat=2))
+"""The sections' names; a section is an index into them."""
+PLUGS: Final = tuple(f"{first}{second}" for first, second in product("2468", repeat=2))
+"""The plugs' names; a plug is an index into them."""
+SIDES: Final = ("Positive", "Negative")
+HAND: Final = len(PLUGS) // 2
+
+Grid = Mapping[str, tuple[str, Seat]]
+"""Sections with their plug and the seat that plugged it, by names."""
+
+
+class Ending(StrEnum):
+    """How the last plug of a match decides it."""
+
+    MORE_ACTIVE = "more-active"
+    """One player has more active plugs, and wins."""
+    MORE_POWER = "more-power"
+    """As many active plugs each; the player with more voltage left in them wins."""
+    EQUAL_POWER = "equal-power"
+    """As many active plugs each, and as much voltage left: a draw."""
+
+
+class PowerdrainPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The edges, what is in each section, and the plugs left."""
+
+    left: tuple[int, ...]
+    top: tuple[int, ...]
+    grid: bytes
+    """A byte for each of `SECTIONS`: 0, or 1 + plug for Positive's, 17 + plug for Negative's."""
+    hands: tuple[int, ...]
+    """Sets of plugs, as ints with those bits set: each player's hand, or the pool alone."""
+
+    @property
+    def plies(self) -> int:
+        """How many plugs are in the grid."""
+        return len(SECTIONS) - self.grid.count(0)
+
+    @property
+    def turn(self) -> Seat:
+        """The seat whose turn it is while there are plugs left."""
+        return self.plies % 2
+
+    @property
+    def over(self) -> bool:
+        """Whether all plugs are in the grid."""
+        return not any(self.hands)
+
+    @property
+    def hand(self) -> int:
+        """What the player to move may choose from."""
+        return self.hands[self.turn % len(self.hands)]
+
+
+class PowerdrainMove(msgspec.Struct, frozen=True, gc=False):
+    """A plug and the section it goes into."""
+
+    plug: int
+    section: int
+
+
+_MOVES: Final = tuple(
+    tuple(PowerdrainMove(plug, section) for section in range(len(SECTIONS)))
+    for plug in range(len(PLUGS))
+)
+
+
+def names(plugs: int) -> list[str]:
+    """Give the names of a set of plugs, in order."""
+    return [name for plug, name in enumerate(PLUGS) if plugs >> plug & 1]
+
+
+def held(plug: int, seat: Seat) -> int:
+    """Give the byte of a section that holds a plug."""
+    return 1 + plug + len(PLUGS) * seat
+
+
+def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
+    """Give what is in the sections by names, in order."""
+    return {
+        SECTIONS[section]: (PLUGS[(byte - 1) % len(PLUGS)], (byte - 1) // len(PLUGS))
+        for section, byte in enumerate(position.grid)
+        if byte
+    }
+
+
+def moves(position: PowerdrainPosition) -> list[PowerdrainMove]:
+    """Give all legal moves, each once, by plug and section."""
+    hand = position.hand
+    empty = [section for section, byte in enumerate(position.grid) if not byte]
+    return [
+        into[section] for plug, into in enumerate(_MOVES) if hand >> plug & 1 for section in empty
+    ]
+
+
+def is_legal(position: PowerdrainPosition, move: PowerdrainMove) -> bool:
+    """Tell whether a move is legal."""
+    return position.hand >> move.plug & 1 == 1 and not position.grid[move.section]
+
+
+def play(position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainPosition:
+    """Apply a legal move."""
+    seat, grid, hands = position.turn, bytearray(position.grid), list(position.hands)
+    grid[move.section] = held(move.plug, seat)
+    hands[seat % len(hands)] ^= 1 << move.plug
+    return PowerdrainPosition(position.left, position.top, bytes(grid), tuple(hands))
+
+
+def value(plug: str, section: str) -> int:
+    """Give the voltage of a plug in a section before any drain, without its sign.
+
+    A section's name is what the edges read there, so the edges themselves don't matter.
+    """
+    return abs(int(plug[0]) - int(section[0])) + abs(int(plug[1]) - int(section[1]))
+
+
+def drained(left: Sequence[int], top: Sequence[int], grid: Grid) -> dict[str, int]:
+    """Give what each plug in the grid has left beside the opposing plugs at its sides."""
+    place = {f"{a}{b}": (x, y) for (y, a), (x, b) in product(enumerate(left), enumerate(top))}
+    voltage = {place[at]: (value(plug, at), seat) for at, (plug, seat) in grid.items()}
+    remaining = {}
+    for at in grid:
+        x, y = place[at]
+        full, own = voltage[x, y]
+        beside = (voltage.get(to) for to in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)))
+        drain = sum(other for other, seat in filter(None, beside) if seat != own)
+        remaining[at] = max(0, full - drain)
+    return remaining
+
+
+def judged(position: PowerdrainPosition) -> Outcome:
+    """Give the ending of a position with all plugs in the grid."""
+    grid = grid_of(position)
+    powers: tuple[list[int], list[int]] = ([], [])
+    for at, rest in drained(position.left, position.top, grid).items():
+        if rest:
+            powers[grid[at][1]].append(rest)
+    more, less = sorted(powers, key=lambda own: (len(own), sum(own)), reverse=True)
+    active = f"{len(more)} active plug{'s' * (len(more) != 1)}"
+    winner = powers.index(more)
+    if len(more) != len(less):
+        return Outcome((winner,), Ending.MORE_ACTIVE, f"{active} to {len(less)}")
+    if sum(more) != sum(less):
+        detail = f"{active} each, {sum(more)} volts to {sum(less)}"
+        return Outcome((winner,), Ending.MORE_POWER, detail)
+    return Outcome((0, 1), Ending.EQUAL_POWER, f"{active} each, {sum(more)} volts each")
+
+
+def fault(position: PowerdrainPosition, move: PowerdrainMove) -> str:
+    """Say which rule an illegal move breaks, and where."""
+    if position.over:
+        return f"the match is over: all {len(PLUGS)} plugs are in"
+    plug, section, grid = PLUGS[move.plug], SECTIONS[move.section], grid_of(position)
+    for at, (other, _) in grid.items():
+        if other == plug:
+            return f"plug {plug} is in section {at} already"
+    if not position.hand >> move.plug & 1:
+        mover, other = SIDES[position.turn], SIDES[1 - position.turn]
+        return f"plug {plug} is {other}'s, and it is {mover}'s turn"
+    return f"section {section} holds plug {grid[section][0]} already"
