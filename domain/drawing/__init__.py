@@ -1,29 +1,45 @@
 """Positions as text, for terminals and mail: one drawer a game."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.kadon import draw_pow2
+from domain.drawing.kadon import draw_line, draw_pow2
+from domain.drawing.powerdrain import draw_powerdrain
 from domain.errors import Code, Refusal
 from domain.rules.api import AnyRules
 
 __all__ = ["draw_text"]
 
 _DRAWERS: Final[Mapping[str, Callable[[Mapping[str, Any], str], str]]] = {
+    "line": draw_line,
     "pow2": draw_pow2,
 }
 """From a position's JSON form and a display; the key is the game's."""
 
+_NAMING: Final[Mapping[str, Callable[[Mapping[str, Any], str, Sequence[str]], str]]] = {
+    "powerdrain": draw_powerdrain,
+}
+"""The same for drawings that show the players' names."""
 
-def draw_text(rules: AnyRules, position: msgspec.Struct, display: str) -> str:
-    """Draw a position, with the ending below if there is one; no trailing blanks or line end."""
+
+def draw_text(
+    rules: AnyRules, position: msgspec.Struct, display: str, names: Sequence[str] = ()
+) -> str:
+    """Draw a position, with the ending below if there is one; no trailing blanks or line end.
+
+    `names` are the players' by seat, for drawings that show them.
+    """
     if display not in rules.displays:
         known = ", ".join(rules.displays)
         raise Refusal(
             Code.BAD_OPTION, f"{rules.key} has no display {display[:24]!r}; known are {known}"
         )
-    drawing = _DRAWERS[rules.key](rules.to_json(position), display)
+    shown = rules.to_json(position)
+    if rules.key in _NAMING:
+        drawing = _NAMING[rules.key](shown, display, names)
+    else:
+        drawing = _DRAWERS[rules.key](shown, display)
     outcome = rules.outcome(position)
     return f"{drawing}\n\n{outcome.detail}" if outcome else drawing

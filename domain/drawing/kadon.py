@@ -79,3 +79,10 @@ def draw_pow2(position: Mapping[str, Any], display: str) -> str:
     light, dark = position["supply"]
     board = draw_board(position["board"], display)
     return f"Remaining Pieces: Light {light} Dark {dark}\n\n{board}"
+
+
+def draw_line(position: Mapping[str, Any], display: str) -> str:
+    """Draw a position of line, in its JSON form, below the line of what has been placed."""
+    light, dark = position["stones"]
+    board = draw_board(position["board"], display)
+    return f"Stones placed: Light {light} Dark {dark}\n\n{board}"

@@ -7,7 +7,9 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.api import AnyRules, IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.line import Line
 from domain.rules.pow2 import Pow2
+from domain.rules.powerdrain import Powerdrain
 
 __all__ = [
     "RULES",
@@ -24,7 +26,7 @@ __all__ = [
     "unpack",
 ]
 
-RULES: Final[tuple[AnyRules, ...]] = (Pow2(),)
+RULES: Final[tuple[AnyRules, ...]] = (Pow2(), Line(), Powerdrain())
 """Every version of every game that can be played or replayed; old versions are never removed."""
 
 
