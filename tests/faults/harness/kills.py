@@ -75,22 +75,21 @@ def _workers(point: str, kills: int, folder: Path) -> Outcome:
                 if number and number % RESTART_EVERY == 0:
                     station.restart()
                 progress(load, 3)
-                if point == "drain.counted":
-                    once.touch()
-                    first.touch()
-                    until(gone(first), 30)
-                times.append(_kill_a_worker(station, load, once))
+                arm = [once, first] if point == "drain.counted" else [once]
+                times.append(_kill_a_worker(station, load, arm))
         return _outcome(point, kills, times, station)
     finally:
         station.end()
 
 
-def _kill_a_worker(station: Station, load: Load, once: Path) -> float:
+def _kill_a_worker(station: Station, load: Load, arm: list[Path]) -> float:
     """Arm the point, wait for the kill, and time the outcomes from the replacement's start."""
     until(lambda: len(station.workers()) == 2, 30)
     before = set(station.workers())
-    once.touch()
-    until(gone(once), 30)
+    for file in arm:
+        file.touch()
+    for file in arm:
+        until(gone(file), 30)
     until(lambda: len(before & set(station.workers())) < len(before), 30)
     in_flight = load.in_flight()
     until(lambda: set(station.workers()) - before, 30)

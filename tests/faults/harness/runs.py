@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from faults.harness import kills
+from faults.harness import kills, power
 from faults.harness.results import Outcome
 
 from infra.faults import POINTS
@@ -26,5 +26,7 @@ STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 RUNS: tuple[Run, ...] = (
     *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in POINTS),
     Run("server", "server", kills.servers, 5, 300),
+    Run("power", "power", power.cuts, 3, 300),
+    Run("power-everysec", "power", power.control, 1, 10),
     *(Run(f"stop-{p}", "zombies", partial(kills.zombies, p), 1, 25) for p in STOPPED_AT),
 )

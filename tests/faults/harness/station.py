@@ -76,19 +76,22 @@ class Station:
         first = max((call.match for call in self.record), default=0) + 1
         return Load(self.connect, self.record, first_board=first, **options)  # type: ignore[arg-type]
 
-    def violations(self, *, again: bool = True) -> list[str]:
-        """Wait until nothing waits, and give what is wrong."""
+    def violations(self, *, drained: bool = True, again: bool = True) -> list[str]:
+        """Wait until nothing waits (if `drained`), and give what is wrong.
+
+        With `again` the commands are also decided again in another process.
+        """
         found: list[held.Held] = []
 
-        def drained() -> bool:
+        def ready() -> bool:
             try:
                 with self.connect() as client:
                     found[:] = [held.read(client)]
             except (RedisError, EmbeddedError):  # the server is being started again
                 return False
-            return found[0].waiting == 0
+            return found[0].waiting == 0 or not drained
 
-        until(drained, DRAINED_SECONDS)
+        until(ready, DRAINED_SECONDS)
         violations = check(self.record, found[0])
         if again:
             violations += elsewhere(found[0].events)

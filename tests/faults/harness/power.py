@@ -1,0 +1,164 @@
+"""Power loss: the server killed, and its log cut to what was synced, with noise behind.
+
+A small library, compiled on the spot and preloaded into the server, writes down how long the log
+was at each fdatasync. A kill alone loses nothing, since the kernel still has what was written; so
+the log is cut at the last synced length, and gets a tail as a disk may leave one: nothing, a part
+of what was really written after that, zeros, or rubbish, up to 4 KiB.
+
+The control is the same with `appendfsync everysec`: it must lose acknowledged commands, or this
+test shows nothing.
+"""
+
+import random
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+from fakes.served import until
+from faults.harness.results import Outcome
+from faults.harness.station import Station, progress
+
+from infra.aof import newest
+from infra.process import is_alive
+
+NOISE = 4096
+SERIES = 15
+"""Cuts on one data directory."""
+AT_ONCE = 4
+
+TAILS = ("nothing", "written", "zeros", "rubbish", "written and rubbish")
+
+
+def compiler() -> str | None:
+    """Give a C compiler, if there is one."""
+    return shutil.which("cc") or shutil.which("gcc")
+
+
+def library(folder: Path) -> Path:
+    """Compile the library that writes the synced lengths down."""
+    folder.mkdir(parents=True, exist_ok=True)
+    built = folder / "synced.so"
+    source = Path(__file__).with_name("synced.c")
+    command = compiler()
+    assert command is not None, "power loss needs a C compiler, as cc"
+    subprocess.run(
+        [command, "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", built, source, "-ldl"],
+        check=True,
+    )
+    return built
+
+
+def cuts(count: int, folder: Path) -> Outcome:
+    """Lose power so many times under load."""
+    built = library(folder)
+    series = [min(SERIES, count - first) for first in range(0, count, SERIES)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        jobs = [
+            pool.submit(_series, number, size, folder / str(number), built)
+            for number, size in enumerate(series)
+        ]
+        found = [job.result() for job in jobs]
+    return _outcome("power", "power loss: log cut at the last fdatasync, with noise", count, found)
+
+
+def control(count: int, folder: Path) -> Outcome:
+    """The same under `everysec`, which nobody checks here: acknowledged commands must be lost.
+
+    Each loss is in a data directory of its own: a history with a hole shows nothing more.
+    """
+    built = library(folder)
+    found = [_series(n, 1, folder / str(n), built, control=True) for n in range(count)]
+    outcome = _outcome("power-everysec", "the same under `everysec`", count, found)
+    outcome.expected_to_fail = True
+    outcome.details["cuts_that_lost_something"] = sum(bool(one.violations) for one in found)
+    return outcome
+
+
+class _Found(msgspec.Struct):
+    """What came of some cuts of one log."""
+
+    tails: list[str] = []
+    beyond: int = 0
+    """Bytes that had been written and not synced."""
+    acknowledged: int = 0
+    violations: list[str] = []
+
+
+def _outcome(name: str, what: str, count: int, found: list[_Found]) -> Outcome:
+    tails = [tail for one in found for tail in one.tails]
+    return Outcome(
+        name=name,
+        what=what,
+        wanted=count,
+        faults=len(tails),
+        acknowledged=sum(one.acknowledged for one in found),
+        violations=[violation for one in found for violation in one.violations],
+        details={
+            "tails": dict(Counter(tails)),
+            "bytes_written_and_not_synced": sum(one.beyond for one in found),
+        },
+    )
+
+
+def _series(seed: int, count: int, folder: Path, built: Path, *, control: bool = False) -> _Found:
+    """Play, lose power, start again and look, so many times on one data directory."""
+    chance = random.Random(seed)
+    synced = folder / "synced"
+    station = Station(folder, {"LD_PRELOAD": str(built), "SYNCED_RECORD": str(synced)})
+    found = _Found()
+    try:
+        station.start()
+        for _ in range(count):
+            _play(station, chance, control=control)
+            tail, beyond = _cut(station, synced, chance)
+            found.tails.append(tail)
+            found.beyond += beyond
+            station.start()
+            # what was acknowledged must be there before anybody has repeated a command
+            found.violations += station.violations(drained=False, again=False)
+        if not control:
+            found.violations += station.violations()
+        found.acknowledged = station.record.acknowledged()
+    finally:
+        station.end()
+    return found
+
+
+def _play(station: Station, chance: random.Random, *, control: bool) -> None:
+    """Play for a while, and end everything in the middle of it."""
+    if control:
+        with station.connect() as client:
+            client.config_set("appendfsync", "everysec")
+    server = station.server()
+    with station.load(players=4, plies=40, pace=0) as load:
+        progress(load, chance.randrange(10, 60))
+        # all at once: the supervisor would start the server again, and dies with its children
+        station.served.end(signal.SIGKILL)
+        until(lambda: not is_alive(server), 10)
+
+
+def _cut(station: Station, synced: Path, chance: random.Random) -> tuple[str, int]:
+    """Cut the log; give the kind of tail, and how much had been written beyond the sync."""
+    log = newest(station.data / "valkey")
+    assert log is not None
+    length, name = synced.read_text().split()
+    data = log.read_bytes()
+    # a log begun since has not been synced at all
+    end = int(length) if name == log.name else 0
+    whole, beyond = data[:end], data[end:]
+    tail = chance.choice(TAILS)
+    written = beyond[: chance.randrange(min(len(beyond), NOISE) + 1)]
+    rubbish = chance.randbytes(chance.randrange(1, NOISE + 1))
+    ends = {
+        "nothing": b"",
+        "written": written,
+        "zeros": bytes(len(rubbish)),
+        "rubbish": rubbish,
+        "written and rubbish": written + rubbish[: NOISE - len(written)],
+    }
+    log.write_bytes(whole + ends[tail])
+    return tail, len(beyond)
