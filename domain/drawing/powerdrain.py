@@ -3,28 +3,29 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from domain.rules.powerdrain_turns import SIDES, Grid, drained, value
+from domain.rules.powerdrain_turns import SECTION, SIDES, filled, rests, value
 
 _SIGNS: Final = "+-"
 _EMPTY: Final = (" " * 7, " " * 7)
 _RULE: Final = f"   {'-' * 41}"
 
 
-def _signed(volts: int, seat: int) -> str:
-    """Give a voltage with the sign of its player, zero without, in three columns."""
-    return f"{_SIGNS[seat] if volts else ' '}{volts}".ljust(3)
+def _signed(volts: int) -> str:
+    """Give a voltage with its sign, in three columns; zero has none."""
+    return f"{volts:+}".ljust(3) if volts else " 0 "
 
 
-def _sections(left: Sequence[int], top: Sequence[int], grid: Grid) -> dict[str, tuple[str, str]]:
+def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Give both lines of each section that holds a plug, seven columns wide."""
-    rest = drained(left, top, grid)
-    return {
-        at: (
-            f" <{plug[0]} {plug[1]}^ ",
-            f"{_signed(value(plug, at), seat)} {_signed(rest[at], seat)}",
-        )
-        for at, (plug, seat) in grid.items()
-    }
+    grid = position["grid"]
+    bytes_of = filled((section, plug, seat) for section, (plug, seat) in grid.items())
+    left = rests(position["left"], position["top"], bytes_of)
+    sections = {}
+    for section, (plug, seat) in grid.items():
+        full = value(plug, section) * (-1 if seat else 1)
+        volts = f"{_signed(full)} {_signed(left[SECTION[section]])}"
+        sections[section] = (f" <{plug[0]} {plug[1]}^ ", volts)
+    return sections
 
 
 def _players(names: Sequence[str]) -> list[str]:
@@ -52,11 +53,10 @@ def _plugs_left(position: Mapping[str, Any]) -> list[str]:
 def draw_powerdrain(position: Mapping[str, Any], display: str, names: Sequence[str] = ()) -> str:
     """Draw a position of powerdrain, in its JSON form, with the players' names by seat if given."""
     del display  # there is one
-    left, top = position["left"], position["top"]
-    sections = _sections(left, top, position["grid"])
+    top, sections = position["top"], _sections(position)
     positive, negative = _players(names)
     lines = [" " * 7 + (" " * 7).join(map(str, top)), _RULE + positive]
-    for row, potential in enumerate(left):
+    for row, potential in enumerate(position["left"]):
         cells = [sections.get(f"{potential}{over}", _EMPTY) for over in top]
         plugs, volts = ("|".join(half) for half in zip(*cells, strict=True))
         beside = negative if row == 1 else ""

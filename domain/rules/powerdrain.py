@@ -25,15 +25,17 @@ from domain.rules.options import read_options, write_options
 from domain.rules.powerdrain_turns import (
     DIGITS,
     HAND,
+    PLUG,
     PLUGS,
+    SECTION,
     SECTIONS,
     SIDES,
     Ending,
     PowerdrainMove,
     PowerdrainPosition,
     fault,
+    filled,
     grid_of,
-    held,
     is_legal,
     judged,
     moves,
@@ -53,8 +55,6 @@ __all__ = [
 FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
 
 _READ: Final = re.compile("([2468]{2})-?([13579]{2})|([13579]{2})-?([2468]{2})")
-_SECTION: Final = {name: index for index, name in enumerate(SECTIONS)}
-_PLUG: Final = {name: index for index, name in enumerate(PLUGS)}
 
 
 class Order(StrEnum):
@@ -127,29 +127,25 @@ def _hands(given: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
 def _plugs(listed: Iterable[str]) -> int:
     found = 0
     for name in listed:
-        plug = 1 << _plug(name)
+        if name not in PLUG:
+            raise _bad(f"{name[:24]!r} is no plug")
+        plug = 1 << PLUG[name]
         if found & plug:
             raise _bad(f"plug {name} is there twice")
         found |= plug
     return found
 
 
-def _plug(name: str) -> int:
-    if name not in _PLUG:
-        raise _bad(f"{name[:24]!r} is no plug")
-    return _PLUG[name]
-
-
 def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
     """Give the sections' bytes, after looking at each plug of the grid by itself."""
-    filled = bytearray(len(SECTIONS))
     for section, (name, seat) in grid.items():
-        if section not in _SECTION:
+        if section not in SECTION:
             raise _bad(f"{section[:24]!r} is no section")
+        if name not in PLUG:
+            raise _bad(f"{name[:24]!r} is no plug")
         if seat not in (0, 1):
-            raise _bad(f"plug {name[:24]} is of seat {seat}")
-        filled[_SECTION[section]] = held(_plug(name), seat)
-    return bytes(filled)
+            raise _bad(f"plug {name} is of seat {seat}")
+    return filled((section, name, seat) for section, (name, seat) in grid.items())
 
 
 def _check_dealt(position: PowerdrainPosition) -> None:
@@ -260,7 +256,7 @@ class Powerdrain(ForTwo):
         if not found:
             raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
         plug, section = found[1] or found[4], found[2] or found[3]
-        return PowerdrainMove(_PLUG[plug], _SECTION[section])
+        return PowerdrainMove(PLUG[plug], SECTION[section])
 
     def write(self, move: PowerdrainMove) -> str:
         """Give the canonical text of a move."""

@@ -1,8 +1,9 @@
 """Positions and turns of Powerdrain: the grid, what drains what, who has won, what is illegal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import product
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -17,9 +18,10 @@ PLUGS: Final = tuple(f"{first}{second}" for first, second in product("2468", rep
 """The plugs' names; a plug is an index into them."""
 SIDES: Final = ("Positive", "Negative")
 HAND: Final = len(PLUGS) // 2
+SECTION: Final = {name: index for index, name in enumerate(SECTIONS)}
+PLUG: Final = {name: index for index, name in enumerate(PLUGS)}
 
-Grid = Mapping[str, tuple[str, Seat]]
-"""Sections with their plug and the seat that plugged it, by names."""
+Edge = Sequence[int]
 
 
 class Ending(StrEnum):
@@ -82,9 +84,12 @@ def names(plugs: int) -> list[str]:
     return [name for plug, name in enumerate(PLUGS) if plugs >> plug & 1]
 
 
-def held(plug: int, seat: Seat) -> int:
-    """Give the byte of a section that holds a plug."""
-    return 1 + plug + len(PLUGS) * seat
+def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
+    """Give the grid's bytes from sections, plugs and seats, by names."""
+    grid = bytearray(len(SECTIONS))
+    for section, plug, seat in plugged:
+        grid[SECTION[section]] = 1 + PLUG[plug] + len(PLUGS) * seat
+    return bytes(grid)
 
 
 def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
@@ -99,10 +104,13 @@ def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
 def moves(position: PowerdrainPosition) -> list[PowerdrainMove]:
     """Give all legal moves, each once, by plug and section."""
     hand = position.hand
-    empty = [section for section, byte in enumerate(position.grid) if not byte]
-    return [
-        into[section] for plug, into in enumerate(_MOVES) if hand >> plug & 1 for section in empty
-    ]
+    # nine sections stay empty to the end, so there are always several to get
+    empty = itemgetter(*[section for section, byte in enumerate(position.grid) if not byte])
+    found: list[PowerdrainMove] = []
+    for plug, into in enumerate(_MOVES):
+        if hand >> plug & 1:
+            found += empty(into)
+    return found
 
 
 def is_legal(position: PowerdrainPosition, move: PowerdrainMove) -> bool:
@@ -113,7 +121,7 @@ def is_legal(position: PowerdrainPosition, move: PowerdrainMove) -> bool:
 def play(position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainPosition:
     """Apply a legal move."""
     seat, grid, hands = position.turn, bytearray(position.grid), list(position.hands)
-    grid[move.section] = held(move.plug, seat)
+    grid[move.section] = 1 + move.plug + len(PLUGS) * seat
     hands[seat % len(hands)] ^= 1 << move.plug
     return PowerdrainPosition(position.left, position.top, bytes(grid), tuple(hands))
 
@@ -126,27 +134,43 @@ def value(plug: str, section: str) -> int:
     return abs(int(plug[0]) - int(section[0])) + abs(int(plug[1]) - int(section[1]))
 
 
-def drained(left: Sequence[int], top: Sequence[int], grid: Grid) -> dict[str, int]:
-    """Give what each plug in the grid has left beside the opposing plugs at its sides."""
-    place = {f"{a}{b}": (x, y) for (y, a), (x, b) in product(enumerate(left), enumerate(top))}
-    voltage = {place[at]: (value(plug, at), seat) for at, (plug, seat) in grid.items()}
-    remaining = {}
-    for at in grid:
-        x, y = place[at]
-        full, own = voltage[x, y]
-        beside = (voltage.get(to) for to in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)))
-        drain = sum(other for other, seat in filter(None, beside) if seat != own)
-        remaining[at] = max(0, full - drain)
-    return remaining
+_VOLTS: Final = (
+    (0,) * len(SECTIONS),
+    *(tuple(value(plug, section) for section in SECTIONS) for plug in PLUGS),
+    *(tuple(-value(plug, section) for section in SECTIONS) for plug in PLUGS),
+)
+"""The signed voltage of each byte of a grid in each section."""
+
+_BESIDE: Final = tuple(
+    tuple(
+        5 * y + x
+        for x, y in ((at % 5 - 1, at // 5), (at % 5 + 1, at // 5), (at % 5, at // 5 - 1),
+                     (at % 5, at // 5 + 1))
+        if 0 <= x < len(DIGITS) and 0 <= y < len(DIGITS)
+    )
+    for at in range(len(SECTIONS))
+)  # fmt: skip
+"""The places at the sides of each place, both counted line by line."""
+
+
+def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
+    """Give the signed voltage that each plug in the grid has left, by sections."""
+    over = [digit // 2 for digit in top]
+    sections = [digit // 2 * 5 + column for digit in left for column in over]
+    volts = [_VOLTS[grid[section]][section] for section in sections]
+    found = {}
+    for section, full, beside in zip(sections, volts, _BESIDE, strict=True):
+        if full > 0:
+            found[section] = max(0, full + sum([volts[at] for at in beside if volts[at] < 0]))
+        elif full < 0:
+            found[section] = min(0, full + sum([volts[at] for at in beside if volts[at] > 0]))
+    return found
 
 
 def judged(position: PowerdrainPosition) -> Outcome:
     """Give the ending of a position with all plugs in the grid."""
-    grid = grid_of(position)
-    powers: tuple[list[int], list[int]] = ([], [])
-    for at, rest in drained(position.left, position.top, grid).items():
-        if rest:
-            powers[grid[at][1]].append(rest)
+    left = rests(position.left, position.top, position.grid).values()
+    powers = ([volts for volts in left if volts > 0], [-volts for volts in left if volts < 0])
     more, less = sorted(powers, key=lambda own: (len(own), sum(own)), reverse=True)
     active = f"{len(more)} active plug{'s' * (len(more) != 1)}"
     winner = powers.index(more)
