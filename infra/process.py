@@ -86,6 +86,21 @@ class DirectoryLock:
             self._descriptor = None
 
 
+def owner_of(directory: Path) -> int | None:
+    """Give the process id that the lock file in `directory` names; None where there is none.
+
+    The process may have ended since: it is the lock that counts, and only `acquire` knows.
+    """
+    try:
+        descriptor = os.open(directory / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return _read_owner(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def spawn(
     argv: Sequence[str],
     *,

@@ -95,6 +95,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     commands: Commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     line_parser = _add_do(commands)
     _add_serve(commands)
+    _add_doctor(commands)
     _add_verify(commands)
     _add_referee(commands)
     commands.add_parser("bench", help="measure, side by side with peers", add_help=False)
@@ -150,6 +151,19 @@ def _add_serve(commands: Commands) -> None:
         help="run the server, until Ctrl-C; prints `ready` once it takes moves",
         description="Run the server: matches, workers and keeper, on this machine.",
     )
+    add_settings(parser)
+
+
+def _add_doctor(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "doctor",
+        lambda arguments: _call("services.cli.doctor", settings_of(arguments), arguments.json),
+        help="say what is wrong with the server, and what to do",
+        description="Look at server, workers, inboxes, disk and clock. Exit code 0: all is well; "
+        "1: something needs a look; 2: the server could not be asked.",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_settings(parser)
 
 

@@ -46,7 +46,7 @@ def nowhere(tmp_path) -> Served:
 def test_help_lists_the_commands_but_not_the_workers_role(nowhere):
     shown = nowhere.run("--help")
     assert shown.returncode == 0
-    for name in ("do", "serve", "verify", "referee", "bench"):
+    for name in ("do", "serve", "doctor", "verify", "referee", "bench"):
         assert f"\n    {name} " in shown.stdout
     assert "worker" not in shown.stdout
 

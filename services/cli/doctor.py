@@ -1,0 +1,61 @@
+"""`matchpost doctor`: what is wrong with the server, in plain words, and what to do.
+
+Exit codes: 0 all is well, 1 there is a `warn` or `bad`, 2 the server could not be asked at all.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from infra.settings import Settings
+from services.doctor import Finding, Level, gather, judge
+from services.doctor.facts import Facts
+
+WELL: Final = 0
+UNWELL: Final = 1
+NOT_ASKED: Final = 2
+
+
+def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the command line
+    """Look at everything and tell what was found; gives the exit code."""
+    facts = gather(settings)
+    findings = judge(facts)
+    print(_as_json(findings) if as_json else _as_text(findings))
+    return exit_code(facts, findings)
+
+
+def exit_code(facts: Facts, findings: Sequence[Finding]) -> int:
+    """Give the exit code for scripts."""
+    if facts.server is None:
+        return NOT_ASKED
+    return UNWELL if worst(findings) >= Level.WARN else WELL
+
+
+def worst(findings: Sequence[Finding]) -> Level:
+    """Give the worst level there is."""
+    return max((finding.level for finding in findings), default=Level.OK)
+
+
+def _as_text(findings: Sequence[Finding]) -> str:
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.level.word:<5} {finding.about:<10} {finding.what}")
+        if finding.remedy:
+            lines.append(f"{'':<16} -> {finding.remedy}")
+    return "\n".join([*lines, "", _summary(findings)])
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    levels = [finding.level for finding in findings]
+    if worst(findings) < Level.WARN:
+        return "all is well"
+    counts = ((levels.count(level), level.word) for level in (Level.BAD, Level.WARN))
+    return ", ".join(f"{count} {word}" for count, word in counts if count)
+
+
+def _as_json(findings: Sequence[Finding]) -> str:
+    rows = [
+        {"level": row.level.word, "about": row.about, "what": row.what, "remedy": row.remedy}
+        for row in findings
+    ]
+    return json.dumps({"level": worst(findings).word, "findings": rows}, ensure_ascii=False)

@@ -1,0 +1,298 @@
+"""The checks: facts in, findings out, in plain words."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
+from services.doctor.findings import Finding, Level, bad, note, ok, warn
+
+CLOCKS_APART: Final = 60_000
+"""Milliseconds from which the keeper fires nothing."""
+
+CLOCKS_CLOSE: Final = 5_000
+
+LATE: Final = 15_000
+"""Milliseconds after which a command that waits was forgotten; drains take milliseconds."""
+
+SLOW: Final = 3_000
+
+SLOW_FSYNC_MS: Final = 20.0
+
+_GIB: Final = 1 << 30
+_MIB: Final = 1 << 20
+LITTLE_SPACE: Final = 2 * _GIB
+NO_SPACE: Final = 256 * _MIB
+
+Check = Callable[[Facts], Iterator[Finding]]
+
+
+def judge(facts: Facts) -> list[Finding]:
+    """Give all findings, in the order of the checks."""
+    return [finding for check in CHECKS for finding in check(facts)]
+
+
+def _server(facts: Facts) -> Iterator[Finding]:
+    if facts.server is None:
+        started = "start it with `matchpost serve`, or look into its log"
+        remedy = "look whether it runs and MATCHPOST_REDIS_URL is right"
+        yield bad("server", facts.unreachable, remedy if facts.settings.redis_url else started)
+        return
+    server = facts.server
+    yield ok("server", f"{server.name} answers, process {server.pid}, up {_span(server.uptime)}")
+    yield _durability(facts, server)
+    if not server.log_ok:
+        yield bad(
+            "durability",
+            "the server could not write its append-only file",
+            "look at its log and its disk; moves are refused until it can",
+        )
+
+
+def _durability(facts: Facts, server: Server) -> Finding:
+    if server.not_durable:
+        what, _, remedy = server.not_durable.rpartition("; ")
+        return bad(
+            "durability", what or remedy, remedy if what else "look at the server's settings"
+        )
+    if not facts.settings.durability.durable:
+        return warn(
+            "durability",
+            "durability is none: a crash of the machine may lose moves",
+            "take MATCHPOST_DURABILITY=none away, unless this is a trial",
+        )
+    return ok("durability", "every accepted move is on the server's disk")
+
+
+def _clock(facts: Facts) -> Iterator[Finding]:
+    if facts.server is None:
+        return
+    apart = facts.clock - facts.server.clock
+    what = f"this machine's clock is {abs(apart) / 1000:.1f} s {'ahead of' if apart > 0 else 'behind'} the server's"
+    if abs(apart) > CLOCKS_APART:
+        yield bad("clock", f"{what}; no deadline is acted upon", "set both clocks, best by NTP")
+    elif abs(apart) > CLOCKS_CLOSE:
+        yield warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
+    else:
+        yield ok("clock", "this machine and the server agree on the time")
+
+
+def _shape(facts: Facts) -> Iterator[Finding]:
+    server = facts.server
+    if server is None:
+        return
+    if server.shape is None:
+        if "format" in server.no_shape:
+            yield bad("data", server.no_shape, "use the version of matchpost that wrote it")
+        else:
+            yield note("data", f"{server.no_shape}; `matchpost serve` makes it")
+        return
+    shape = server.shape
+    yield ok(
+        "data",
+        f"{_count(shape.shards, 'shard', 'shards')} in {_count(shape.lanes, 'lane', 'lanes')}",
+    )
+    if shape.shards != facts.settings.shards:
+        yield note(
+            "data",
+            f"the setting `shards` is {facts.settings.shards}, and is not used: "
+            f"the data was made with {shape.shards}",
+        )
+
+
+def _inboxes(facts: Facts) -> Iterator[Finding]:
+    server = facts.server
+    if server is None or server.shape is None:
+        return
+    waiting = sum(shard.waiting for shard in server.shards)
+    late = [s for s in server.shards if s.oldest and server.clock - s.oldest > SLOW]
+    if not late:
+        yield ok("inbox", f"{_count(waiting, 'command waits', 'commands wait')}")
+    for shard in late:
+        age = server.clock - (shard.oldest or 0)
+        what = (
+            f"{_count(shard.waiting, 'command waits', 'commands wait')} in shard {shard.number}, "
+            f"the oldest for {_span(age // 1000)}"
+        )
+        remedy = "see what is said of workers and lanes; the log of `serve` says more"
+        yield (bad if age > LATE else warn)("inbox", what, remedy)
+    for shard in server.shards:
+        if shard.waiting >= facts.settings.queue_cap:
+            yield bad(
+                "inbox",
+                f"the inbox of shard {shard.number} is full: players are told `busy`",
+                "give it more workers, or raise MATCHPOST_QUEUE_CAP",
+            )
+
+
+def _entries(facts: Facts) -> Iterator[Finding]:
+    for shard in facts.server.shards if facts.server else ():
+        if shard.aside:
+            yield bad(
+                "inbox",
+                f"{_count(shard.aside, 'entry', 'entries')} of shard {shard.number} could not be "
+                "decoded",
+                f"they are kept in the stream {{s{shard.number:02}}}:aside; find out who wrote "
+                "them, then delete it",
+            )
+        if shard.tries:
+            yield warn(
+                "inbox",
+                f"a command of shard {shard.number} has failed, or was cut off, "
+                f"{_count(shard.tries, 'time', 'times')}",
+                "look at the log of `serve`; it is refused as `internal` after 3 tries",
+            )
+
+
+def _workers(facts: Facts) -> Iterator[Finding]:
+    queue = facts.queue
+    if queue is None:
+        if facts.queue_unreachable:
+            yield bad(
+                "workers",
+                facts.queue_unreachable,
+                "look whether it runs and MATCHPOST_QUEUE_URL is right; no move is lost meanwhile",
+            )
+        return
+    yield _worker_count(facts, queue)
+    for gone in (worker for worker in queue.workers if not worker.alive):
+        yield note("workers", f"process {gone.pid} was killed; RQ forgets it within minutes")
+    if queue.failed:
+        yield warn(
+            "workers",
+            f"{_count(queue.failed, 'job has', 'jobs have')} failed within the hour",
+            "look at the log of `serve`; what it was to do is done by the next one",
+        )
+
+
+def _worker_count(facts: Facts, queue: QueueFact) -> Finding:
+    alive = [worker for worker in queue.workers if worker.alive]
+    shape = facts.server.shape if facts.server else None
+    lanes = shape.lanes if shape else 1
+    who = ", ".join(str(worker.pid) for worker in alive)
+    what = f"{_count(len(alive), 'command worker', 'command workers')} for {_count(lanes, 'lane', 'lanes')}"
+    waiting = _count(queue.waiting, "job waits", "jobs wait")
+    if not alive:
+        remedy = "`matchpost serve` starts and restarts them; look whether it runs, and at its log"
+        return bad("workers", f"no command worker runs; {waiting}", remedy)
+    if len(alive) < lanes:
+        return warn(
+            "workers", f"{what} (process {who}); {waiting}", "the log of `serve` says why one ended"
+        )
+    return ok("workers", f"{what} (process {who}); {waiting}")
+
+
+def _lanes(facts: Facts) -> Iterator[Finding]:
+    lanes = facts.queue.lanes if facts.queue else ()
+    found = [finding for lane in lanes if (finding := _lane(lane))]
+    if lanes and not any(finding.level > Level.NOTE for finding in found):
+        yield ok("lanes", "every lane is free or being drained")
+    yield from found
+
+
+def _lane(lane: Lane) -> Finding | None:
+    if lane.holder and lane.left < 0:
+        return bad(
+            "lanes",
+            f"the lease of lane {lane.number} never ends: nobody can drain it",
+            f"delete the key lease:{lane.number} in RQ's Redis, and find out who wrote it",
+        )
+    if lane.holder == "wanted":
+        return note("lanes", f"a drain of lane {lane.number} was asked for and has not begun")
+    if lane.holder:
+        return note(
+            "lanes",
+            f"lane {lane.number} is drained now; its lease ends in {lane.left / 1000:.1f} s",
+        )
+    if lane.held:
+        return warn(
+            "lanes",
+            f"the last drain of lane {lane.number} was cut off, and no other has come yet",
+            "if it stays so, look whether workers run; the log says what ended the last one",
+        )
+    return None
+
+
+def _disk(facts: Facts) -> Iterator[Finding]:
+    directory = facts.directory
+    # a server elsewhere has its files elsewhere, and they can't be seen from here
+    if facts.settings.redis_url is not None:
+        yield note("disk", "the data is on another server, whose disk is not looked at")
+        return
+    yield _space(directory)
+    if directory.fsync_ms is None:
+        if directory.exists:
+            yield bad("disk", f"nothing can be written to {directory.path}", "look at its owner")
+    elif directory.fsync_ms > SLOW_FSYNC_MS:
+        yield warn(
+            "disk",
+            f"a sync takes {directory.fsync_ms:.1f} ms: every move waits for one",
+            "put the data directory on a faster disk",
+        )
+    else:
+        yield ok("disk", f"a sync takes {directory.fsync_ms:.2f} ms")
+
+
+def _space(directory: Directory) -> Finding:
+    what = f"{_bytes(directory.free)} are free for {directory.path}"
+    remedy = "make room; when the disk is full no move is taken"
+    if directory.free < NO_SPACE:
+        return bad("disk", what, remedy)
+    if directory.free < LITTLE_SPACE:
+        return warn("disk", what, remedy)
+    return ok("disk", what)
+
+
+def _owner(facts: Facts) -> Iterator[Finding]:
+    if facts.settings.redis_url is not None:
+        return
+    directory = facts.directory
+    if not directory.exists:
+        yield note("serve", f"there is no data directory {directory.path} yet")
+    elif directory.owner is not None:
+        yield ok("serve", f"process {directory.owner} owns {directory.path}")
+    elif facts.server is not None:
+        yield bad(
+            "serve",
+            f"the server runs, and the process that started it for {directory.path} is gone",
+            "stop the server's process, then start `matchpost serve`",
+        )
+    else:
+        yield note("serve", f"nobody owns {directory.path}")
+
+
+def _memory(facts: Facts) -> Iterator[Finding]:
+    server = facts.server
+    if server is None:
+        return
+    share = server.memory / server.memory_limit if server.memory_limit else 0.0
+    what = f"the server uses {_bytes(server.memory)} of {_bytes(server.memory_limit)}"
+    remedy = "give it more memory; when it has none left no move is taken"
+    if share > 0.9:  # noqa: PLR2004 - nine tenths
+        yield bad("memory", what, remedy)
+    elif share > 0.7:  # noqa: PLR2004 - seven tenths
+        yield warn("memory", what, remedy)
+    else:
+        yield ok("memory", what if server.memory_limit else what.partition(" of ")[0])
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number or 'no'} {one if number == 1 else many}"
+
+
+def _span(seconds: int) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def _bytes(number: int) -> str:
+    if number >= 10 * _GIB:
+        return f"{number / _GIB:.0f} GiB"
+    return f"{number / _GIB:.1f} GiB" if number >= _GIB else f"{number / _MIB:.1f} MiB"
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    _server, _owner, _clock, _shape, _workers, _lanes, _inboxes, _entries, _disk, _memory,
+)  # fmt: skip
+"""In the order in which they are told."""

@@ -1,0 +1,274 @@
+"""The facts: what the server, RQ's Redis, the data directory and the clock say, without judgement."""
+
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import redis
+from redis.exceptions import RedisError
+from rq import Queue, Worker
+from rq.registry import FailedJobRegistry
+from rq.serializers import JSONSerializer
+from rq.worker import BaseWorker
+
+from infra import keys
+from infra.clients import make_client, shown_url
+from infra.disk import median_fdatasync
+from infra.durability import DurabilityError, check_version, verify
+from infra.embedded import NotRunningError, socket_url
+from infra.process import is_alive, owner_of
+from infra.queue import COMMANDS
+from infra.settings import Settings
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+
+
+class Directory(msgspec.Struct, frozen=True):
+    """The data directory and the disk below it."""
+
+    path: str
+    exists: bool
+    free: int
+    """Bytes this user may still write."""
+    fsync_ms: float | None = None
+    """Median of an fdatasync there; None where nothing can be written."""
+    owner: int | None = None
+    """Process id of the `matchpost serve` that owns it and lives."""
+
+
+class Shard(msgspec.Struct, frozen=True):
+    """What waits in a shard."""
+
+    number: int
+    waiting: int
+    oldest: int | None
+    """When the oldest entry was received, in ms by the server's clock."""
+    aside: int
+    """Entries that could not be decoded."""
+    tries: int
+    """The most attempts at an entry that made trouble; 0 when there is none."""
+
+
+class Server(msgspec.Struct, frozen=True):
+    """The server of the matches."""
+
+    name: str
+    clock: int
+    """Its time, in ms."""
+    pid: int
+    uptime: int
+    """Seconds."""
+    memory: int
+    """Bytes used."""
+    memory_limit: int
+    """Its `maxmemory`, or else the machine's memory; 0 where neither is told."""
+    log_ok: bool
+    """Whether it could last write its append-only file."""
+    not_durable: str
+    """Why the durability that is set is not given; empty when it is."""
+    shape: Shape | None
+    no_shape: str
+    """Why there is no shape; empty when there is one."""
+    shards: tuple[Shard, ...] = ()
+
+
+class Lane(msgspec.Struct, frozen=True):
+    """A lane's lease."""
+
+    number: int
+    holder: str
+    """Empty when nobody has it, `wanted` when a drain was asked for."""
+    left: int
+    """Milliseconds until it ends; negative when it never does."""
+    held: bool
+    """Whether a drain has it, or had it and never gave it back."""
+
+
+class WorkerFact(msgspec.Struct, frozen=True):
+    """A command worker as registered with RQ."""
+
+    pid: int
+    host: str
+    alive: bool
+    """Whether the process exists; for other machines, whether it was heard of of late."""
+
+
+class QueueFact(msgspec.Struct, frozen=True):
+    """RQ's Redis."""
+
+    waiting: int
+    failed: int
+    workers: tuple[WorkerFact, ...]
+    lanes: tuple[Lane, ...]
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """Everything the checks look at."""
+
+    settings: Settings
+    clock: int
+    """This machine's time, in ms, when the server told its own."""
+    directory: Directory
+    server: Server | None
+    unreachable: str
+    """Why there is no server; empty when there is one."""
+    queue: QueueFact | None
+    queue_unreachable: str = ""
+
+
+def now() -> int:
+    """Give this machine's time in ms."""
+    return time.time_ns() // 1_000_000
+
+
+def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
+    """Ask everything that can be asked; `clock` is this machine's, in ms."""
+    directory = _directory(settings)
+    server, queue, why, queue_why = None, None, "", ""
+    when = clock()
+    try:
+        url = settings.redis_url or socket_url(settings.data)
+        with make_client(url) as client:
+            client.ping()
+            when = clock()
+            server = _server(client, settings)
+    except (NotRunningError, RedisError) as error:
+        why, url = _reason(settings.redis_url, error), None
+    place = settings.queue_url or url
+    if place:
+        try:
+            with make_client(place) as client:
+                queue = _queue(client, server.shape if server else None)
+        except RedisError as error:
+            queue_why = _reason(place, error)
+    return Facts(settings, when, directory, server, why, queue, queue_why)
+
+
+def _reason(url: str | None, error: Exception) -> str:
+    if isinstance(error, NotRunningError):
+        return str(error).partition(";")[0]
+    return f"the server at {shown_url(url)} does not answer ({error})" if url else str(error)
+
+
+def _directory(settings: Settings) -> Directory:
+    path = settings.data
+    there = next(place for place in (path, *path.parents) if place.exists())
+    free = shutil.disk_usage(there).free
+    return Directory(
+        path=str(path),
+        exists=path.is_dir(),
+        free=free,
+        fsync_ms=_fsync_ms(path),
+        owner=_owner(path),
+    )
+
+
+def _fsync_ms(path: Path) -> float | None:
+    if not os.access(path, os.W_OK | os.X_OK):
+        return None
+    try:
+        return median_fdatasync(path) * 1000
+    except OSError:  # a full disk: that is told by the free space
+        return None
+
+
+def _owner(path: Path) -> int | None:
+    pid = owner_of(path)
+    return pid if pid is not None and is_alive(pid) else None
+
+
+def _server(client: redis.Redis, settings: Settings) -> Server:
+    seconds, micros = client.time()
+    info: Mapping[str, Any] = client.info()
+    shape, no_shape = _shape(client, settings)
+    return Server(
+        name=_name(info),
+        clock=int(seconds) * 1000 + int(micros) // 1000,
+        pid=int(info.get("process_id", 0)),
+        uptime=int(info.get("uptime_in_seconds", 0)),
+        memory=int(info.get("used_memory", 0)),
+        memory_limit=int(info.get("maxmemory", 0)) or int(info.get("total_system_memory", 0)),
+        log_ok=info.get("aof_last_write_status", "ok") == "ok",
+        not_durable=_not_durable(client, settings),
+        shape=shape,
+        no_shape=no_shape,
+        shards=_shards(client, shape) if shape else (),
+    )
+
+
+def _name(info: Mapping[str, Any]) -> str:
+    if "valkey_version" in info:
+        return f"Valkey {info['valkey_version']}"
+    return f"Redis {info.get('redis_version', 'of an unknown version')}"
+
+
+def _not_durable(client: redis.Redis, settings: Settings) -> str:
+    try:
+        if settings.durability.durable:
+            verify(client, settings.durability)
+        else:
+            check_version(client)
+    except DurabilityError as error:
+        return str(error)
+    return ""
+
+
+def _shape(client: redis.Redis, settings: Settings) -> tuple[Shape | None, str]:
+    try:
+        return RedisStore(client, settings.durability).shape(), ""
+    except LookupError as error:
+        return None, str(error)
+
+
+def _shards(client: redis.Redis, shape: Shape) -> tuple[Shard, ...]:
+    with client.pipeline(transaction=False) as pipe:
+        for number in range(shape.shards):
+            pipe.xlen(keys.inbox(number))
+            pipe.xrange(keys.inbox(number), count=1)
+            pipe.xlen(keys.aside(number))
+            pipe.hvals(keys.tries(number))
+        replies = iter(pipe.execute())
+    rows = zip(*[replies] * 4, strict=True)
+    return tuple(
+        Shard(number, waiting, _received(first), aside, max(map(int, tries), default=0))
+        for number, (waiting, first, aside, tries) in enumerate(rows)
+    )
+
+
+def _received(first: Any) -> int | None:
+    return int(first[0][1].get(b"t", 0)) if first else None
+
+
+def _queue(client: redis.Redis, shape: Shape | None) -> QueueFact:
+    queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
+    return QueueFact(
+        waiting=queue.count,
+        failed=FailedJobRegistry(queue=queue).get_job_count(cleanup=False),
+        workers=tuple(map(_worker, Worker.all(connection=client, serializer=JSONSerializer))),
+        lanes=_lanes(client, shape.lanes if shape else 0),
+    )
+
+
+def _worker(worker: BaseWorker) -> WorkerFact:
+    here = worker.hostname == socket.gethostname()
+    pid = int(worker.pid or 0)
+    # RQ forgets a worker of any machine that has not been heard of for its time
+    return WorkerFact(pid, str(worker.hostname), alive=not here or is_alive(pid))
+
+
+def _lanes(client: redis.Redis, lanes: int) -> tuple[Lane, ...]:
+    with client.pipeline(transaction=False) as pipe:
+        for number in range(lanes):
+            pipe.get(keys.lease(number))
+            pipe.pttl(keys.lease(number))
+            pipe.exists(keys.held(number))
+        replies = iter(pipe.execute())
+    return tuple(
+        Lane(number, (holder or b"").decode(errors="replace"), left, bool(held))
+        for number, (holder, left, held) in enumerate(zip(*[replies] * 3, strict=True))
+    )

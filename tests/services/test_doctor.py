@@ -1,0 +1,343 @@
+"""What the doctor finds on a real server, in whatever state, and on facts that are made up."""
+
+import json
+import os
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from fakes.bench import Bench
+from fakes.given import ALICE
+from fakes.served import Served, until
+from redis import Redis
+
+from domain.match.commands import Move
+from infra import keys
+from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.queue import wake
+from infra.settings import Settings
+from infra.store.port import Shape, Submission
+from infra.store.server import RedisStore
+from services.cli.doctor import exit_code, worst
+from services.doctor import Finding, Level, gather, judge
+from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server, Shard, WorkerFact
+
+OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
+SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "door:1")
+GIB = 1 << 30
+
+
+@pytest.fixture
+def settings(valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path) -> Settings:
+    """Settings for the real server, with the data of four shards in one lane on it."""
+    RedisStore(redis_client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
+    return Settings(data=tmp_path, redis_url=valkey.url, shards=4)
+
+
+@pytest.fixture
+def worker(settings: Settings, redis_client: Redis) -> None:
+    """A command worker that is registered: this process."""
+    del settings
+    name = "rq:worker:test"
+    fields = {"pid": os.getpid(), "hostname": socket.gethostname(), "queues": "commands"}
+    born = {"birth": "2026-01-01T00:00:00.000000Z", "last_heartbeat": "2026-01-01T00:00:00.000000Z"}
+    redis_client.hset(name, mapping=fields | born | {"state": "idle"})
+    redis_client.sadd("rq:workers", name)
+
+
+def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Finding]:
+    """What the doctor finds, less what is well."""
+    facts = gather(settings, clock) if clock else gather(settings)
+    return [finding for finding in judge(facts) if finding.level > Level.NOTE]
+
+
+def said(findings: list[Finding], level: Level, words: str) -> bool:
+    """Whether there is exactly one finding of that level with those words, and a remedy."""
+    matching = [f for f in findings if f.level is level and re.search(words, f.what)]
+    return len(matching) == 1 and bool(matching[0].remedy)
+
+
+# on a real server
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("doctor") / "data") as server:
+        until(lambda: server.run("doctor").returncode == 0)
+        yield server
+
+
+@pytest.mark.slow
+def test_a_healthy_server_is_told_so_and_ends_with_0(served: Served) -> None:
+    done = served.run("doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\nall is well\n")
+    assert re.search(r"^ok    server     Valkey \S+ answers, process \d+, up ", done.stdout)
+    assert served.process is not None
+    assert f"process {served.process.pid} owns {served.data}" in done.stdout
+    for pid in served.children("matchpost worker"):
+        assert str(pid) in done.stdout
+
+
+@pytest.mark.slow
+def test_the_example_in_the_documentation_has_the_form_of_what_is_printed(served: Served) -> None:
+    (example,) = re.findall(r"\$ matchpost doctor\n(.*?)```", OPERATING.read_text(), re.DOTALL)
+    printed = served.run("doctor").stdout
+    # numbers, paths, plurals and lists differ from machine to machine
+    assert [_form(line) for line in example.splitlines()] == [
+        _form(line) for line in printed.splitlines()
+    ]
+
+
+def _form(line: str) -> str:
+    line = re.sub(r"process \d+(, \d+)*", "process N", line)
+    line = re.sub(r"(Valkey|Redis) \S+", "Valkey N", line)
+    line = re.sub(r" /\S+", " PATH", line)
+    line = re.sub(r"[\d.]+ (GiB|MiB|s|min|h|d|ms)\b", "N", line)
+    return re.sub(r"\b\d+ (command worker|lane|shard)s?\b", r"N \1", line)
+
+
+@pytest.mark.slow
+def test_json_says_the_same_to_a_program(served: Served) -> None:
+    done = served.run("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["level"]) == (0, "ok")
+    assert {"server", "durability", "serve", "clock", "data", "workers", "lanes"} <= {
+        row["about"] for row in report["findings"]
+    }
+    assert all(set(row) == {"level", "about", "what", "remedy"} for row in report["findings"])
+
+
+@pytest.mark.slow
+def test_a_server_whose_workers_are_stopped_is_told_what_waits(tmp_path: Path) -> None:
+    with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as server:
+        assert server.run("do", "signup alice wonderland").returncode == 0
+        assert server.run("do", "signup bob builder2").returncode == 0
+        (pid,) = server.children("matchpost worker")
+        os.kill(pid, signal.SIGSTOP)
+        assert server.run("do", "--wait", "0", "pow2 challenge alice bob").returncode == 2
+        until(lambda: "the oldest for" in server.run("doctor").stdout)
+        done = server.run("doctor")
+        os.kill(pid, signal.SIGCONT)
+        assert done.returncode == 1
+        assert re.search(
+            r"warn  inbox      1 command waits in shard 1, the oldest for", done.stdout
+        )
+        until(lambda: server.run("doctor").returncode == 0)
+
+
+@pytest.mark.slow
+def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path: Path) -> None:
+    nowhere = Served(tmp_path / "data")
+    done = nowhere.run("doctor")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout.startswith(
+        f"bad   server     no server is running for {tmp_path / 'data'}\n"
+    )
+    assert "start it with `matchpost serve`" in done.stdout
+    assert "are free for" in done.stdout
+    assert json.loads(nowhere.run("doctor", "--json").stdout)["level"] == "bad"
+    done = nowhere.run("doctor", "--redis-url", "redis://me:secret@127.0.0.1:1")
+    assert done.returncode == 2
+    assert "redis://***@127.0.0.1:1 does not answer" in done.stdout
+    assert "secret" not in done.stdout
+
+
+@pytest.mark.usefixtures("worker")
+def test_nothing_is_wrong_with_a_server_and_a_worker(settings: Settings) -> None:
+    assert found(settings) == []
+
+
+def test_a_server_without_workers_is_bad(settings: Settings, redis_client: Redis) -> None:
+    wake(redis_client, 0)
+    assert said(found(settings), Level.BAD, "no command worker runs; 1 job waits")
+
+
+@pytest.mark.usefixtures("worker")
+def test_fewer_workers_than_lanes_are_told(settings: Settings, redis_client: Redis) -> None:
+    RedisStore(redis_client, Mode.FSYNC).create(Shape(shards=4, lanes=2))
+    assert said(found(settings), Level.WARN, "1 command worker for 2 lanes")
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_lease_that_never_ends_is_bad(settings: Settings, redis_client: Redis) -> None:
+    redis_client.set(keys.lease(0), "nobody")
+    assert said(found(settings), Level.BAD, "the lease of lane 0 never ends")
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_drain_that_was_cut_off_is_told(settings: Settings, redis_client: Redis) -> None:
+    redis_client.set(keys.held(0), "a killed drain")
+    assert said(found(settings), Level.WARN, "the last drain of lane 0 was cut off")
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(("age", "level"), [(5_000, Level.WARN), (40_000, Level.BAD)])
+def test_a_command_that_waits_long_is_told(
+    settings: Settings, redis_client: Redis, age: int, level: Level
+) -> None:
+    past = time.time_ns() // 1_000_000 - age
+    RedisStore(redis_client, Mode.FSYNC, clock=lambda: past).submit([SUBMISSION])
+    words = f"1 command waits in shard 1, the oldest for {age // 1000}"
+    assert said(found(settings), level, words)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_full_inbox_is_bad(settings: Settings, redis_client: Redis) -> None:
+    RedisStore(redis_client, Mode.FSYNC).submit([SUBMISSION])
+    full = msgspec.structs.replace(settings, queue_cap=1)
+    assert said(found(full), Level.BAD, "the inbox of shard 1 is full")
+
+
+@pytest.mark.usefixtures("worker")
+def test_an_entry_that_was_set_aside_is_bad(settings: Settings, redis_client: Redis) -> None:
+    store = RedisStore(redis_client, Mode.FSYNC)
+    store.submit([SUBMISSION])
+    store.set_aside(store.waiting([1], 1)[0])
+    (finding,) = found(settings)
+    assert finding.level is Level.BAD
+    assert "1 entry of shard 1 could not be decoded" in finding.what
+    assert keys.aside(1) in finding.remedy
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_command_that_made_trouble_is_told(settings: Settings, redis_client: Redis) -> None:
+    bench = Bench(redis_client)
+    bench.send(ALICE, Move(text="m13-m9"))
+    bench.store.try_again(1, bench.store.waiting([1], 1)[0].id)
+    assert said(
+        found(settings), Level.WARN, "a command of shard 1 has failed, or was cut off, 1 time"
+    )
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_failed_job_is_told(settings: Settings, redis_client: Redis) -> None:
+    redis_client.zadd("rq:failed:commands", {"drain-0-x": time.time() + 3600})
+    assert said(found(settings), Level.WARN, "1 job has failed within the hour")
+
+
+@pytest.mark.usefixtures("worker")
+def test_settings_that_break_the_promise_are_bad(settings: Settings, redis_client: Redis) -> None:
+    redis_client.config_set("appendfsync", "everysec")
+    try:
+        findings = found(settings)
+    finally:
+        redis_client.config_set("appendfsync", "always")
+    assert said(findings, Level.BAD, "the server's setting 'appendfsync' is 'everysec'")
+
+
+@pytest.mark.usefixtures("worker")
+def test_no_durability_is_told_though_it_was_asked_for(settings: Settings) -> None:
+    trial = msgspec.structs.replace(settings, durability=Mode.NONE)
+    assert said(found(trial), Level.WARN, "durability is none")
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("apart", "level", "words"),
+    [
+        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no deadline"),
+        (-90, Level.BAD, "90[.].* s behind the server's; no deadline"),
+        (20, Level.WARN, "s ahead of the server's$"),
+    ],
+)
+def test_a_clock_that_is_off_is_told(
+    settings: Settings, apart: int, level: Level, words: str
+) -> None:
+    findings = found(settings, lambda: time.time_ns() // 1_000_000 + apart * 1000)
+    assert said(findings, level, words)
+
+
+def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) -> None:
+    redis_client.hset(keys.SHAPE, "format", "9")
+    assert said(found(settings), Level.BAD, "the data has format 9")
+
+
+def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:
+    other = msgspec.structs.replace(settings, queue_url="redis://127.0.0.1:1")
+    assert said(found(other), Level.BAD, "the server at redis://127.0.0.1:1 does not answer")
+
+
+# on facts that are made up
+
+SERVER = Server("Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Shape(1, 1), "")
+FACTS = Facts(
+    Settings(data=Path("/data"), shards=1),
+    1_000_000,
+    Directory("/data", True, 50 * GIB, 0.5, 5),
+    SERVER,
+    "",
+    QueueFact(0, 0, (WorkerFact(8, "here", True),), (Lane(0, "", -2, False),)),
+)
+
+
+def with_(part: str, **changes: Any) -> Facts:
+    """The facts of a healthy server, but for one part."""
+    old = getattr(FACTS, part)
+    return msgspec.structs.replace(FACTS, **{part: msgspec.structs.replace(old, **changes)})
+
+
+def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
+    assert worst(judge(FACTS)) is Level.OK
+    assert exit_code(FACTS, judge(FACTS)) == 0
+
+
+@pytest.mark.parametrize(
+    ("facts", "level", "words"),
+    [
+        (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
+        (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),
+        (with_("directory", fsync_ms=45.0), Level.WARN, "a sync takes 45.0 ms"),
+        (with_("directory", fsync_ms=None), Level.BAD, "nothing can be written to /data"),
+        (with_("directory", owner=None), Level.BAD, "the process that started it .* is gone"),
+        (with_("server", memory=75), Level.WARN, "the server uses"),
+        (with_("server", memory=95), Level.BAD, "the server uses"),
+        (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
+        (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
+        (
+            with_("server", shards=(Shard(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
+            Level.BAD,
+            "3 commands wait in shard 0, the oldest for 2 h",
+        ),
+    ],
+)
+def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: str) -> None:
+    findings = judge(facts)
+    assert said(findings, level, words)
+    assert worst(findings) is level
+    assert exit_code(facts, findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        (with_("queue", lanes=(Lane(0, "wanted", 900, False),)), "was asked for"),
+        (with_("queue", lanes=(Lane(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
+        (with_("settings", shards=8), "the setting `shards` is 8, and is not used"),
+        (
+            with_("queue", workers=(WorkerFact(8, "h", True), WorkerFact(9, "h", False))),
+            "process 9 was killed",
+        ),
+        (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
+    ],
+)
+def test_what_is_only_worth_knowing_is_no_alarm(facts: Facts, words: str) -> None:
+    findings = judge(facts)
+    assert worst(findings) is Level.NOTE
+    assert any(words in finding.what for finding in findings if finding.level is Level.NOTE)
+    assert exit_code(facts, findings) == 0
+
+
+def test_a_directory_that_nobody_serves_is_no_alarm_by_itself() -> None:
+    facts = msgspec.structs.replace(with_("directory", owner=None), server=None, queue=None)
+    facts = msgspec.structs.replace(facts, unreachable="no server is running")
+    findings = judge(facts)
+    assert [f.about for f in findings if f.level > Level.NOTE] == ["server"]
+    assert exit_code(facts, findings) == 2
