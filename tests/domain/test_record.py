@@ -26,6 +26,7 @@ from domain.match.events import (
 from domain.match.record import (
     NO_MATCH,
     Broken,
+    check_chain,
     pack_snapshot,
     refold,
     seal_refusal,
@@ -182,6 +183,13 @@ def test_a_forged_actor_is_found_by_the_rules_though_the_chain_is_whole() -> Non
     forged = rechained(events, 2, msgspec.structs.replace(decode(events[1]), actor=BOB))
     with pytest.raises(Broken, match="event 2: the rules refuse it: you play Dark"):
         verify(1, forged)
+
+
+def test_a_time_that_runs_backwards_is_found_though_the_chain_is_whole() -> None:
+    events, _ = history(TURNS)
+    earlier = msgspec.structs.replace(decode(events[1]), at=0)
+    with pytest.raises(Broken, match="event 2: it is older than the event before it"):
+        check_chain(1, rechained(events, 2, earlier))
 
 
 def test_a_forged_result_is_found_by_the_rules_though_the_chain_is_whole() -> None:
