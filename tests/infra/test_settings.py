@@ -116,3 +116,12 @@ def test_the_documentation_lists_exactly_the_settings_there_are():
     pattern = r"^\| `(\w+)` \| `(MATCHPOST_\w+)` \| (.*?) \| (.*) \|$"
     listed = re.findall(pattern, DOCS.read_text(), re.MULTILINE)
     assert listed == [(row.name, row.env, row.default, row.meaning) for row in table()]
+
+
+def test_every_variable_that_is_read_anywhere_is_in_the_documentation():
+    layers = [DOCS.parents[1] / layer for layer in ("domain", "infra", "workers", "services")]
+    files = [file for layer in layers for file in layer.rglob("*") if file.suffix in (".py", ".c")]
+    read = {name for file in files for name in re.findall(r"MATCHPOST_[A-Z]\w*", file.read_text())}
+    listed = set(re.findall(r"`(MATCHPOST_\w+)` \|", DOCS.read_text()))
+    assert {"MATCHPOST_DATA", "MATCHPOST_CONFIG", "MATCHPOST_DEBUG", "MATCHPOST_FAULT"} <= read
+    assert read == listed
