@@ -35,6 +35,7 @@ class Code(StrEnum):
     UNKNOWN_BOARD = "unknown-board"
     WRONG_GAME = "wrong-game"
     UNKNOWN_PLY = "unknown-ply"
+    NOT_STARTED = "not-started"
     MATCH_OVER = "match-over"
     ALREADY_STARTED = "already-started"
     STALE_PLY = "stale-ply"

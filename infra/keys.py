@@ -5,6 +5,7 @@
 | `{s07}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the door |
 | `{s07}:aside` | stream of inbox entries that could not be decoded, for an operator |
 | `{s07}:tries` | hash: inbox entry id -> attempts, of entries that made trouble |
+| `{s07}:draws` | hash: chain of seeds in use, how many of it are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
 | `{s07}:m:<board>` | string: 32-byte head hash, then the packed state |
 | `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
@@ -56,6 +57,11 @@ def aside(shard: int) -> str:
 def tries(shard: int) -> str:
     """Name the hash of attempts at entries that made trouble."""
     return f"{{s{shard:02}}}:tries"
+
+
+def draws(shard: int) -> str:
+    """Name the hash of a shard's chain of seeds."""
+    return f"{{s{shard:02}}}:draws"
 
 
 def log(shard: int) -> str:

@@ -24,6 +24,7 @@ class Script:
         return ("EVALSHA", self.sha, len(keys), *keys, *args)
 
 
+ANCHOR: Final = Script("anchor")
 ALLOCATE: Final = Script("allocate")
 COMMIT: Final = Script("commit")
 LEAVE: Final = Script("leave")

@@ -106,6 +106,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "8",
         ),
     ] = 8
+    seeds: Annotated[
+        Path | None,
+        _about(
+            "MATCHPOST_SEEDS",
+            "the path of a directory",
+            "Where the workers keep the secret ends of the chains of seeds that draws come from. "
+            "Back it up, share it among workers on several machines, and let nobody read it: who "
+            "has it knows every draw to come.",
+            "`seeds` in the data directory",
+        ),
+    ] = None
     queue_cap: Annotated[
         Annotated[int, msgspec.Meta(ge=1)],
         _about(

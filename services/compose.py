@@ -16,6 +16,7 @@ from infra.clients import make_client
 from infra.durability import verify
 from infra.embedded import socket_url
 from infra.lanes import Lanes
+from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Store
 from infra.store.server import RedisStore
@@ -29,7 +30,7 @@ class Composition:
     `listening` is the longest time, in seconds, that a command to RQ's Redis waits in it.
     """
 
-    def __init__(  # noqa: PLR0913 - each is a part that a test may have a fake for
+    def __init__(
         self,
         settings: Settings,
         *,
@@ -89,6 +90,11 @@ class Composition:
     def store(self) -> Store:
         """Matches."""
         return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+
+    @cached_property
+    def seeds(self) -> Seeds:
+        """The secrets that draws come from."""
+        return Seeds(self.store, self.settings.seeds or self.settings.data / "seeds")
 
     @cached_property
     def accounts(self) -> Accounts:

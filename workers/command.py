@@ -5,6 +5,7 @@ import redis
 from domain.match.decide import decide
 from infra.lanes import Lanes
 from infra.queue import COMMANDS, DRAIN
+from infra.seeds import Seeds
 from infra.store.port import Store
 from workers import guard
 from workers.drain import Decider, Drain
@@ -18,6 +19,7 @@ def run(
     lanes: Lanes,
     data: redis.Redis,
     queue: redis.Redis,
+    seeds: Seeds,
     decider: Decider = decide,
 ) -> None:
     """Run until SIGTERM or SIGINT, finishing the batch in hand, or until Redis goes away.
@@ -27,7 +29,7 @@ def run(
     """
 
     def drain(lane: int) -> None:
-        Drain(store, lanes, data, lane, lambda: worker.stopping, decider).run()
+        Drain(store, lanes, data, lane, lambda: worker.stopping, decider, seeds=seeds).run()
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
     guard.install()

@@ -21,9 +21,10 @@ import msgspec
 import redis
 
 from domain.errors import Code
+from domain.fairness import Seed
 from domain.match import commands
 from domain.match.commands import Sent
-from domain.match.decide import Decided, Rejected, decide
+from domain.match.decide import Decided, Rejected, decide, needs_seed
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
 from domain.match.state import MatchState, initial
 from infra import outcomes
@@ -31,6 +32,7 @@ from infra.announce import Told, announce
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
+from infra.seeds import LostSeedsError, Seeds
 from infra.store.port import Conflict, Entry, Store, Write, refusal_field
 from workers.guard import LIMITED
 
@@ -74,6 +76,8 @@ class Drain:
         lane: int,
         stopping: Callable[[], bool] = lambda: False,
         decider: Decider = decide,
+        *,
+        seeds: Seeds | None = None,
     ) -> None:
         shape = store.shape()
         self._store = store
@@ -81,10 +85,13 @@ class Drain:
         self._client = client
         self._lane = lane
         self._shards = list(shards_of(lane, shape.lanes, shape.shards))
+        self._seeds = seeds
         self._stopping = stopping
         self._decider = decider
         self._token = uuid4().hex
         self._suspects: set[tuple[int, str]] = set()
+        self._drawn: dict[int, Seed] = {}
+        """The last seed that the batch in hand uses of each shard."""
 
     def run(self) -> int:
         """Drain until the lane is empty, and give the number of outcomes.
@@ -173,6 +180,7 @@ class Drain:
         snapshots, unreadable = self._load({task.sent.match for task in tasks})
         point("drain.loaded")
         writes, doors = [], []
+        self._drawn.clear()
         for task in tasks:
             board = task.sent.match
             if board in held:
@@ -211,6 +219,8 @@ class Drain:
         """Decide and seal one command; None, with the reason in the log, when that failed."""
         try:
             with LIMITED:
+                if verdict is None and needs_seed(task.sent, snapshot.state):
+                    return self._draw(task, snapshot)
                 decision = verdict or self._decider(task.sent, snapshot.state)
                 return _write(task, decision, snapshot)
         except Exception:
@@ -218,6 +228,17 @@ class Drain:
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()
             )
             return None
+
+    def _draw(self, task: _Task, snapshot: Snapshot) -> tuple[Write, Snapshot]:
+        """Decide and seal a command that may draw, with the shard's next seed."""
+        if self._seeds is None:
+            raise LostSeedsError("this drain was given no seeds")
+        shard = task.entry.shard
+        seed = self._seeds.next(shard, self._drawn.get(shard))
+        write, after = _write(task, decide(task.sent, snapshot.state, seed), snapshot)
+        if write.k:
+            self._drawn[shard] = seed
+        return write, after
 
     def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> int:
         results = self._store.commit(writes)
@@ -235,10 +256,12 @@ class Drain:
 def _write(task: _Task, decision: Decided | Rejected, snapshot: Snapshot) -> tuple[Write, Snapshot]:
     """Give what the commit writes, and the snapshot the match's next command is decided on."""
     entry, sent, state = task.entry, task.sent, snapshot.state
+    draw = None
     if isinstance(decision, Decided):
         leaves, after = seal(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1, "")
         packed, refused = pack_snapshot(after), ""
+        draw = decision.draw
     else:
         leaves, after = (seal_refusal(sent, decision, snapshot, entry.received),), snapshot
         tail = outcomes.tail(decision.code, state.seq, decision.sentence)
@@ -254,5 +277,7 @@ def _write(task: _Task, decision: Decided | Rejected, snapshot: Snapshot) -> tup
         leaves=leaves,
         snapshot=packed,
         refused=refused,
+        chain=draw.chain if draw else 0,
+        k=draw.k if draw else 0,
     )
     return write, after

@@ -10,14 +10,17 @@ from typing import assert_never
 
 import msgspec
 
+from domain.fairness import Seed
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
 from domain.match.decide import Decided, decide
 from domain.match.events import (
     Answered,
+    Challenged,
     Declined,
     Ended,
     Envelope,
     Event,
+    Gathered,
     MatchStarted,
     Moved,
     Offered,
@@ -54,7 +57,7 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     first = group[0]
     sent = Sent(board, first.command, first.actor, commands_of(first)[0])
     try:
-        decided = decide(sent, snapshot.state)
+        decided = decide(sent, snapshot.state, _seed(group))
     except Exception as error:
         raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
     if not isinstance(decided, Decided):
@@ -72,7 +75,18 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     return after
 
 
-def commands_of(first: Envelope) -> list[Command]:
+def _seed(group: Sequence[Envelope]) -> Seed | None:
+    """Give the seed that a command's events reveal, if they draw."""
+    for envelope in group:
+        if isinstance(envelope.body, MatchStarted) and envelope.body.draw:
+            draw = envelope.body.draw
+            return Seed(draw.chain, draw.k, draw.seed)
+    return None
+
+
+def commands_of(  # noqa: PLR0911 - one return an event
+    first: Envelope,
+) -> list[Command]:
     """Give the commands that this can be the first event of; all are decided alike.
 
     A move may or may not have said its ply, and consent may have been given by proposing the same.
@@ -80,7 +94,22 @@ def commands_of(first: Envelope) -> list[Command]:
     event = first.body
     match event:
         case MatchStarted():
-            return [Start(rules=event.rules, options=event.options, seats=event.seats)]
+            text = event.draw.texts[0] if event.draw else b""
+            start = Start(rules=event.rules, options=event.options, seats=event.seats, text=text)
+            # where nothing is drawn, nobody can tell what entropy was offered
+            return [start]
+        case Challenged():
+            return [
+                Start(
+                    rules=event.rules,
+                    options=event.options,
+                    seats=event.seats,
+                    text=event.text,
+                    gather=True,
+                )
+            ]
+        case Gathered():
+            return [Answer(accept=True, text=event.text)]
         case Moved():
             return [Move(text=event.move, ply=event.ply - 1), Move(text=event.move)]
         case Offered():

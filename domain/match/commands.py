@@ -25,6 +25,10 @@ class Start(Order, frozen=True, tag="start"):
     rules: str
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
+    text: bytes = b""
+    """The challenger's entropy text; see `domain.fairness`."""
+    gather: bool = False
+    """Wait for every other player's entropy before the draw."""
 
 
 class Move(Order, frozen=True, tag="move"):
@@ -44,6 +48,8 @@ class Answer(Order, frozen=True, tag="answer"):
     """Accept or reject the offer that stands."""
 
     accept: bool
+    text: bytes = b""
+    """Entropy text, where the match gathers it."""
 
 
 class Resign(Order, frozen=True, tag="resign"):

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from domain.fairness import Draw
 from domain.rules import Seat
 
 SCHEMA: Final = 1
@@ -48,6 +49,26 @@ class MatchStarted(Body, frozen=True, tag="match-started"):
     """What chance drew, as canonical JSON text; None for games without chance."""
     next: Seat | None
     """The seat to move; None when the match was over at its start."""
+    draw: Draw | None = None
+    """Where the setup came from; None where chance decided nothing."""
+
+
+class Challenged(Body, frozen=True, tag="challenged"):
+    """A match was called for that waits for every player's entropy before its draw."""
+
+    rules: str
+    options: tuple[str, ...]
+    seats: tuple[AccountId, ...]
+    text: bytes
+    """The challenger's entropy text."""
+
+
+class Gathered(Body, frozen=True, tag="gathered"):
+    """A player accepted a match that waits; the last one starts it."""
+
+    seat: Seat
+    text: bytes
+    """The player's entropy text; empty if none was given."""
 
 
 class Moved(Body, frozen=True, tag="moved"):
@@ -81,6 +102,8 @@ class Resigned(Body, frozen=True, tag="resigned"):
     """A seat gave up."""
 
     seat: Seat
+    next: Seat | None = None
+    """The seat to move now, where others go on playing."""
 
 
 class Declined(Body, frozen=True, tag="declined"):
@@ -98,7 +121,20 @@ class Ended(Body, frozen=True, tag="ended"):
     """An ending of the game's rules, or one of `state.Reason`."""
 
 
-Event = MatchStarted | Moved | Offered | Answered | Resigned | Declined | Ended
+Event = (
+    Challenged | Gathered | MatchStarted | Moved | Offered | Answered | Resigned | Declined | Ended
+)
+
+
+class AnchorLeaf(msgspec.Struct, frozen=True, array_like=True, tag="anchor"):
+    """The log's leaf that fixes a chain of seeds before any of them is used."""
+
+    schema: int
+    shard: int
+    chain: int
+    """1 for the shard's first chain."""
+    anchor: bytes
+    """s(0)."""
 
 
 class Envelope(msgspec.Struct, frozen=True, array_like=True):
@@ -138,10 +174,11 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENTS: Final = msgspec.msgpack.Decoder(Envelope)
+_ANCHORS: Final = msgspec.msgpack.Decoder(AnchorLeaf)
 _REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
 
 
-def encode(item: Envelope | RefusedLeaf) -> bytes:
+def encode(item: Envelope | RefusedLeaf | AnchorLeaf) -> bytes:
     """Give the bytes that are stored and hashed; `ValueError` above `EVENT_LIMIT`."""
     data = _ENCODER.encode(item)
     if len(data) > EVENT_LIMIT:
@@ -157,6 +194,11 @@ def decode(data: bytes) -> Envelope:
 def decode_refusal(data: bytes) -> RefusedLeaf:
     """Read a refusal's leaf; raises as `decode` does."""
     return _REFUSALS.decode(data)
+
+
+def decode_anchor(data: bytes) -> AnchorLeaf:
+    """Read an anchor's leaf; raises as `decode` does."""
+    return _ANCHORS.decode(data)
 
 
 def leaf_hash(data: bytes) -> bytes:

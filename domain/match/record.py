@@ -13,11 +13,15 @@ from domain.match.events import (
     MatchStarted,
     Moved,
     RefusedLeaf,
+    Resigned,
     decode,
     encode,
     leaf_hash,
 )
 from domain.match.state import MatchState, evolve, initial
+
+_PLACING = (MatchStarted, Moved, Resigned)
+"""Events after which the position is another."""
 
 _PACK = msgspec.msgpack.Encoder()
 _UNPACK = msgspec.msgpack.Decoder(MatchState)
@@ -63,7 +67,7 @@ def seal(
         )
         sealed.append(data)
         head = leaf_hash(data)
-        memo = decided.position if isinstance(event, Moved | MatchStarted) else None
+        memo = decided.position if isinstance(event, _PLACING) else None
         state = evolve(state, event, at, memo)
     return tuple(sealed), Snapshot(head, state)
 

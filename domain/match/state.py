@@ -14,15 +14,17 @@ import msgspec
 from domain.match.events import (
     AccountId,
     Answered,
+    Challenged,
     Declined,
     Ended,
     Event,
+    Gathered,
     MatchStarted,
     Moved,
     Offered,
     Resigned,
 )
-from domain.rules import Seat, pack, pinned, unpack
+from domain.rules import AnyRules, Seat, pack, pinned, unpack
 
 
 class Reason(StrEnum):
@@ -44,6 +46,13 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
     kind: str
     seat: Seat
     accepted: tuple[Seat, ...] = ()
+
+    def outlives(self, mover: Seat) -> bool:
+        """Tell whether it still stands after a move of that seat.
+
+        A draw may be proposed together with a move; what a game offers is about a position.
+        """
+        return self.kind == "draw" and self.seat == mover
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -68,10 +77,12 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """The seat to move."""
     acted: int = 0
     """Bit s is set once seat s has moved."""
-    out: tuple[Seat, ...] = ()
-    """Seats that have resigned."""
+    out: tuple[tuple[Seat, int], ...] = ()
+    """Seats that have resigned, each with the ply at which it did."""
     offer: Offering | None = None
     result: Ended | None = None
+    texts: tuple[bytes | None, ...] = ()
+    """Before the draw of a match that gathers entropy: each seat's text, None for those who have not accepted."""
     position: bytes | None = None
     """`pack` of the position after `ply` moves; None where it has not been computed."""
 
@@ -79,6 +90,22 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     def started(self) -> bool:
         """Whether there is a match at all."""
         return bool(self.rules)
+
+    @property
+    def gathering(self) -> bool:
+        """Whether it waits for its players' entropy."""
+        return self.unplaced and not self.over
+
+    @property
+    def unplaced(self) -> bool:
+        """Whether it never had a position: it waits for entropy, or ended before it was given."""
+        return bool(self.texts)
+
+    @property
+    def seats_in(self) -> tuple[Seat, ...]:
+        """The seats that have not resigned."""
+        out = {seat for seat, _ in self.out}
+        return tuple(seat for seat in range(len(self.seats)) if seat not in out)
 
     @property
     def over(self) -> bool:
@@ -110,7 +137,7 @@ def _evolve(  # noqa: PLR0911 - one return an event
     replace = msgspec.structs.replace
     match event:
         case Moved():
-            offer = state.offer if state.offer and state.offer.seat == event.seat else None
+            offer = state.offer if state.offer and state.offer.outlives(event.seat) else None
             return replace(
                 state,
                 ply=event.ply,
@@ -128,14 +155,29 @@ def _evolve(  # noqa: PLR0911 - one return an event
                 seats=event.seats,
                 setup=event.setup,
                 next=event.next,
+                texts=(),
                 position=position,
             )
+        case Challenged():
+            return replace(
+                state,
+                rules=event.rules,
+                options=event.options,
+                seats=event.seats,
+                texts=(event.text, *[None] * (len(event.seats) - 1)),
+            )
+        case Gathered():
+            before, after = state.texts[: event.seat], state.texts[event.seat + 1 :]
+            return replace(state, texts=(*before, event.text, *after))
         case Offered():
             return replace(state, offer=Offering(event.kind, event.seat))
         case Answered():
             return replace(state, offer=_answered(state.offer, event))
         case Resigned():
-            return replace(state, out=(*state.out, event.seat))
+            out = (*state.out, (event.seat, state.ply))
+            # the position changes only where others go on playing
+            kept = state.position if event.next is None else position
+            return replace(state, out=out, next=event.next, position=kept)
         case Declined():
             return state
         case Ended():
@@ -167,18 +209,26 @@ def position_of(state: MatchState) -> Any:
 
 def position_at(state: MatchState, plies: int) -> Any:
     """Give the position after the first `plies` moves, replayed; 0 is the start."""
-    return positions(state)[plies] if plies else _start_of(state)
+    return positions(state)[plies]
 
 
 def positions(state: MatchState) -> list[Any]:
     """Give every position from the start to now, `ply` + 1 of them, by replay."""
     rules = pinned(state.rules)
-    position = _start_of(state)
+    position = _without(state, rules, _start_of(state), 0)
     found = [position]
-    for move in state.moves_of(state.ply):
-        position = rules.play(position, rules.read(move))
+    for ply, move in enumerate(state.moves_of(state.ply), 1):
+        position = _without(state, rules, rules.play(position, rules.read(move)), ply)
         found.append(position)
     return found
+
+
+def _without(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
+    """Give the position without those who left at that ply, while two others went on."""
+    for gone, (seat, at) in enumerate(state.out, 1):
+        if at == ply and len(state.seats) - gone > 1:
+            position = rules.leave(position, seat)
+    return position
 
 
 def _start_of(state: MatchState) -> Any:
@@ -189,6 +239,6 @@ def _start_of(state: MatchState) -> Any:
 
 def with_position(state: MatchState) -> MatchState:
     """Give the same state with the memo filled."""
-    if state.position is not None or not state.started:
+    if state.position is not None or not state.started or state.unplaced:
         return state
     return msgspec.structs.replace(state, position=pack(position_of(state)))

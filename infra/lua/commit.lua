@@ -1,23 +1,25 @@
 -- Commits a run of decided commands of one shard, in inbox order. Each applies whole or not at all.
 --
--- KEYS  1 inbox  2 log  3 tries; then for each match of the run:
+-- KEYS  1 inbox  2 log  3 tries  4 draws; then for each match of the run:
 --       snapshot, events, outcomes, refusals
 -- ARGV  for each command:
 --       inbox entry id, which match (1..), command id, head it was decided on (32 bytes),
 --       digest (8 bytes), tail of the outcome, field of the refusals ('' unless refused),
---       snapshot after it ('' if refused), number of leaves, then the leaves' bytes
+--       snapshot after it ('' if refused), chain and number of the seed it draws with (0 and 0 if
+--       it does not), number of leaves, then the leaves' bytes
 -- Returns  for each command one of
 --       {'done', stored outcome}   committed now
 --       {'known', stored outcome}  committed before, under the same command id; nothing written
---       {'conflict'}               the match has moved on since it was decided; nothing written
+--       {'conflict'}               the match, or the seed it draws with, is not the next any more;
+--                                  nothing written
 --
 -- The stored outcome is the digest, the log index of the first leaf in decimal, ':' and the tail.
 -- Redis has no rollback, so everything that can be refused (no memory, a key of the wrong type)
 -- is met by the reads and the first write of a command, before anything else of it is written.
 
-local ENTRY_FIELDS, MATCH_KEYS, SHARD_KEYS = 9, 4, 3
+local ENTRY_FIELDS, MATCH_KEYS, SHARD_KEYS = 11, 4, 4
 local NO_HASH = string.rep('\0', 32)
-local inbox, log, tries = KEYS[1], KEYS[2], KEYS[3]
+local inbox, log, tries, draws = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
 local index = 0
 if redis.call('EXISTS', log) == 1 then
@@ -34,7 +36,8 @@ local at = 1
 while at <= #ARGV do
   local entry, match, id, head = ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2], ARGV[at + 3]
   local digest, tail, field = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
-  local snapshot, leaves = ARGV[at + 7], tonumber(ARGV[at + 8])
+  local snapshot, chain, k = ARGV[at + 7], ARGV[at + 8], tonumber(ARGV[at + 9])
+  local leaves = tonumber(ARGV[at + 10])
   local first = at + ENTRY_FIELDS
   at = first + leaves
   local key = SHARD_KEYS + (match - 1) * MATCH_KEYS
@@ -50,7 +53,8 @@ while at <= #ARGV do
     redis.call('XDEL', inbox, entry)
     redis.call('HDEL', tries, entry)
     results[#results + 1] = {'known', known}
-  elseif current ~= head then
+  elseif current ~= head or (k > 0 and (redis.call('HGET', draws, 'chain') ~= chain
+      or redis.call('HGET', draws, 'k') ~= string.format('%d', k - 1))) then
     results[#results + 1] = {'conflict'}
   else
     local stored = digest .. string.format('%d', index) .. ':' .. tail
@@ -65,6 +69,9 @@ while at <= #ARGV do
         redis.call('XADD', log, string.format('%d-1', index), 'e',
           board .. ':' .. string.format('%d', seq))
         index = index + 1
+      end
+      if k > 0 then
+        redis.call('HSET', draws, 'k', string.format('%d', k))
       end
       redis.call('SET', state, snapshot)
       redis.call('DEL', refusals)

@@ -16,6 +16,7 @@ from infra.store.port import (
     Committed,
     Conflict,
     Done,
+    Draws,
     Entry,
     Known,
     Queued,
@@ -39,6 +40,10 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _is_next(draws: Draws | None, write: Write) -> bool:
+    return draws is not None and (draws.chain, draws.used + 1) == (write.chain, write.k)
+
+
 class MemoryStore:
     """See `infra.store.port.Store`. `clock` gives the received time in ms."""
 
@@ -53,6 +58,8 @@ class MemoryStore:
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
         self._matches: dict[int, _Match] = defaultdict(_Match)
+        self._draws: dict[int, Draws] = {}
+        self._anchors: dict[tuple[int, int], int] = {}
         self.aside: list[Entry] = []
 
     def shape(self) -> Shape:
@@ -113,7 +120,8 @@ class MemoryStore:
         match = self._matches[write.board]
         known = match.outcomes.get(write.id)
         head = match.snapshot[:32] if match.snapshot else NO_HASH
-        if known is None and head != write.head:
+        draws = self._draws.get(write.shard)
+        if known is None and (head != write.head or (write.k and not _is_next(draws, write))):
             return Conflict()
         self._inboxes[write.shard].pop(write.entry, None)
         self._tries[write.shard].pop(write.entry, None)
@@ -122,6 +130,8 @@ class MemoryStore:
         log = self._logs[write.shard]
         match.outcomes[write.id] = stored(write.digest, len(log), write.tail)
         log.extend(write.leaves)
+        if draws and write.k:
+            self._draws[write.shard] = msgspec.structs.replace(draws, used=write.k)
         if write.snapshot is None:
             match.refusals[write.refused] = match.refusals.get(write.refused, 0) + 1
         else:
@@ -129,6 +139,25 @@ class MemoryStore:
             match.snapshot = write.snapshot
             match.refusals.clear()
         return Done(match.outcomes[write.id])
+
+    def draws(self, shard: int) -> Draws | None:
+        """Give the shard's chain of seeds."""
+        return self._draws.get(shard)
+
+    def anchored(self, shard: int, chain: int) -> int | None:
+        """Give the log index of a chain's anchor."""
+        return self._anchors.get((shard, chain))
+
+    def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
+        """Anchor the next chain."""
+        before = self._draws.get(shard)
+        if (before.chain if before else 0) != chain - 1:
+            return False
+        index = len(self._logs[shard])
+        self._logs[shard].append(leaf)
+        self._draws[shard] = Draws(chain, 0, anchor, index)
+        self._anchors[shard, chain] = index
+        return True
 
     def try_again(self, shard: int, entry: str) -> int:
         """Count one more attempt."""

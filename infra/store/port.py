@@ -13,6 +13,8 @@ Guarantees, each with a test in the contract suite that every adapter passes:
     log order is commit order.
 5.  A snapshot read after a commit has returned is that commit's or a later one.
 6.  The same command id is given the same board number each time.
+7.  A seed is used by one commit at most, and none is skipped: a start whose seed is not the
+    chain's next conflicts. A chain's anchor is a leaf before any of its seeds is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -99,6 +101,22 @@ class Write(msgspec.Struct, frozen=True):
     """None for a refusal."""
     refused: str = ""
     """For a refusal: whose and at which ply; see `refusal_field`."""
+    chain: int = 0
+    k: int = 0
+    """Chain and number of the seed that a start draws with; 0 and 0 for all else."""
+
+
+class Draws(msgspec.Struct, frozen=True):
+    """A shard's chain of seeds."""
+
+    chain: int
+    """1 for the first."""
+    used: int
+    """How many of its seeds; the next draw uses number `used` + 1."""
+    anchor: bytes
+    """s(0)."""
+    index: int
+    """Of the anchor's leaf in the shard's log."""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -155,6 +173,21 @@ class Store(Protocol):
 
         `NotDurable` when it was written and can't be shown to be durable: nothing may be
         acknowledged; the outcomes are there and will be found by a retry.
+        """
+        ...
+
+    def draws(self, shard: int) -> Draws | None:
+        """Give the shard's chain of seeds; None before the first is anchored."""
+        ...
+
+    def anchored(self, shard: int, chain: int) -> int | None:
+        """Give the log index of a chain's anchor."""
+        ...
+
+    def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
+        """Anchor the chain that follows number `chain` - 1; False when another was first.
+
+        As durable as a commit when it returns True.
         """
         ...
 

@@ -16,6 +16,7 @@ from infra.store.port import (
     Committed,
     Conflict,
     Done,
+    Draws,
     Entry,
     Known,
     NotDurable,
@@ -153,17 +154,45 @@ class RedisStore:
         for i, write in enumerate(writes):
             runs.setdefault(write.shard, []).append(i)
         calls = [_commit_call(shard, [writes[i] for i in run]) for shard, run in runs.items()]
+        replies = self._durably(calls)
+        results: list[Committed] = [Conflict()] * len(writes)
+        for run, reply in zip(runs.values(), replies, strict=False):
+            for i, result in zip(run, reply, strict=True):
+                results[i] = _committed(result)
+        return results
+
+    def _durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
+        """Run scripts and wait until what they wrote is durable; give their replies."""
         replies = scripts.call_all(
             self._client, calls, finish=lambda pipe: append_barrier(pipe, self._mode)
         )
         point("commit.answered")
         if self._mode.durable and not check_barrier(replies[-1]):
             raise NotDurable("the server did not confirm that the commit is on disk")
-        results: list[Committed] = [Conflict()] * len(writes)
-        for run, reply in zip(runs.values(), replies, strict=False):
-            for i, result in zip(run, reply, strict=True):
-                results[i] = _committed(result)
-        return results
+        return replies[: len(calls)]
+
+    # draws
+
+    def draws(self, shard: int) -> Draws | None:
+        """Give the shard's chain of seeds."""
+        found: Any = self._client.hgetall(keys.draws(shard))
+        if not found:
+            return None
+        chain = int(found[b"chain"])
+        index = int(found[b"index:%d" % chain])
+        return Draws(chain, int(found[b"k"]), bytes.fromhex(found[b"anchor"].decode()), index)
+
+    def anchored(self, shard: int, chain: int) -> int | None:
+        """Give the log index of a chain's anchor."""
+        found: Any = self._client.hget(keys.draws(shard), f"index:{chain}")
+        return None if found is None else int(found)
+
+    def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
+        """Anchor the next chain."""
+        names = [keys.log(shard), keys.draws(shard)]
+        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf]
+        (done,) = self._durably([(scripts.ANCHOR, names, args)])
+        return bool(done)
 
     # what is there
 
@@ -238,7 +267,7 @@ def _committed(reply: Any) -> Committed:
 
 
 def _commit_call(shard: int, run: Sequence[Write]) -> scripts.Call:
-    names = [keys.inbox(shard), keys.log(shard), keys.tries(shard)]
+    names = [keys.inbox(shard), keys.log(shard), keys.tries(shard), keys.draws(shard)]
     places: dict[int, int] = {}
     args: list[scripts.Arg] = []
     for write in run:
@@ -252,5 +281,6 @@ def _commit_call(shard: int, run: Sequence[Write]) -> scripts.Call:
                 keys.refusals(shard, board),
             ]
         args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
-        args += [write.refused, write.snapshot or "", len(write.leaves), *write.leaves]
+        args += [write.refused, write.snapshot or "", write.chain, write.k]
+        args += [len(write.leaves), *write.leaves]
     return scripts.COMMIT, names, args

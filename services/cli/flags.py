@@ -15,6 +15,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "durability": "what an accepted move promises: fsync or none",
     "workers": "how many processes decide commands",
     "shards": "how many shards new data is spread over",
+    "seeds": "where the workers keep the secrets that draws come from",
     "queue_cap": "how many commands may wait in a shard",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""

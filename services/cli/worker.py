@@ -21,7 +21,7 @@ def run(settings: Settings, name: str) -> int:
     log_to_stderr(name)
     try:
         with Composition(settings, listening=command.IDLE_SECONDS) as parts:
-            command.run(parts.store, parts.lanes, parts.data, parts.queue)
+            command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
         said = failures.line(error)

@@ -95,7 +95,9 @@ def _then(scene: Scene) -> str:
 
 
 def draw(scene: Scene, display: str) -> str:
-    """Draw the position of a scene."""
+    """Draw the position of a scene; nothing before a match has one."""
+    if scene.position is None:
+        return ""
     return draw_text(scene.rules, scene.position, display)
 
 

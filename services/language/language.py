@@ -45,7 +45,7 @@ def _help(call: Call) -> Answer:
 def _help_on(topic: str) -> Answer:
     """Show how commands of that name are written, or else a game's page."""
     forms = [form.usage() for form in _GENERAL if form.name.split()[0] == topic]
-    forms += [form.usage(game) for form in _OF_GAMES if form.name == topic for game in _games()]
+    forms += [form.usage("GAME") for form in _OF_GAMES if form.name == topic]
     return Answer(page="\n".join(forms)) if forms else _game_page(current(topic))
 
 

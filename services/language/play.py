@@ -5,9 +5,11 @@ Everything a door can tell without deciding is told here and never queued.
 
 from collections.abc import Sequence
 
+import msgspec
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Decline, Move, Offer, Resign, Sent, Start
 from domain.match.decide import OFFER_KINDS, read_move, seat_of
@@ -30,14 +32,48 @@ def challenge(call: Call) -> Answer:
     if not names:
         raise misused(call)
     rules = call.rules
-    options = rules.write_options(rules.read_options(flags))
+    ours = _read_draw_flags([flag for flag in flags if flag.startswith("--")])
+    options = rules.read_options([flag for flag in flags if not flag.startswith("--")])
     _check_players(rules, names)
+    if ours != _NO_FLAGS and not rules.needs_draw(options, len(names)):
+        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
     seats = tuple(call.desk.accounts.id_of(name) for name in names)
     command = command_id(call.door, seats[0], call.key)
-    start = Start(rules=rules_id(rules), options=options, seats=seats)
+    start = Start(
+        rules=rules_id(rules),
+        options=rules.write_options(options),
+        seats=seats,
+        text=entropy_text(command, ours.word) if rules.needs_draw(options, len(names)) else b"",
+        gather=ours.gather,
+    )
     call.desk.ready()  # before a number is given to what could not be sent
     board = call.desk.store.allocate(command)
     return _deliver(call, Sent(board, command, seats[0], start), 0)
+
+
+class _DrawFlags(msgspec.Struct, frozen=True):
+    word: str = ""
+    gather: bool = False
+
+
+_NO_FLAGS = _DrawFlags()
+
+
+def _read_draw_flags(flags: Sequence[str]) -> _DrawFlags:
+    """Read `--entropy=WORD` and `--gather`, each at most once."""
+    word, gather = "", False
+    for flag in flags:
+        name, mark, value = flag.partition("=")
+        if name == "--entropy" and value and not word:
+            word = value
+        elif name == "--gather" and not mark and not gather:
+            gather = True
+        else:
+            raise Refusal(
+                Code.BAD_OPTION,
+                f"{flag[:24]!r} can't stand here; --entropy=WORD and --gather can, once each",
+            )
+    return _DrawFlags(word, gather)
 
 
 def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
@@ -81,9 +117,20 @@ def _act(call: Call, text: str) -> Answer:
     state = present(call, board)
     account = call.desk.accounts.verify(call.words[1], call.words[2])
     seat_of(account, state)
-    command = _read_action(call, pinned(state.rules), text)
-    sent = Sent(board, command_id(call.door, account, call.key), account, command)
-    return _deliver(call, sent, state.ply)
+    id_ = command_id(call.door, account, call.key)
+    if state.gathering and text.lower().split()[:1] == ["accept"]:
+        command: Command = _read_consent(text.split()[1:], id_)
+    else:
+        command = _read_action(call, pinned(state.rules), text)
+    return _deliver(call, Sent(board, id_, account, command), state.ply)
+
+
+def _read_consent(flags: Sequence[str], command: bytes) -> Command:
+    """Read what follows `accept` in a match that waits for entropy."""
+    ours = _read_draw_flags(flags)
+    if ours.gather:
+        raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
+    return commands.Answer(accept=True, text=entropy_text(command, ours.word) if ours.word else b"")
 
 
 def _read_action(call: Call, rules: AnyRules, text: str) -> Command:
@@ -97,16 +144,16 @@ def _read_action(call: Call, rules: AnyRules, text: str) -> Command:
         case ["reject"]:
             return commands.Answer(accept=False)
         case ["propose", kind]:
-            return _read_offer(kind)
+            return _read_offer(rules, kind)
         case ["propose", *_]:
             raise misused(call)
         case _:
             return _read_move(rules, text)
 
 
-def _read_offer(kind: str) -> Offer:
-    if kind not in OFFER_KINDS:
-        can = ", ".join(OFFER_KINDS)
+def _read_offer(rules: AnyRules, kind: str) -> Offer:
+    if kind not in (*OFFER_KINDS, *rules.offers):
+        can = ", ".join((*OFFER_KINDS, *rules.offers))
         raise Refusal(Code.UNKNOWN_OFFER, f"{kind[:24]!r} can't be proposed; what can be is: {can}")
     return Offer(kind=kind)
 

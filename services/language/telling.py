@@ -8,9 +8,11 @@ import msgspec
 from domain.match.events import (
     AccountId,
     Answered,
+    Challenged,
     Declined,
     Ended,
     Event,
+    Gathered,
     MatchStarted,
     Moved,
     Offered,
@@ -38,13 +40,14 @@ class Scene(msgspec.Struct, frozen=True):
     rules: AnyRules
     names: tuple[str, ...]
     position: Any
-    """A struct of the game's own type."""
+    """A struct of the game's own type; None while there is none, before a draw."""
 
     @classmethod
     def of(cls, desk: Desk, board: int, state: MatchState) -> Self:
         """Look up what a state alone does not tell."""
         names = _names(desk, state.seats)
-        return cls(board, state, pinned(state.rules), names, position_of(state))
+        position = None if state.unplaced else position_of(state)
+        return cls(board, state, pinned(state.rules), names, position)
 
     def who(self, seat: Seat) -> str:
         """Name a player with the side played, such as `Light (alice)`."""
@@ -79,13 +82,23 @@ def _names(desk: Desk, seats: Sequence[AccountId]) -> tuple[str, ...]:
 
 def tell(scene: Scene, events: Sequence[Event]) -> str:
     """Say what a command led to; `scene` is the match after its last event."""
-    first, *more = events
-    said = _said(scene, first)
-    if more:
-        return f"{scene.place}: {said}; {ending(scene)}"
-    if isinstance(first, Moved | MatchStarted) and scene.state.next is not None:
-        said = f"{said}; it is {scene.turn(scene.state.next)}"
-    return f"{scene.place}: {said}"
+    said = [_said(scene, event) for event in events]
+    if isinstance(events[-1], Moved | MatchStarted | Resigned) and scene.state.next is not None:
+        said += [*_passed(scene, events[-1]), f"it is {scene.turn(scene.state.next)}"]
+    return f"{scene.place}: {'; '.join(said)}"
+
+
+def _passed(scene: Scene, event: Event) -> list[str]:
+    """Say who was passed by the rules between a move and the next one's turn."""
+    if not isinstance(event, Moved) or event.next is None:
+        return []
+    count = len(scene.names)
+    between = range(event.seat + 1, event.seat + 1 + (event.next - event.seat - 1) % count)
+    return [
+        f"{scene.who(seat % count)} can't move and is passed"
+        for seat in between
+        if seat % count in scene.state.seats_in
+    ]
 
 
 def _said(scene: Scene, event: Event) -> str:  # noqa: PLR0911 - one for each event
@@ -93,6 +106,16 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: PLR0911 - one for each ev
         case MatchStarted():
             players = " against ".join(map(scene.who, range(len(scene.names))))
             return f"{scene.rules.title}{scene.options} has started, {players}"
+        case Challenged():
+            players = " against ".join(map(scene.who, range(len(scene.names))))
+            waited = scene.everyone(range(1, len(scene.names)))
+            return (
+                f"{scene.rules.title}{scene.options} is called for, {players}; "
+                f"it starts when {waited} said accept"
+            )
+        case Gathered():
+            gave = "gave entropy" if event.text else "gave no entropy"
+            return f"{scene.who(event.seat)} accepted and {gave}"
         case Moved():
             return f"{scene.who(event.seat)} played {event.move}"
         case Offered():
@@ -147,6 +170,9 @@ def heading(scene: Scene) -> str:
 
 def _standing(scene: Scene) -> str:
     state = scene.state
+    if state.gathering:
+        waited = [seat for seat, text in enumerate(state.texts) if text is None]
+        return f"it starts when {scene.everyone(waited)} said accept"
     now = ending(scene) if state.over or state.next is None else f"it is {scene.turn(state.next)}"
     return f"{now}; the last move was {state.moves_of(state.ply)[-1]}" if state.ply else now
 

@@ -8,6 +8,7 @@ from fakes.games import whole_game
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
+from domain.rules import RULES
 from services.cli.verify import check
 from services.language import Language
 
@@ -39,7 +40,7 @@ def test_help_shows_the_general_page_a_games_page_and_how_a_command_is_written(t
     assert game.code == ""
     assert "THE POWER OF TWO" in game.text
     assert terminal.do("pow2 help") == game
-    assert terminal.do("HELP Move").text == "pow2 move BOARD userid password MOVE[#ply]"
+    assert terminal.do("HELP Move").text == "GAME move BOARD userid password MOVE[#ply]"
 
 
 def test_help_needs_nothing_of_the_desk():
@@ -48,7 +49,9 @@ def test_help_needs_nothing_of_the_desk():
 
 
 def test_games_lists_the_games(terminal):
-    assert terminal.do("games").text.startswith("pow2: The Power of Two, for 2 players")
+    listed = terminal.do("games").text.splitlines()
+    assert len(listed) == len({rules.key for rules in RULES})
+    assert any(line.startswith("pow2: The Power of Two, for 2 players") for line in listed)
 
 
 def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):

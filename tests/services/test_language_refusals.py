@@ -30,7 +30,7 @@ AT_THE_DOOR = [
     ("pow2", Code.USAGE, "say what to do: pow2 challenge"),
     ("pow2 shwo 1", Code.UNKNOWN_COMMAND, "did you mean `pow2 show`?"),
     ("pow2 xyzzy 1", Code.UNKNOWN_COMMAND, "`help` lists the commands"),
-    ("chess challenge alice bob", Code.UNKNOWN_GAME, "'chess'; the games are pow2"),
+    ("chess challenge alice bob", Code.UNKNOWN_GAME, "'chess'; the games are"),
     ("pow challenge alice bob", Code.UNKNOWN_GAME, "did you mean 'pow2'?"),
     ("help chess", Code.UNKNOWN_GAME, "'chess'"),
     ("help pow2 pow2", Code.USAGE, "the form is `help [GAME|COMMAND]`"),

@@ -1,0 +1,147 @@
+"""Fair draws: chance that was fixed before the challenge came, and that anyone can recompute.
+
+Each shard has a chain of seeds, s(i-1) = SHA-256("matchpost-seed-v1", 0, "chain", 0, s(i)), made
+from its last, random one. The first, s(0), is the *anchor*: a leaf of the log before any is used.
+The k-th draw uses s(k) and reveals it; whoever knows s(k-1) can check it, and nobody can know it
+before. The players' entropy goes in too, so the operator does not know the draw when anchoring.
+
+From seed, entropy and the match's terms follows one pseudorandom key, by HKDF-Extract (RFC 5869),
+and from that a stream of bits for each purpose, by HMAC-SHA-256 in counter mode.
+"""
+
+import hmac
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+_LABEL: Final = b"matchpost-seed-v1\0"
+
+CHAIN_LENGTH: Final = 65_536
+"""Seeds of a chain that can be used: s(1) to s(CHAIN_LENGTH)."""
+
+SEED_BYTES: Final = 32
+
+
+class Draw(msgspec.Struct, frozen=True, array_like=True):
+    """What a match's start event reveals of its draw."""
+
+    chain: int
+    """Number of the shard's chain, from 1."""
+    k: int
+    """Which seed of the chain, from 1."""
+    seed: bytes
+    """s(k)."""
+    texts: tuple[bytes, ...]
+    """Each player's entropy text, by seat; empty for those who gave none."""
+
+
+class Seed(msgspec.Struct, frozen=True):
+    """The seed that the next draw of a shard uses."""
+
+    chain: int
+    k: int
+    seed: bytes
+
+
+def before(seed: bytes) -> bytes:
+    """Give s(i-1) for s(i)."""
+    return sha256(_LABEL + b"chain\0" + seed).digest()
+
+
+def steps_back(seed: bytes, steps: int) -> bytes:
+    """Give s(i - steps) for s(i)."""
+    for _ in range(steps):
+        seed = before(seed)
+    return seed
+
+
+def entropy_text(command: bytes, word: str) -> bytes:
+    """Give the text of a player who gave entropy: the command id, and SHA-256 of the word."""
+    return command + sha256(word.encode()).digest()
+
+
+def contribution(account: bytes, text: bytes) -> bytes:
+    """Give c(i), a player's part of the key material: 32 bytes."""
+    return sha256(_LABEL + b"player\0" + account + text).digest()
+
+
+def terms(board: int, rules: str, options: Sequence[str]) -> bytes:
+    """Give the salt: SHA-256 of board, game, rules version and options as recorded.
+
+    They are written as one line of text, separated by single blanks.
+    """
+    game, _, version = rules.partition("/")
+    return sha256(" ".join([str(board), game, version, *options]).encode()).digest()
+
+
+def key_of(
+    draw: Draw, seats: Sequence[bytes], board: int, rules: str, options: Sequence[str]
+) -> bytes:
+    """Give the pseudorandom key of a match's draw: 32 bytes."""
+    parts = [contribution(a, text) for a, text in zip(seats, draw.texts, strict=True)]
+    material = draw.seed + b"".join(parts)
+    return hmac.digest(terms(board, rules, options), material, "sha256")
+
+
+class Stream:
+    """The draws of one match: bits from HMAC-SHA-256(key, label, rules, purpose, counter).
+
+    Each purpose has its own counter from 0. Implements `domain.rules.api.Chance`.
+    """
+
+    def __init__(self, key: bytes, rules: str) -> None:
+        self._key = key
+        self._rules = rules
+        self._purposes: dict[str, _Bits] = {}
+
+    def below(self, purpose: str, n: int) -> int:
+        """Give a uniform integer from 0 to n - 1.
+
+        Takes bit_length(n - 1) bits, the most significant first, until they are less than n.
+        """
+        if n < 1:
+            raise ValueError(f"no integer is below {n}")
+        bits = self._purposes.get(purpose)
+        if bits is None:
+            prefix = _LABEL + self._rules.encode() + b"\0" + purpose.encode() + b"\0"
+            bits = self._purposes[purpose] = _Bits(self._key, prefix)
+        width = (n - 1).bit_length()
+        while (found := bits.take(width)) >= n:
+            pass
+        return found
+
+    def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
+        """Give the items in a uniform random order: Fisher and Yates, from the top."""
+        found = list(items)
+        for top in range(len(found) - 1, 0, -1):
+            other = self.below(purpose, top + 1)
+            found[top], found[other] = found[other], found[top]
+        return found
+
+
+class _Bits:
+    """A stream of bits, taken from blocks of 256."""
+
+    def __init__(self, key: bytes, prefix: bytes) -> None:
+        self._key = key
+        self._prefix = prefix
+        self._counter = 0
+        self._bits = 0
+        self._left = 0
+
+    def take(self, width: int) -> int:
+        """Give the next `width` bits as an integer, the first bit the most significant."""
+        while self._left < width:
+            data = self._prefix + self._counter.to_bytes(8, "big")
+            block = hmac.digest(self._key, data, "sha256")
+            self._bits = self._bits << 256 | int.from_bytes(block, "big")
+            self._left += 256
+            self._counter += 1
+        self._left -= width
+        found = self._bits >> self._left
+        self._bits &= (1 << self._left) - 1
+        return found

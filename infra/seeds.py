@@ -1,0 +1,121 @@
+"""The secret ends of the shards' chains of seeds, and the next seed of each.
+
+A chain's secret is a file of its own, named after shard, chain and anchor, written and synced before
+the anchor becomes a leaf of the log: a chain that is anchored can always be used. A file whose anchor
+is in no log is never used, so seeds that were revealed in other data can't come up again.
+"""
+
+import logging
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from domain.fairness import CHAIN_LENGTH, SEED_BYTES, Seed, before
+from domain.match.events import SCHEMA, AnchorLeaf, encode
+from infra.store.port import Draws, Store
+
+logger = logging.getLogger(__name__)
+
+_EVERY: Final = 256
+"""How many seeds lie between two that are kept in memory."""
+
+
+class LostSeedsError(Exception):
+    """A chain is anchored in the log, and its secret is not in the folder."""
+
+
+class Seeds:
+    """Gives the next seeds of the shards; `folder` is the workers' own, for nobody else to read."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self._store = store
+        self._folder = folder
+        self._marks: dict[tuple[int, int], list[bytes]] = {}
+
+    def next(self, shard: int, after: Seed | None = None) -> Seed:
+        """Give the seed that the shard's next draw uses; after `after`, if that is given.
+
+        Anchors a first or a new chain where one is needed. Raises `LostSeedsError`.
+        """
+        draws = self._draws(shard)
+        used = draws.used
+        if after is not None and after.chain == draws.chain:
+            used = max(used, after.k)
+        if used >= CHAIN_LENGTH:
+            if after is not None:
+                # those before have to be committed before a new chain can follow
+                raise ChainUsedUp
+            draws, used = self._new_chain(shard, draws.chain), 0
+        return Seed(draws.chain, used + 1, self._seed(shard, draws, used + 1))
+
+    def _draws(self, shard: int) -> Draws:
+        return self._store.draws(shard) or self._new_chain(shard, 0)
+
+    def _new_chain(self, shard: int, last: int) -> Draws:
+        end = secrets.token_bytes(SEED_BYTES)
+        marks = _marks(end)
+        anchor = marks[0]
+        _write_secret(self._file(shard, last + 1, anchor), end)
+        leaf = encode(AnchorLeaf(SCHEMA, shard, last + 1, anchor))
+        if self._store.anchor(shard, last + 1, anchor, leaf):
+            logger.info("shard %d: chain %d of seeds is anchored", shard, last + 1)
+        draws = self._store.draws(shard)
+        if draws is None:
+            raise RuntimeError(f"shard {shard} has no chain of seeds after one was anchored")
+        return draws
+
+    def _seed(self, shard: int, draws: Draws, k: int) -> bytes:
+        marks = self._marks.get((shard, draws.chain))
+        if marks is None:
+            marks = self._marks[shard, draws.chain] = _marks(self._secret(shard, draws))
+        if marks[0] != draws.anchor:
+            raise LostSeedsError(f"the secret of chain {draws.chain} of shard {shard} is another's")
+        above = -(-k // _EVERY)
+        seed = marks[above]
+        for _ in range(above * _EVERY - k):
+            seed = before(seed)
+        return seed
+
+    def _secret(self, shard: int, draws: Draws) -> bytes:
+        file = self._file(shard, draws.chain, draws.anchor)
+        try:
+            return file.read_bytes()
+        except FileNotFoundError:
+            raise LostSeedsError(
+                f"the secret of chain {draws.chain} of shard {shard} is missing: {file}; "
+                "restore it from a backup"
+            ) from None
+
+    def _file(self, shard: int, chain: int, anchor: bytes) -> Path:
+        return self._folder / f"s{shard:02}-{chain}-{anchor.hex()[:16]}"
+
+
+class ChainUsedUp(Exception):  # noqa: N818 - it says what is the case
+    """All seeds of a chain are taken by draws that are not committed yet; try again after that."""
+
+
+def _marks(end: bytes) -> list[bytes]:
+    """Give s(0), s(256), s(512) and so on to s(CHAIN_LENGTH), from the last."""
+    found = [end]
+    seed = end
+    for k in range(CHAIN_LENGTH - 1, -1, -1):
+        seed = before(seed)
+        if k % _EVERY == 0:
+            found.append(seed)
+    return found[::-1]
+
+
+def _write_secret(file: Path, secret: bytes) -> None:
+    """Write a new file and sync it and its folder."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(secret)
+        opened.flush()
+        os.fsync(opened.fileno())
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
