@@ -1,0 +1,55 @@
+"""The way in: how a door hears of an outcome, and what it is told instead of one."""
+
+from collections.abc import Iterator
+
+import fakeredis
+import pytest
+from fakes.desk import FakeDesk
+from fakes.given import ALICE, BOB, sent
+
+from domain.errors import Code, Refusal
+from domain.match.commands import Move, Start
+from infra import keys
+from infra.lanes import Lanes
+from infra.store.port import REFUSALS
+from services.post import Pending, Post
+
+START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
+
+
+@pytest.fixture
+def desk() -> Iterator[FakeDesk]:
+    opened = FakeDesk()
+    opened.post.send(START, 0)
+    yield opened
+    opened.close()
+
+
+def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(desk: FakeDesk) -> None:
+    with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as elsewhere:
+        deaf = Post(desk.store, Lanes(desk.client, desk._drain), elsewhere)
+        assert deaf.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=10).accepted
+        deaf.close()
+
+
+def test_a_command_waits_under_an_id_and_another_comes_with_it(desk: FakeDesk) -> None:
+    desk.awake = False
+    with pytest.raises(Pending):
+        desk.post.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
+    desk.awake = True
+    desk.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
+    with pytest.raises(Refusal) as caught:
+        desk.post.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
+    assert caught.value.code == Code.ID_REUSED
+    assert desk.post.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
+
+
+def test_a_player_who_was_refused_too_often_is_told_at_the_door(desk: FakeDesk) -> None:
+    for number in range(REFUSALS):
+        refused = desk.post.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
+        assert refused.code == Code.NOT_YOUR_TURN
+    with pytest.raises(Refusal) as caught:
+        desk.post.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
+    assert caught.value.code == Code.TOO_MANY_REFUSALS
+    assert desk.store.depth(range(4)) == 0
+    assert len(desk.store.leaves(1, 0, 100)) == 1 + REFUSALS
