@@ -75,6 +75,8 @@ def test_a_move_may_name_the_ply_it_answers() -> None:
         "the command was meant for #3, but the match stands at #0",
         "m13-m9",
     )
+    later = [*STARTED, *alternating("m13-m9", "a13-c11")]
+    assert code(when(later, ALICE, Move(text="m9-m13", ply=0))) == Code.STALE_PLY
 
 
 def test_only_the_player_to_move_can_move() -> None:
