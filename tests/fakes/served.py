@@ -29,6 +29,7 @@ from services.cli.bench.workload import Game, games, moves, starts
 from services.post import Pending, Post
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
+SERVE = (str(SCRIPT), "serve")
 
 
 def until(condition: Callable[[], object], seconds: float = 20) -> float:
@@ -44,8 +45,11 @@ def until(condition: Callable[[], object], seconds: float = 20) -> float:
 class Served:
     """The server process; `with` starts and stops it."""
 
-    def __init__(self, data: Path, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, data: Path, env: Mapping[str, str] | None = None, argv: Sequence[str] = SERVE
+    ) -> None:
         self.data = data
+        self._argv = argv
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
         self.env = {**clean, "MATCHPOST_DATA": str(data), **(env or {})}
         self.process: subprocess.Popen[str] | None = None
@@ -54,7 +58,7 @@ class Served:
         """Start and wait for `ready`."""
         self.log = (self.data.parent / "serve.log").open("a")
         self.process = subprocess.Popen(
-            [SCRIPT, "serve"], env=self.env, stdout=subprocess.PIPE, stderr=self.log, text=True
+            self._argv, env=self.env, stdout=subprocess.PIPE, stderr=self.log, text=True
         )
         assert self.process.stdout is not None
         for line in self.process.stdout:

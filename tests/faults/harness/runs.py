@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from faults.harness import kills, power
+from faults.harness import copies, kills, lost, poison, power
 from faults.harness.results import Outcome
 
 from infra.faults import POINTS
@@ -28,5 +28,8 @@ RUNS: tuple[Run, ...] = (
     Run("server", "server", kills.servers, 5, 300),
     Run("power", "power", power.cuts, 3, 300),
     Run("power-everysec", "power", power.control, 1, 10),
+    Run("lost-replies", "replies", lost.replies, 20, 500),
+    Run("copies", "copies", copies.copies, 500, 20_000),
+    Run("poison", "poison", poison.doses, 6, 60),
     *(Run(f"stop-{p}", "zombies", partial(kills.zombies, p), 1, 25) for p in STOPPED_AT),
 )

@@ -2,10 +2,10 @@
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fakes.served import Served, until
+from fakes.served import SERVE, Served, until
 from faults.harness import held
 from faults.harness.checker import check
 from faults.harness.elsewhere import elsewhere
@@ -23,17 +23,26 @@ DRAINED_SECONDS = 30
 class Station:
     """One server on one data directory, started again as often as need be."""
 
-    def __init__(self, folder: Path, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        env: Mapping[str, str] | None = None,
+        *,
+        url: str | None = None,
+        argv: Sequence[str] = SERVE,
+    ) -> None:
+        """`url` names the server to look at, if it is not the embedded one."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.data = folder / "data"
         self.once = folder / "once"
-        self.served = Served(self.data, env)
+        self._url = url
+        self.served = Served(self.data, env, argv)
         self.record = Record(folder / "record.jsonl")
 
     def connect(self) -> Redis:
         """A client of the server."""
-        return make_client(socket_url(self.data))
+        return make_client(self._url or socket_url(self.data))
 
     def start(self) -> None:
         """Start the server."""

@@ -1,0 +1,109 @@
+"""`matchpost serve` with workers whose decider is poisoned for marked moves.
+
+As a program: `serve`, or `worker NAME`, which is what `serve` starts.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from domain.match.commands import Move, Sent
+from domain.match.decide import Decided, Rejected, decide
+from domain.match.state import MatchState
+from infra.durability import verify
+from infra.embedded import EmbeddedServer
+from infra.lanes import Lanes
+from infra.queue import wake
+from infra.settings import load
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+from services.compose import Composition
+from services.serve.child import ProcessChild
+from services.serve.logs import log_to_stderr
+from services.serve.supervisor import Supervisor
+from workers import command
+from workers.keeper import Keeper
+
+MARK = "poison:"
+"""Begins a poisoned move; the kind follows."""
+
+HERE = Path(__file__)
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+def _regex() -> None:
+    re.fullmatch(r"(a|aa)+$", "a" * 80 + "b")
+
+
+def _recursion() -> None:
+    _recursion()
+
+
+def _power() -> None:
+    9**9**9
+
+
+def _allocation() -> None:
+    kept = []
+    while True:
+        kept.append(b"x" * (1 << 20) + bytes(len(kept)))
+
+
+def _exception() -> None:
+    raise RuntimeError("a rule that fails")
+
+
+KINDS: dict[str, Callable[[], None]] = {
+    "loop": _loop,
+    "regex": _regex,
+    "recursion": _recursion,
+    "power": _power,
+    "allocation": _allocation,
+    "exception": _exception,
+}
+
+
+def poisoned(sent: Sent, state: MatchState) -> Decided | Rejected:
+    """Decide; a marked move does what its mark says instead."""
+    if isinstance(sent.command, Move) and sent.command.text.startswith(MARK):
+        KINDS[sent.command.text.removeprefix(MARK)]()
+    return decide(sent, state)
+
+
+def _serve() -> None:
+    settings = load()
+    log_to_stderr("serve")
+    with EmbeddedServer(settings.data) as server, server.client() as client:
+        verify(client, settings.durability)
+        store = RedisStore(client, settings.durability)
+        shape = store.create(Shape(settings.shards, settings.workers))
+        keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
+        env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": server.url}
+        workers = [
+            ProcessChild(name, [sys.executable, str(HERE), "worker", name], env=env)
+            for name in (f"matchpost worker {n}" for n in range(shape.lanes))
+        ]
+        supervisor = Supervisor(workers, tick=keeper.tick, foundation=[server])
+        supervisor.run(started=lambda: print("ready", flush=True))  # noqa: T201 - as `serve` does
+
+
+def _work(name: str) -> None:
+    log_to_stderr(name)
+    with Composition(load(), listening=command.IDLE_SECONDS) as parts:
+        command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve"]:
+            _serve()
+        case ["worker", name]:
+            _work(name)
+        case other:
+            sys.exit(f"serve, or worker NAME, not {other}")
