@@ -5,16 +5,22 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.kadon import draw_line, draw_pow2
+from domain.drawing.kadon import draw_goliath, draw_line, draw_pow2
 from domain.drawing.powerdrain import draw_powerdrain
+from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
 from domain.errors import Code, Refusal
 from domain.rules.api import AnyRules
 
 __all__ = ["draw_text"]
 
 _DRAWERS: Final[Mapping[str, Callable[[Mapping[str, Any], str], str]]] = {
+    "goliath": draw_goliath,
     "line": draw_line,
     "pow2": draw_pow2,
+    "jump": draw_jump,
+    "one": draw_one,
+    "two": draw_two,
+    "duo": draw_duo,
 }
 """From a position's JSON form and a display; the key is the game's."""
 

@@ -7,9 +7,15 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.api import AnyRules, IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.duo import Duo
+from domain.rules.goliath import Goliath
+from domain.rules.halves import Halves
+from domain.rules.jump import Jump
 from domain.rules.line import Line
+from domain.rules.one import One
 from domain.rules.pow2 import Pow2
 from domain.rules.powerdrain import Powerdrain
+from domain.rules.two import Two
 
 __all__ = [
     "RULES",
@@ -26,7 +32,17 @@ __all__ = [
     "unpack",
 ]
 
-RULES: Final[tuple[AnyRules, ...]] = (Pow2(), Line(), Powerdrain())
+RULES: Final[tuple[AnyRules, ...]] = (
+    Pow2(),
+    Goliath(),
+    Line(),
+    Powerdrain(),
+    Halves(),
+    Jump(),
+    One(),
+    Two(),
+    Duo(),
+)
 """Every version of every game that can be played or replayed; old versions are never removed."""
 
 

@@ -81,7 +81,7 @@ class IllegalMove(Refusal):
 class _Plain:
     """What most games have nothing to say about."""
 
-    def note(self, options: object) -> str:
+    def note(self, options: Any) -> str:
         """Say nothing."""
         del options
         return ""
@@ -105,11 +105,11 @@ class WithoutOffers(_Plain):
 
     offers: tuple[str, ...] = ()
 
-    def check_offer(self, position: object, kind: str) -> None:
+    def check_offer(self, position: Any, kind: str) -> None:
         """Never asked: the game has no offers of its own."""
         raise ValueError(f"no offer {kind!r} in {position!r}")
 
-    def agreed(self, position: object, kind: str) -> Outcome | None:
+    def agreed(self, position: Any, kind: str) -> Outcome | None:
         """Never asked: the game has no offers of its own."""
         raise ValueError(f"no offer {kind!r} in {position!r}")
 

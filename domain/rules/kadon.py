@@ -145,16 +145,49 @@ def _along(ray: tuple[int, ...]) -> list[tuple[int, Reach]]:
     return reaches
 
 
-def _slides(lines: tuple[tuple[int, ...], ...]) -> Slides:
+def _slides(lines: tuple[tuple[int, ...], ...], steps: int = len(NAMES)) -> Slides:
     slides: list[list[tuple[int, dict[int, Reach]]]] = [[] for _ in NAMES]
     for line in lines:
         for place, origin in enumerate(line):
-            back, ahead = _along(line[:place][::-1]), _along(line[place + 1 :])
+            before, after = line[:place][::-1][:steps], line[place + 1 :][:steps]
+            back, ahead = _along(before), _along(after)
             table = {one | other: near + far for one, near in back for other, far in ahead}
-            slides[origin].append((board_of(line) ^ 1 << origin, table))
+            slides[origin].append((board_of(before + after), table))
     return tuple(map(tuple, slides))
 
 
 SLIDES: Final = _slides(LINES)
 SLIDES_INSIDE: Final = _slides(LINES[4:])
 """The same without the four outer edges."""
+SLIDES_SHORT: Final = _slides(LINES, 2)
+"""No farther than two intersections along the line."""
+
+
+LINE_SETS: Final = tuple(map(board_of, LINES))
+"""The intersections of each line, as sets."""
+
+
+def _seen(at: int) -> int:
+    seen = 0
+    for line in LINE_SETS:
+        if line >> at & 1:
+            seen |= line
+    return seen
+
+
+SEEN: Final = tuple(map(_seen, range(len(NAMES))))
+"""For each intersection, all that share a line with it, itself included."""
+
+
+def _jumps() -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    jumps: list[list[tuple[int, int, int]]] = [[] for _ in NAMES]
+    for line in LINES:
+        for a, over, b in zip(line, line[1:], line[2:], strict=False):
+            jumps[a].append((b, 1 << over, 1 << b))
+            jumps[b].append((a, 1 << over, 1 << a))
+    return tuple(tuple(sorted(found)) for found in jumps)
+
+
+JUMPS: Final = _jumps()
+"""For each intersection, where a piece lands that jumps over the next one on a line, in sorting
+order, each with the sets of what it jumps over and of the landing."""

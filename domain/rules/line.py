@@ -17,7 +17,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
-from domain.rules.kadon import INDEX, LINES, NAMES, bits, board_of, names_of
+from domain.rules.kadon import INDEX, NAMES, SEEN, bits, names_of
 from domain.rules.options import read_options, write_options
 
 __all__ = ["Ending", "Intersection", "Line", "LineOptions", "LinePosition"]
@@ -61,25 +61,13 @@ class LinePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _EVERYWHERE: Final = (1 << len(NAMES)) - 1
 
 
-def _seen(at: int) -> int:
-    seen = 0
-    for line in LINES:
-        if at in line:
-            seen |= board_of(line)
-    return seen
-
-
-_SEEN: Final = tuple(map(_seen, range(len(NAMES))))
-"""For each intersection, all that share a line with it, itself included."""
-
-
 def _room(own: int, opposing: int, limit: int) -> int:
     """Give where a player may place a stone."""
     if limit and own.bit_count() >= limit:
         return 0
     barred = own
     for at in bits(opposing):
-        barred |= _SEEN[at]
+        barred |= SEEN[at]
     return _EVERYWHERE & ~barred
 
 
@@ -121,7 +109,7 @@ def _fault(position: LinePosition, at: Intersection) -> str:
     if (position.light | position.dark) >> at & 1:
         return f"it is occupied by {'x' if position.dark >> at & 1 else 'o'}"
     opposing = position.light if position.turn else position.dark
-    *others, final = names_of(_SEEN[at] & opposing)
+    *others, final = names_of(SEEN[at] & opposing)
     whose = f"{SIDES[1 - position.turn]}'s"
     if not others:
         return f"{whose} stone at {final} stands on a line through it"
@@ -159,7 +147,7 @@ def _check_position(position: LinePosition, counts: tuple[int, int]) -> None:
     if position.limit and max(counts) > position.limit:
         raise _bad(f"a player has more stones than {position.limit} (-stones)")
     for at in bits(light):
-        if shared := _SEEN[at] & dark:
+        if shared := SEEN[at] & dark:
             raise _bad(f"{NAMES[at]} and {names_of(shared)[0]} are opposing stones on one line")
     if to_move not in (0, 1) or (
         not _open_to(position, to_move) and _open_to(position, 1 - to_move)

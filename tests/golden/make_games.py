@@ -24,6 +24,7 @@ GAMES = 20
 LONGEST = 5000
 
 FAMILIES = {
+    "goliath": ((2, ""), (2, "-goliath_first"), (2, "-count")),
     "line": ((2, ""), (2, "-stones=16"), (2, "-stones=8")),
     "pow2": (
         (2, ""), (2, "-exact"), (2, "-noborder"), (2, "-fast"), (2, "-middle"), (2, "-free"),

@@ -1,0 +1,236 @@
+"""David and Goliath: move your figure, throw a stone, and leave the other no way out.
+
+1. The figure moves along a line over empty intersections, David any distance, Goliath one or two.
+2. Then a stone is thrown from there along a line, David one or two far, Goliath any distance;
+   nothing passes over figures or stones.
+3. With all 15 used up, an own stone off the outer edges is picked up and thrown elsewhere; if
+   there is none, the turn is the move alone. Who can't move loses.
+4. When stones separate the figures, the players may agree to count: the larger region wins.
+   With `-count` that is judged after every move. With `-goliath_first` Goliath begins.
+
+Notation: `m13-h8:i9`, `m13-h8:c3>i9` (the stone at c3 is picked up), `m13-h8`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
+from domain.rules.goliath_faults import FORM, fault
+from domain.rules.goliath_turns import (
+    SIDES,
+    STONES,
+    GoliathMove,
+    GoliathPosition,
+    can_move,
+    count_moves,
+    larger,
+    letters,
+    moves,
+    play,
+    regions,
+    write,
+)
+from domain.rules.kadon import INDEX, NAMES
+from domain.rules.options import read_options, write_options
+
+__all__ = ["Ending", "Goliath", "GoliathMove", "GoliathOptions", "GoliathPosition"]
+
+
+class GoliathOptions(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    goliath_first: bool = False
+    count: bool = False
+
+
+class Ending(StrEnum):
+    """Why a match is over by the rules."""
+
+    NO_MOVE = "no-move"
+    """The player to move can't, and loses."""
+    LARGER_REGION = "larger-region"
+    """The figures are separated and were counted; the larger region wins."""
+
+
+_START: Final = (INDEX["m13"], INDEX["a1"])
+
+
+def _intersection(name: str) -> int:
+    try:
+        return INDEX[name]
+    except KeyError:
+        problem = f"{name[:24]!r} is no intersection" if name else "an intersection is missing"
+        raise UnreadableMove(f"{problem}; {FORM}") from None
+
+
+def _read(text: str) -> GoliathMove:
+    movement, colon, throw = "".join(text.split()).lower().partition(":")
+    origin, hyphen, place = movement.partition("-")
+    if not text.isascii() or not hyphen:
+        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+    ends = _intersection(origin), _intersection(place)
+    if not colon:
+        return GoliathMove(*ends)
+    stone, picked, target = throw.rpartition(">")
+    if not picked:
+        return GoliathMove(*ends, _intersection(target))
+    return GoliathMove(*ends, stone=_intersection(stone), target=_intersection(target))
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["D", "G", "o", "x"]]
+    supply: tuple[int, int]
+
+
+def _bad(problem: str) -> Refusal:
+    return Refusal(Code.BAD_SETUP, f"this is no position of goliath: {problem}")
+
+
+def _places(board: Mapping[str, str], letter: str) -> list[int]:
+    return [INDEX[name] for name, there in board.items() if there == letter]
+
+
+def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
+    try:
+        given = msgspec.convert(data, _PositionJson)
+    except msgspec.ValidationError as error:
+        raise _bad(str(error)) from None
+    for name in given.board:
+        if name not in INDEX:
+            raise _bad(f"{name[:24]!r} is no intersection")
+    david, goliath = _places(given.board, "D"), _places(given.board, "G")
+    if len(david) != 1 or len(goliath) != 1:
+        raise _bad("there has to be one D and one G")
+    light, dark = (sum(1 << at for at in _places(given.board, letter)) for letter in "ox")
+    left = (STONES - light.bit_count(), STONES - dark.bit_count())
+    if min(left) < 0 or given.supply != left:
+        raise _bad(f"board and supply don't make {STONES} stones each")
+    if to_move not in (0, 1):
+        raise _bad(f"it can't be the turn of seat {to_move}")
+    return GoliathPosition(david[0], goliath[0], light, dark, to_move, options.count)
+
+
+def _counted(position: GoliathPosition) -> Outcome | None:
+    """Give the ending when the figures are separated and one's region is larger."""
+    winner = larger(position)
+    if winner is None:
+        return None
+    sizes = [region.bit_count() for region in regions(position) or ()]
+    unit = "intersection" if sizes[winner] == 1 else "intersections"
+    detail = f"{SIDES[winner]} has the larger region, {sizes[winner]} {unit} to {sizes[1 - winner]}"
+    return Outcome((winner,), Ending.LARGER_REGION, detail)
+
+
+def _outcome(position: GoliathPosition) -> Outcome | None:
+    if position.counting and (counted := _counted(position)):
+        return counted
+    if can_move(position):
+        return None
+    return Outcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
+
+
+class Goliath(WithoutChance, ForTwo):
+    """David and Goliath, version 1."""
+
+    key = "goliath"
+    version = 1
+    title = "David and Goliath"
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("large", "small")
+    offers: tuple[str, ...] = ("count",)
+    position_type = GoliathPosition
+
+    def read_options(self, flags: Sequence[str]) -> GoliathOptions:
+        """Read option flags."""
+        return read_options(GoliathOptions, flags)
+
+    def write_options(self, options: GoliathOptions) -> tuple[str, ...]:
+        """Give the recorded form of options."""
+        return write_options(options)
+
+    def start(self, options: GoliathOptions, players: int, setup: object | None) -> GoliathPosition:
+        """Give the first position; chance has no part in it."""
+        if players not in self.players:
+            raise Refusal(Code.BAD_PLAYERS, f"goliath is played by two, not by {players}")
+        if setup is not None:
+            raise Refusal(Code.BAD_SETUP, "goliath has no setup that chance draws")
+        return GoliathPosition(*_START, 0, 0, int(options.goliath_first), options.count)
+
+    def to_move(self, position: GoliathPosition) -> Seat | None:
+        """Give the seat to move, None when the match is over."""
+        return None if _outcome(position) else position.turn
+
+    def moves(self, position: GoliathPosition) -> list[GoliathMove]:
+        """Give every legal move."""
+        return [] if _is_counted_out(position) else moves(position)
+
+    def count_moves(self, position: GoliathPosition) -> int:
+        """Count the legal moves, in most positions without making them."""
+        return 0 if _is_counted_out(position) else count_moves(position)
+
+    def legal_moves(self, position: GoliathPosition) -> Iterator[str]:
+        """Yield every legal move by destination, stone picked up and target, in sorting order."""
+        return map(write, sorted(self.moves(position), key=_sorting))
+
+    def read(self, text: str) -> GoliathMove:
+        """Read `from-to:target`, `from-to:stone>target` or `from-to`."""
+        return _read(text)
+
+    def write(self, move: GoliathMove) -> str:
+        """Give the canonical text of a move."""
+        return write(move)
+
+    def check(self, position: GoliathPosition, move: GoliathMove) -> GoliathMove:
+        """Give the move back if it is legal, else say which rule it breaks."""
+        over = _outcome(position)
+        wrong = f"the match is over: {over.detail}" if over else fault(position, move)
+        if wrong:
+            raise IllegalMove(f"{write(move)}: {wrong}")
+        return move
+
+    def play(self, position: GoliathPosition, move: GoliathMove) -> GoliathPosition:
+        """Apply a legal move."""
+        return play(position, move)
+
+    def outcome(self, position: GoliathPosition) -> Outcome | None:
+        """Give the ending: the larger region with `-count`, or a player who can't move."""
+        return _outcome(position)
+
+    def check_offer(self, position: GoliathPosition, kind: str) -> None:
+        """Raise `Refusal` with `no-offer` unless the figures are separated."""
+        del kind
+        if position.counting:
+            raise Refusal(Code.NO_OFFER, "with -count the regions are counted after every move")
+        if regions(position) is None:
+            raise Refusal(
+                Code.NO_OFFER,
+                "a count can be proposed only while stones separate David and Goliath",
+            )
+
+    def agreed(self, position: GoliathPosition, kind: str) -> Outcome | None:
+        """Give the ending by the larger region; None to play on when they are equal."""
+        del kind
+        return _counted(position)
+
+    def to_json(self, position: GoliathPosition) -> dict[str, Any]:
+        """Give figures and stones on the board and the number each player has left to throw."""
+        return {
+            "board": {NAMES[at]: letter for at, letter in letters(position).items()},
+            "supply": [STONES - position.light.bit_count(), STONES - position.dark.bit_count()],
+        }
+
+    def from_json(self, data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
+        """Read what `to_json` gave."""
+        return _from_json(data, options, to_move)
+
+
+def _is_counted_out(position: GoliathPosition) -> bool:
+    return position.counting and larger(position) is not None
+
+
+def _sorting(move: GoliathMove) -> int:
+    return (move.place << 7 | move.stone) << 7 | move.target
