@@ -1,0 +1,178 @@
+"""Halves: a group of hexagonal tiles grows, then shrinks, and who has none left wins.
+
+1. Chance (with `-manual_start` the players) adds tiles to one of each player until all have 12,
+   each to a cell that touches a tile of another colour.
+2. A keeps the colours or swaps them with B, who begins to remove; without a contract A begins.
+3. In turn each takes one own tile away. If the others fall apart, the largest group survives
+   (`-keep_*`: another), the rest goes too; of several the mover chooses.
+4. Who has no tile left wins; several at once share. With `-invert_win` the last with tiles wins.
+5. Who has no tile with enough `-free_edges` is passed; if nobody has, the fewest tiles win.
+
+Notation: `3` (the cell or tile of this number), `4,2` (remove 4, keep the group of 2; written
+with the group's lowest number, and only where there is a choice), `keep`, `swap`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from domain.errors import Code, Refusal
+from domain.rules.api import Chance, IllegalMove, Outcome, Seat, UnreadableMove, WithoutOffers
+from domain.rules.halves_faults import FORM, fault
+from domain.rules.halves_json import from_json, read_setup, setup_json, to_json
+from domain.rules.halves_turns import (
+    FIRST_CELLS,
+    KEEP,
+    OVER,
+    SIDES,
+    SWAP,
+    Ending,
+    HalvesMove,
+    HalvesOptions,
+    HalvesPosition,
+    Keep,
+    Phase,
+    Touch,
+    canonical,
+    first_position,
+    leave,
+    moves,
+    outcome,
+    place,
+    places,
+    play,
+)
+from domain.rules.options import read_options, write_options
+
+__all__ = [
+    "Ending",
+    "Halves",
+    "HalvesMove",
+    "HalvesOptions",
+    "HalvesPosition",
+    "Keep",
+    "Phase",
+    "Touch",
+]
+
+_WORDS: Final = {"keep": KEEP, "swap": SWAP}
+_NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
+_STUCK_FROM: Final = 4
+"""With so many free edges asked for, all may lack them; the outermost tile always has three."""
+
+
+class Halves(WithoutOffers):
+    """Halves, version 1."""
+
+    key = "halves"
+    version = 1
+    title = "Halves"
+    players: tuple[int, ...] = (2, 3)
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("numbered", "plain")
+    position_type = HalvesPosition
+
+    def read_options(self, flags: Sequence[str]) -> HalvesOptions:
+        """Read option flags."""
+        return read_options(HalvesOptions, flags)
+
+    def write_options(self, options: HalvesOptions) -> tuple[str, ...]:
+        """Give the recorded form of options."""
+        return write_options(options)
+
+    def note(self, options: HalvesOptions) -> str:
+        """Warn of free edges that all tiles may lack."""
+        if options.free_edges < _STUCK_FROM:
+            return ""
+        most = "most" if options.invert_win else "fewest"
+        return (
+            f"with -free_edges={options.free_edges} it can come to a position in which nobody can "
+            f"remove a tile; then the {most} tiles win"
+        )
+
+    def needs_draw(self, options: HalvesOptions, players: int) -> bool:
+        """Tell whether chance places the tiles."""
+        del players
+        return not options.manual_start
+
+    def draw(self, options: HalvesOptions, players: int, chance: Chance) -> object | None:
+        """Place the tiles in turn, each at one of the cells that qualify, all equally likely."""
+        if options.manual_start:
+            return None
+        position = first_position(options, players)
+        placed = list(zip(FIRST_CELLS, range(players), strict=False))
+        while position.phase is Phase.WAX:
+            free = places(position)
+            at = free[chance.below("halves/placement", len(free))]
+            placed.append((at, position.turn))
+            position = place(position, at)
+        return setup_json(placed)
+
+    def start(self, options: HalvesOptions, players: int, setup: object | None) -> HalvesPosition:
+        """Give the first position: one tile of each with `-manual_start`, else the drawn one."""
+        if players not in self.players:
+            raise Refusal(Code.BAD_PLAYERS, f"halves is played by two or three, not by {players}")
+        if not options.manual_start:
+            return read_setup(setup, options, players)
+        if setup is not None:
+            raise Refusal(Code.BAD_SETUP, "with -manual_start chance draws no setup for halves")
+        return first_position(options, players)
+
+    def to_move(self, position: HalvesPosition) -> Seat | None:
+        """Give the seat to move, None when the match is over."""
+        return None if position.turn == OVER else position.turn
+
+    def moves(self, position: HalvesPosition) -> list[HalvesMove]:
+        """Give every legal move."""
+        return moves(position)
+
+    def count_moves(self, position: HalvesPosition) -> int:
+        """Count the legal moves."""
+        return len(moves(position))
+
+    def legal_moves(self, position: HalvesPosition) -> Iterator[str]:
+        """Yield every legal move by numbers; keep before swap."""
+        return map(self.write, moves(position))
+
+    def read(self, text: str) -> HalvesMove:
+        """Read one or two numbers, or a word of the contract."""
+        plain = "".join(text.split()).lower()
+        if text.isascii() and plain in _WORDS:
+            return _WORDS[plain]
+        found = _NUMBERS.fullmatch(plain)
+        if not found:
+            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        return HalvesMove(int(found[1]), int(found[2] or 0))
+
+    def write(self, move: HalvesMove) -> str:
+        """Give the canonical text of a move."""
+        if not move.number:
+            return "swap" if move.kept else "keep"
+        return f"{move.number},{move.kept}" if move.kept else f"{move.number}"
+
+    def check(self, position: HalvesPosition, move: HalvesMove) -> HalvesMove:
+        """Give the legal move that is meant, else say which rule is broken."""
+        meant = canonical(position, move)
+        if meant is None:
+            raise IllegalMove(f"{self.write(move)}: {fault(position, move)}")
+        return meant
+
+    def play(self, position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
+        """Apply a move as `check` gave it."""
+        return play(position, move)
+
+    def leave(self, position: HalvesPosition, seat: Seat) -> HalvesPosition:
+        """Take one of three out: the tiles stay, the turns don't."""
+        return leave(position, seat)
+
+    def outcome(self, position: HalvesPosition) -> Outcome | None:
+        """Give the ending: someone without tiles, the last with tiles, or nothing to remove."""
+        return outcome(position)
+
+    def to_json(self, position: HalvesPosition) -> dict[str, Any]:
+        """Give phase, colours by seat and tiles; where there are any, the gone and the free."""
+        return to_json(position)
+
+    def from_json(self, data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
+        """Read what `to_json` gave; when the match is over the seat to move doesn't matter."""
+        return from_json(data, options, to_move)
