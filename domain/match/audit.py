@@ -120,7 +120,8 @@ def commands_of(  # noqa: PLR0911 - one return an event
         case Resigned():
             return [Resign()]
         case Declined():
-            return [Decline()]
+            # a match that waits for entropy is declined by rejecting it, too
+            return [Decline(), Answer(accept=False)]
         case Ended():
             raise Broken(first.seq, "a match ends by a command, and none is recorded before it")
         case _:  # pragma: no cover - the union is closed

@@ -12,6 +12,7 @@ from typing import Annotated, Any, BinaryIO, Final
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.fairness import Stream
 from domain.match.decide import read_move
 from domain.rules import AnyRules, current, pinned, rules_id
 from services.problems import FINE
@@ -19,6 +20,10 @@ from services.problems import FINE
 LINE_LIMIT: Final = 1 << 20
 """Bytes a line may have, its end not counted."""
 
+_USUAL: Final = 2
+"""Players of a match, unless told otherwise."""
+
+_SEED: Final = re.compile(r"[0-9A-Fa-f]{64}")
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,5}")
 
 
@@ -30,7 +35,8 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line that comes in."""
 
     game: str
-    players: _Number = 2
+    players: _Number | None = None
+    """2 unless the game is never played by two."""
     options: list[str] = []
     rules: str | _Number | None = None
     """Such as `pow2/1`, or the version alone; the newest if None."""
@@ -118,18 +124,16 @@ def _read(line: bytes) -> Request:
 
 def _answer(request: Request) -> dict[str, Any]:
     rules = _rules(request)
-    if request.seed is not None:
-        raise Refusal(
-            Code.BAD_SETUP, f"chance has no part in {rules.key}; leave the field seed out"
-        )
     options = rules.read_options(request.options)
-    positions = [rules.start(options, request.players, request.setup)]
+    players = _players(rules, request.players)
+    setup = _setup(rules, options, players, request)
+    positions = [rules.start(options, players, setup)]
     for ply, text in enumerate(request.moves):
         positions.append(_played(rules, positions[-1], ply, text))
     answer = {
         "ok": True,
         "rules": rules_id(rules),
-        "setup": request.setup,
+        "setup": setup,
         "ply": len(request.moves),
         **_shown(rules, positions[-1]),
         "result": _result(rules, positions[-1]),
@@ -148,6 +152,30 @@ def _rules(request: Request) -> AnyRules:
     if rules.key != newest.key:
         raise Refusal(Code.UNKNOWN_RULES, f"{name!r} are rules of {rules.key}, not {newest.key}")
     return rules
+
+
+def _players(rules: AnyRules, asked: int | None) -> int:
+    if asked is not None:
+        return asked
+    return _USUAL if _USUAL in rules.players else rules.players[0]
+
+
+def _setup(rules: AnyRules, options: Any, players: int, request: Request) -> Any:
+    """Give the setup: as recorded, or drawn from the seed; None where chance has no part."""
+    seed, setup = request.seed, request.setup
+    if players not in rules.players:
+        return setup  # which the rules' start refuses
+    if not rules.needs_draw(options, players):
+        if seed is not None:
+            raise Refusal(Code.BAD_SETUP, "chance decides nothing here; leave the field seed out")
+        return setup
+    if (seed is None) == (setup is None):
+        raise Refusal(Code.BAD_SETUP, f"chance sets up {rules.key}; give either a setup or a seed")
+    if seed is None:
+        return setup
+    if not _SEED.fullmatch(seed):
+        raise Refusal(Code.BAD_SETUP, "a seed is written as 64 hex digits")
+    return rules.draw(options, players, Stream(bytes.fromhex(seed), rules_id(rules)))
 
 
 def _played(rules: AnyRules, position: Any, ply: int, text: str) -> Any:

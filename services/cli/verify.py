@@ -15,10 +15,21 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
+from domain.fairness import CHAIN_LENGTH, steps_back
 from domain.match import commands
 from domain.match.audit import Verdict, commands_of, verify
 from domain.match.commands import Sent
-from domain.match.events import CommandId, Envelope, RefusedLeaf, decode, decode_refusal
+from domain.match.events import (
+    SCHEMA,
+    AnchorLeaf,
+    CommandId,
+    Envelope,
+    MatchStarted,
+    RefusedLeaf,
+    decode,
+    decode_refusal,
+    encode,
+)
 from domain.match.record import Broken, unpack_snapshot
 from infra.keys import shard_of
 from infra.outcomes import Outcome, parse
@@ -60,10 +71,12 @@ def check(store: Store, board: int) -> str:
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
     log = _Log(store, board)
-    _check_refusals(log, found, _check_events(log, found))
+    places = _check_events(log, found)
+    _check_refusals(log, found, places)
+    drawn = _check_draw(log, found, places)
     return (
         f"match {board} holds: {verdict.events} events in sequence, chained, and decided again by "
-        f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree"
+        f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
 
 
@@ -121,6 +134,18 @@ class _Log:
             raise Broken(seq, f"{self.name(index)} is missing")
         return data
 
+    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
+        """Give the leaf that anchored a chain of seeds, and its index; `Broken` at event `seq`."""
+        index = self._store.anchored(self._shard, chain)
+        if index is None:
+            raise Broken(seq, f"chain {chain} of seeds, from which it draws, was never anchored")
+        return index, self.leaf(index, seq)
+
+    @property
+    def shard(self) -> int:
+        """The shard's number."""
+        return self._shard
+
     def name(self, index: int) -> str:
         """Name a leaf."""
         return f"leaf {index} of shard {self._shard}'s log"
@@ -175,6 +200,26 @@ def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:
             raise Broken(
                 outcome.seq, f"{log.name(outcome.index)}, of a refusal after it, is another"
             )
+
+
+def _check_draw(log: _Log, found: Stored, places: Sequence[int]) -> str:
+    """Check that the seed of a match's draw was fixed before; gives a clause for the sentence."""
+    for envelope in map(decode, found.events):
+        body = envelope.body
+        if isinstance(body, MatchStarted) and body.draw is not None:
+            index, leaf = log.anchor(body.draw.chain, envelope.seq)
+            if not 1 <= body.draw.k <= CHAIN_LENGTH:
+                raise Broken(envelope.seq, f"no chain has a seed {body.draw.k}")
+            wanted = steps_back(body.draw.seed, body.draw.k)
+            if leaf != encode(AnchorLeaf(SCHEMA, log.shard, body.draw.chain, wanted)):
+                raise Broken(envelope.seq, "its seed does not lead back to the chain's anchor")
+            if index >= places[envelope.seq - 1]:
+                raise Broken(envelope.seq, "the chain of its seed was anchored only after it")
+            return (
+                f"; what chance drew follows from seed {body.draw.k} of chain {body.draw.chain}, "
+                f"anchored before as leaf {index}"
+            )
+    return ""
 
 
 def _refusal(data: bytes) -> RefusedLeaf | None:

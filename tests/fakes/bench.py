@@ -1,6 +1,7 @@
 """What a test of the path needs: a store, lanes whose wake-ups are kept, and drains by hand."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from redis import Redis
 
@@ -13,6 +14,7 @@ from fakes.given import ALICE, BOB, sent
 from infra.durability import Mode
 from infra.lanes import Lanes
 from infra.outcomes import Outcome, parse
+from infra.seeds import Seeds
 from infra.store.port import Shape, Submission, Submitted
 from infra.store.server import RedisStore
 from workers.drain import Decider, Drain
@@ -21,17 +23,21 @@ from workers.drain import Decider, Drain
 class Bench:
     """One lane over four shards."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, seeds: Path) -> None:
         self.client = client
+        self.folder = seeds
         self.woken: list[int] = []
         self.store = RedisStore(client, Mode.FSYNC)
         self.store.create(Shape(shards=4, lanes=1))
         self.lanes = Lanes(client, self.woken.append)
+        self.seeds = Seeds(self.store, seeds)
         self._numbers = 0
 
     def drain(self, stopping: Callable[[], bool] = lambda: False, decider: Decider = decide) -> int:
         """Drain the lane as a job would; gives the number of outcomes."""
-        return Drain(self.store, self.lanes, self.client, 0, stopping, decider).run()
+        return Drain(
+            self.store, self.lanes, self.client, 0, stopping, decider, seeds=self.seeds
+        ).run()
 
     def order(self, actor: bytes, command: Command, board: int = 1) -> Sent:
         """A command with a fresh id."""

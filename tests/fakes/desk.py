@@ -1,12 +1,15 @@
 """A desk without a server: matches in memory, and a post whose wake-ups drain at once."""
 
 import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import fakeredis
 from argon2 import PasswordHasher
 
 from infra.accounts import Accounts
 from infra.lanes import Lanes
+from infra.seeds import Seeds
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
 from services.language import Answer, Language
@@ -28,13 +31,15 @@ class FakeDesk:
         ticks = itertools.count(1_700_000_000_000)
         self.store = MemoryStore(clock=lambda: next(ticks))
         self.store.create(Shape(shards=4, lanes=1))
+        self._folder = TemporaryDirectory()
+        self._seeds = Seeds(self.store, Path(self._folder.name))
         self.accounts = Accounts(self.client, CHEAP)
         self._lanes = Lanes(self.client, self._drain)
         self.post = Post(self.store, self._lanes, self.client)
 
     def _drain(self, lane: int) -> None:
         if self.awake:
-            Drain(self.store, self._lanes, self.client, lane).run()
+            Drain(self.store, self._lanes, self.client, lane, seeds=self._seeds).run()
 
     def ready(self) -> None:
         """Promise what is not kept."""
@@ -43,6 +48,7 @@ class FakeDesk:
         """Close what was opened."""
         self.post.close()
         self.client.close()
+        self._folder.cleanup()
 
 
 class Terminal:

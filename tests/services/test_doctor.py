@@ -208,8 +208,10 @@ def test_an_entry_that_was_set_aside_is_bad(settings: Settings, redis_client: Re
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_command_that_made_trouble_is_told(settings: Settings, redis_client: Redis) -> None:
-    bench = Bench(redis_client)
+def test_a_command_that_made_trouble_is_told(
+    settings: Settings, redis_client: Redis, tmp_path: Path
+) -> None:
+    bench = Bench(redis_client, tmp_path)
     bench.send(ALICE, Move(text="m13-m9"))
     bench.store.try_again(1, bench.store.waiting([1], 1)[0].id)
     assert said(

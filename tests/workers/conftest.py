@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fakes.bench import Bench
@@ -11,8 +12,8 @@ from workers import guard
 
 
 @pytest.fixture
-def bench(redis_client: Redis) -> Bench:
-    return Bench(redis_client)
+def bench(redis_client: Redis, tmp_path: Path) -> Bench:
+    return Bench(redis_client, tmp_path / "seeds")
 
 
 @pytest.fixture

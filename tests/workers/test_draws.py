@@ -1,0 +1,197 @@
+"""Draws on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
+
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from fakes.bench import Bench
+from fakes.given import ALICE, BOB, CAROL
+from redis import Redis
+
+from domain.errors import Code
+from domain.fairness import CHAIN_LENGTH, Draw, before, entropy_text, steps_back
+from domain.match.commands import Answer, Decline, Move, Sent, Start
+from domain.match.events import Challenged, Gathered, MatchStarted, decode, decode_anchor
+from domain.match.record import Broken
+from domain.match.state import position_of
+from infra import keys
+from infra.durability import Mode
+from infra.lanes import Lanes
+from infra.seeds import Seeds
+from infra.store.server import RedisStore
+from services.cli.verify import check
+from workers.drain import Drain
+
+
+def drain_start(text: bytes = b"", *, gather: bool = False, options: tuple[str, ...] = ()) -> Start:
+    return Start(
+        rules="powerdrain/1", options=options, seats=(ALICE, BOB), text=text, gather=gather
+    )
+
+
+def draw_of(bench: Bench, board: int) -> Draw:
+    for envelope in map(decode, bench.store.events(board)):
+        if isinstance(envelope.body, MatchStarted) and envelope.body.draw:
+            return envelope.body.draw
+    raise AssertionError(f"match {board} drew nothing")
+
+
+def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench: Bench) -> None:
+    text = entropy_text(bytes(16), "word")
+    bench.send(ALICE, drain_start(text), 3)
+    assert bench.drain() == 1
+    draw = draw_of(bench, 3)
+    assert (draw.chain, draw.k, draw.texts) == (1, 1, (text, b""))
+    assert bench.state(3).setup is not None
+    leaves = [leaf for _, leaf in bench.store.leaves(3, 0, 10)]
+    assert before(draw.seed) == decode_anchor(leaves[0]).anchor
+    assert leaves[1] == bench.store.events(3)[0]
+    assert check(bench.store, 3).endswith(
+        "what chance drew follows from seed 1 of chain 1, anchored before as leaf 0"
+    )
+
+
+def test_several_starts_of_a_batch_use_one_seed_each(bench: Bench) -> None:
+    boards = [3, 7, 11, 15, 19]
+    for board in boards:
+        bench.send(ALICE, drain_start(), board)
+    assert bench.drain() == 5
+    draws = [draw_of(bench, board) for board in boards]
+    assert [draw.k for draw in draws] == [1, 2, 3, 4, 5]
+    assert all(before(b.seed) == a.seed for a, b in zip(draws, draws[1:], strict=False))
+    assert len({bench.state(board).setup for board in boards}) == 5
+
+
+def test_a_start_that_draws_nothing_uses_no_seed(bench: Bench) -> None:
+    bench.send(ALICE, drain_start(options=("-o1", "-p")), 3)
+    bench.send(ALICE, drain_start(options=("-nonsense",)), 7)
+    bench.drain()
+    assert bench.store.draws(3) is None
+    assert bench.state(3).started
+    assert not bench.state(7).started
+
+
+def test_a_refused_start_leaves_its_seed_to_the_next(bench: Bench) -> None:
+    bench.send(ALICE, drain_start(), 3)
+    bench.send(ALICE, drain_start(), 3)
+    bench.send(ALICE, drain_start(), 7)
+    bench.drain()
+    assert draw_of(bench, 7).k == 2
+    drawn = bench.store.draws(3)
+    assert drawn is not None
+    assert drawn.used == 2
+
+
+def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
+    boards = range(3, 3 + 4 * 30, 4)
+    orders = [bench.send(ALICE, drain_start(), board) for board in boards]
+
+    def run() -> None:
+        # four drains that all believe the lane to be theirs, as zombies do
+        client = Redis(connection_pool=bench.client.connection_pool)
+        client.delete(keys.lease(0))
+        store = RedisStore(client, Mode.FSYNC)
+        seeds = Seeds(store, bench.folder)
+        Drain(store, Lanes(client, bench.woken.append), client, 0, seeds=seeds).run()
+
+    threads = [Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while bench.store.depth(range(4)):
+        bench.client.delete(keys.lease(0))
+        bench.drain()
+    assert all((outcome := bench.outcome(order)) and outcome.accepted for order in orders)
+    draws = sorted((draw_of(bench, board) for board in boards), key=lambda draw: draw.k)
+    assert [draw.k for draw in draws] == list(range(1, 31))
+    assert all(before(b.seed) == a.seed for a, b in zip(draws, draws[1:], strict=False))
+
+
+def test_a_match_that_gathers_starts_with_the_last_consent(bench: Bench) -> None:
+    mine, theirs = entropy_text(bytes(16), "mine"), entropy_text(bytes(16), "theirs")
+    bench.send(ALICE, drain_start(mine, gather=True), 3)
+    early = bench.send(ALICE, Move(text="24-57"), 3)
+    again = bench.send(ALICE, Answer(accept=True), 3)
+    bench.drain()
+    assert bench.state(3).gathering
+    outcomes = [bench.outcome(early), bench.outcome(again)]
+    assert [o.code for o in outcomes if o] == [Code.NOT_STARTED, Code.OFFER_STANDS]
+    bench.send(BOB, Answer(accept=True, text=theirs), 3)
+    bench.drain()
+    bodies = [decode(data).body for data in bench.store.events(3)]
+    assert [type(body) for body in bodies] == [Challenged, Gathered, MatchStarted]
+    assert draw_of(bench, 3).texts == (mine, theirs)
+    assert not bench.state(3).gathering
+    assert position_of(bench.state(3)) is not None
+    assert "follows from seed 1 of chain 1" in check(bench.store, 3)
+
+
+@pytest.mark.parametrize("no", [Answer(accept=False), Decline()])
+def test_a_match_that_gathers_can_be_declined(bench: Bench, no: Answer | Decline) -> None:
+    bench.send(ALICE, drain_start(gather=True), 3)
+    stranger = bench.send(CAROL, Answer(accept=True), 3)
+    order: Sent = bench.send(BOB, no, 3)
+    bench.drain()
+    refused, done = bench.outcome(stranger), bench.outcome(order)
+    assert refused is not None
+    assert refused.code == Code.NOT_A_PLAYER
+    assert done is not None
+    assert done.accepted
+    assert bench.state(3).over
+    assert check(bench.store, 3).startswith("match 3 holds")
+
+
+def test_nothing_is_gathered_where_chance_decides_nothing(bench: Bench) -> None:
+    order = bench.send(ALICE, drain_start(gather=True, options=("-o1", "-p")), 3)
+    bench.drain()
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert outcome.code == Code.BAD_OPTION
+
+
+def test_a_seed_that_was_not_anchored_is_found(bench: Bench) -> None:
+    bench.send(ALICE, drain_start(), 3)
+    bench.drain()
+    name = keys.draws(3)
+    saved = bench.client.hget(name, "index:1")
+    bench.client.hdel(name, "index:1")
+    with pytest.raises(Broken, match="was never anchored"):
+        check(bench.store, 3)
+    bench.client.hset(name, "index:1", 1)
+    with pytest.raises(Broken, match="does not lead back to the chain's anchor"):
+        check(bench.store, 3)
+    bench.client.hset(name, "index:1", saved)
+    assert check(bench.store, 3)
+
+
+def test_without_the_secret_a_start_is_refused_and_other_matches_go_on(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.send(ALICE, drain_start(), 3)
+    bench.drain()
+    bench.seeds = Seeds(bench.store, tmp_path / "elsewhere")
+    lost = bench.send(ALICE, drain_start(), 7)
+    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 11)
+    bench.drain()
+    outcome, other = bench.outcome(lost), bench.outcome(fine)
+    assert outcome is not None
+    assert outcome.code == Code.INTERNAL
+    assert other is not None
+    assert other.accepted
+
+
+def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
+    bench.send(ALICE, drain_start(), 3)
+    bench.drain()
+    bench.client.hset(keys.draws(3), "k", CHAIN_LENGTH - 1)
+    for board in (7, 11):
+        bench.send(ALICE, drain_start(), board)
+    bench.drain()
+    assert [(draw_of(bench, b).chain, draw_of(bench, b).k) for b in (7, 11)] == [
+        (1, CHAIN_LENGTH),
+        (2, 1),
+    ]
+    last = draw_of(bench, 7)
+    assert steps_back(last.seed, CHAIN_LENGTH - 1) == draw_of(bench, 3).seed
+    assert "seed 1 of chain 2" in check(bench.store, 11)
