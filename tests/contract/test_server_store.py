@@ -31,6 +31,12 @@ def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client: Redis) ->
     assert store.depth([7]) == 2
 
 
+def test_the_number_given_to_a_challenge_is_remembered_for_40_days(redis_client: Redis) -> None:
+    make(redis_client).allocate(SUBMISSION.id)
+    days = redis_client.ttl(keys.given(SUBMISSION.id)) / 86_400
+    assert 39.9 < days <= 40
+
+
 def test_the_received_time_can_be_given_from_outside(redis_client: Redis) -> None:
     make(redis_client)
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)

@@ -323,7 +323,9 @@ def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) 
     bench.lanes.take(0, "a")
     assert 0 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
     assert bench.lanes.take(0, "b") is Taken.BUSY
+    bench.client.pexpire(keys.lease(0), LEASE_MS // 10)
     assert bench.lanes.renew(0, "a")
+    assert LEASE_MS // 2 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
     assert not bench.lanes.renew(0, "b")
     assert not bench.lanes.leave(0, "b")
     assert bench.lanes.leave(0, "a")
