@@ -6,7 +6,10 @@ The struct's fields declare the flags:
 - `tiles_each: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12` is `-tiles_each=N`;
 - `touch: Touch = Touch.ENEMY`, a StrEnum, is a group of flags that exclude each other. The
   members' values are the flags (`-touch_any`, `-touch_enemy`); a default with the empty value
-  has no flag of its own.
+  has no flag of its own;
+- `stones: Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=9,
+  extra={"names": NAMES})] = ()` is `-stones=NAME,NAME`: names of that list in any order, none
+  twice, recorded in the list's order.
 """
 
 import re
@@ -27,12 +30,16 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")  # no sign, no leading zero
 _QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
 
 
+_Value = bool | int | StrEnum | tuple[str, ...]
+
+
 class _Flag(msgspec.Struct, frozen=True):
-    """What a flag sets: a field, to a value or to a number within bounds."""
+    """What a flag sets: a field, to a value, a number within bounds or so many of some names."""
 
     field: str
     value: bool | StrEnum | None
     bounds: tuple[int, int] = (0, 0)
+    names: tuple[str, ...] = ()
 
 
 def _field_flags(field: inspect.Field) -> Iterator[tuple[str, _Flag]]:
@@ -44,8 +51,17 @@ def _field_flags(field: inspect.Field) -> Iterator[tuple[str, _Flag]]:
             yield field.name, _Flag(field.name, None, (low, high))
         case inspect.EnumType(cls=group) if issubclass(group, StrEnum):
             yield from ((member.value, _Flag(field.name, member)) for member in group if member)
+        case inspect.Metadata(
+            type=inspect.VarTupleType(
+                item_type=inspect.StrType(), min_length=int(low), max_length=int(high)
+            ),
+            extra={"names": tuple(names)},
+        ):
+            yield field.name, _Flag(field.name, None, (low, high), names)
         case _:
-            raise TypeError(f"{field.name!r} declares no flag: a bool, bounded int or StrEnum does")
+            raise TypeError(
+                f"{field.name!r} declares no flag: a bool, bounded int, StrEnum or list of names does"
+            )
 
 
 @cache
@@ -59,17 +75,25 @@ def _unknown(name: str, known: Mapping[str, _Flag]) -> Refusal:
     name = name[:_QUOTED]
     if near := get_close_matches(name.lower(), known, n=1):
         hint = f"did you mean -{near[0]}?"
+    elif not known:
+        hint = "there are none here"
     else:
         hint = f"known are {', '.join(f'-{flag}' for flag in sorted(known))}"
     return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
 
 
-def _value(name: str, flag: _Flag, given: str | None) -> bool | int | StrEnum:
+def _value(name: str, flag: _Flag, given: str | None) -> _Value:
     """Give the value that a flag sets, from the text after its equals sign (None without)."""
-    if flag.value is not None:
-        if given is not None:
-            raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
-        return flag.value
+    if flag.names:
+        return _listed(name, flag, given)
+    if flag.value is None:
+        return _number(name, flag, given)
+    if given is not None:
+        raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
+    return flag.value
+
+
+def _number(name: str, flag: _Flag, given: str | None) -> int:
     low, high = flag.bounds
     if given is None or not _NUMBER.fullmatch(given) or not low <= int(given) <= high:
         problem = "is out of range" if given and _NUMBER.fullmatch(given) else "needs a number"
@@ -80,10 +104,28 @@ def _value(name: str, flag: _Flag, given: str | None) -> bool | int | StrEnum:
     return int(given)
 
 
+def _listed(name: str, flag: _Flag, given: str | None) -> tuple[str, ...]:
+    """Give the names of a list in their own order; case, blanks and order are free."""
+    low, high = flag.bounds
+    form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
+    named = "".join((given or "").split()).split(",")
+    chosen = {one.lower() if one.isascii() else one for one in named}
+    if not given:
+        raise Refusal(Code.BAD_OPTION, f"'-{name}' needs names: {form}")
+    if strange := [one for one in named if one.lower() not in flag.names or not one.isascii()]:
+        raise Refusal(Code.BAD_OPTION, f"-{name} can't name {strange[0][:_QUOTED]!r}: {form}")
+    if len(chosen) < len(named):
+        twice = next(one for one in flag.names if [*map(str.lower, named)].count(one) > 1)
+        raise Refusal(Code.BAD_OPTION, f"-{name} names {twice} twice; name it once")
+    if not low <= len(named) <= high:
+        raise Refusal(Code.BAD_OPTION, f"-{name} has {len(named)} names: {form}")
+    return tuple(one for one in flag.names if one in chosen)
+
+
 def read_options(kind: type[O], flags: Sequence[str]) -> O:
     """Read flags, with or without hyphen; unknown, repeated and contradicting ones are refused."""
     known = _flags(kind)
-    values: dict[str, bool | int | StrEnum] = {}
+    values: dict[str, _Value] = {}
     said: dict[str, str] = {}
     for text in flags:
         name, equals, given = text.removeprefix("-").partition("=")
@@ -107,6 +149,8 @@ def _written(field: str, value: object) -> str:
             return f"-{field}"
         case StrEnum():
             return f"-{value}"
+        case tuple():
+            return f"-{field}={','.join(value)}"
         case _:
             return f"-{field}={value}"
 
