@@ -1,17 +1,19 @@
 """What only the store on a server promises."""
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
 from infra import keys, scripts
 from infra.durability import Mode
 from infra.outcomes import tail
-from infra.store.port import Queued, Shape, Submission, Write
+from infra.store.port import NotDurable, Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
@@ -68,6 +70,32 @@ def test_a_script_that_fails_raises(redis_client: Redis) -> None:
     redis_client.lpush("wrong", "x")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         scripts.call(redis_client, scripts.TAKE, ["wrong", "h"], ["t", 1000])
+
+
+class Unsynced(Pipeline):
+    """A pipeline whose server never says that its log is on the disk."""
+
+    def waitaof(self, *_: object) -> Any:
+        return self.execute_command("EVAL", "return {0, 0}", 0)
+
+
+class UnsyncedRedis(Redis):
+    """A client that makes such pipelines."""
+
+    def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:  # noqa: FBT001, FBT002 - as redis-py has it
+        return Unsynced(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+
+
+def test_a_commit_that_is_not_known_to_be_on_disk_is_no_success(redis_client: Redis) -> None:
+    make(redis_client).submit([SUBMISSION])
+    store = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
+    (entry,) = store.waiting([7], 1)
+    write = Write(
+        7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""), (b"e",), b"h" * 32
+    )
+    with pytest.raises(NotDurable):
+        store.commit([write])
+    assert store.outcome(7, SUBMISSION.id) is not None
 
 
 @pytest.mark.parametrize("wrong", [keys.snapshot, keys.events, keys.outcomes, keys.refusals])
