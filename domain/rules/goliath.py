@@ -32,6 +32,7 @@ from domain.rules.goliath_turns import (
     moves,
     play,
     regions,
+    sorting,
     write,
 )
 from domain.rules.kadon import INDEX, NAMES
@@ -174,7 +175,7 @@ class Goliath(WithoutChance, ForTwo):
 
     def legal_moves(self, position: GoliathPosition) -> Iterator[str]:
         """Yield every legal move by destination, stone picked up and target, in sorting order."""
-        return map(write, sorted(self.moves(position), key=_sorting))
+        return map(write, sorted(self.moves(position), key=sorting))
 
     def read(self, text: str) -> GoliathMove:
         """Read `from-to:target`, `from-to:stone>target` or `from-to`."""
@@ -230,7 +231,3 @@ class Goliath(WithoutChance, ForTwo):
 
 def _is_counted_out(position: GoliathPosition) -> bool:
     return position.counting and larger(position) is not None
-
-
-def _sorting(move: GoliathMove) -> int:
-    return (move.place << 7 | move.stone) << 7 | move.target

@@ -10,6 +10,7 @@ from domain.rules.goliath_turns import (
     GoliathPosition,
     letters,
     moves,
+    sorting,
     write,
 )
 from domain.rules.kadon import BETWEEN, NAMES, bits
@@ -99,9 +100,9 @@ def _reuse_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
 
 
 def _remedy(position: GoliathPosition, move: GoliathMove) -> str:
-    """Give a legal move to the same place as an example."""
+    """Give a legal move to the same place as an example, with the same target if it can be."""
     legal = (other for other in moves(position) if other.place == move.place)
-    return f"such as {write(next(legal))}"
+    return f"such as {write(min(legal, key=lambda it: (it.target != move.target, sorting(it))))}"
 
 
 def _throw_fault(position: GoliathPosition, move: GoliathMove) -> str | None:

@@ -76,6 +76,11 @@ def write(move: GoliathMove) -> str:
     return f"{movement}:{NAMES[move.stone]}>{NAMES[move.target]}"
 
 
+def sorting(move: GoliathMove) -> int:
+    """Give the place of a move in sorting order among those of the same turn."""
+    return (move.place << 7 | move.stone) << 7 | move.target
+
+
 def _reached(start: int, open_to: int, goal: int = 0) -> int:
     """Give what chains of edges over a set join to an intersection; no more once at the goal."""
     reached = newest = 1 << start
