@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.rules.api import Outcome, Seat
-from domain.rules.hexes import STEPS, Cell, bits, cell, shape_of
+from domain.rules.hexes import STEPS, Cell, Shape, bits, cell, shape_of
 
 SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))
@@ -243,7 +243,10 @@ def survivors(position: HalvesPosition, tile: int) -> list[int]:
 
     With more than one of them the player has the choice.
     """
-    shape, rest = shape_of(position.cells), position.present ^ 1 << tile
+    return _survivors(position, shape_of(position.cells), position.present ^ 1 << tile, tile)
+
+
+def _survivors(position: HalvesPosition, shape: Shape, rest: int, tile: int) -> list[int]:
     if shape.parts[tile][shape.near[tile] & rest] < 2:  # noqa: PLR2004 - one part, or none
         return [rest]
     groups = shape.groups(rest)
@@ -273,8 +276,9 @@ def moves(position: HalvesPosition) -> list[HalvesMove]:
     if position.phase is Phase.CONTRACT:
         return [KEEP, SWAP]
     found = []
+    shape, present = shape_of(position.cells), position.present
     for tile in removable(position, position.turn):
-        groups = survivors(position, tile)
+        groups = _survivors(position, shape, present ^ 1 << tile, tile)
         if len(groups) == 1:
             found.append(HalvesMove(tile + 1))
         else:

@@ -66,15 +66,14 @@ class Shape:
         Where it has one, taking the cell away never parts what is connected."""
 
     def group(self, start: int, tiles: int) -> int:
-        """Give the tiles connected with those of `start`, which are among `tiles`."""
-        found, edge = start, start
+        """Give the tiles of `tiles` that are connected with one of them, `start`."""
+        near, rest, edge = self.near, tiles ^ start, start
         while edge:
-            grown = 0
-            for place in bits(edge):
-                grown |= self.near[place]
-            edge = grown & tiles & ~found
-            found |= edge
-        return found
+            place = edge.bit_length() - 1
+            new = near[place] & rest
+            rest ^= new
+            edge ^= new | 1 << place
+        return tiles ^ rest
 
     def groups(self, tiles: int) -> list[int]:
         """Give the connected groups of a set, by their first tile in reading order."""
