@@ -7,8 +7,10 @@ stays in its inbox until its outcome is committed; killing a drain at any point 
 - after the commit: the next drain finds nothing, and the doors find the stored outcomes;
 - paused and overtaken: the heads it decided on are no longer the matches', so it writes nothing.
 
-An entry is a *suspect* when deciding it raised, or when it was waiting while a drain died. Suspects
-are worked one at a time, each attempt counted before it is made, and refused after `TRIES`.
+A command is a *suspect* when deciding it raised, or when it was waiting while a drain died. Suspects
+are worked one at a time, each attempt counted before it is made, and refused after `TRIES`. A
+sender that repeats a command has it in the inbox more than once, so the command is the suspect and
+not the entry: what was refused is not tried again for each repetition.
 """
 
 import logging
@@ -25,6 +27,7 @@ from domain.fairness import Seed
 from domain.match import commands
 from domain.match.commands import Sent
 from domain.match.decide import Decided, Rejected, decide, needs_seed
+from domain.match.events import CommandId
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
 from domain.match.state import MatchState, initial
 from infra import outcomes
@@ -89,7 +92,7 @@ class Drain:
         self._stopping = stopping
         self._decider = decider
         self._token = uuid4().hex
-        self._suspects: set[tuple[int, str]] = set()
+        self._suspects: set[CommandId] = set()
         self._drawn: dict[int, Seed] = {}
         """The last seed that the batch in hand uses of each shard."""
 
@@ -134,12 +137,12 @@ class Drain:
                 self._lane,
                 len(entries),
             )
-        self._suspects.update((entry.shard, entry.id) for entry in entries)
+        self._suspects.update(task.sent.id for entry in entries if (task := self._read(entry)))
 
     def _work(self, entries: Sequence[Entry]) -> int:
         """Work a batch; give the number of outcomes."""
         tasks = [task for entry in entries if (task := self._read(entry))]
-        suspects = [t for t in tasks if (t.entry.shard, t.entry.id) in self._suspects]
+        suspects = [t for t in tasks if t.sent.id in self._suspects]
         held: set[int] = set()
         done = 0
         for task in suspects:
@@ -164,17 +167,29 @@ class Drain:
     def _careful(self, task: _Task, held: set[int]) -> int:
         """Work one suspect: the attempt is counted before it is made, since it may be the last."""
         self._lanes.renew(self._lane, self._token)
+        if self._store.outcome(task.sent.match, task.sent.id) is not None:
+            # a repetition of what has been dealt with: the commit finds that, and writes nothing
+            return self._batch([task], held, verdict=_INTERNAL)
         tries = self._store.try_again(task.entry.shard, task.entry.id)
         point("drain.counted")
         if tries > TRIES:
             logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
             return self._batch([task], held, verdict=_INTERNAL)
-        return self._batch([task], held)
+        return self._batch([task], held, counted=True)
 
     def _batch(
-        self, tasks: Sequence[_Task], held: set[int], verdict: Rejected | None = None
+        self,
+        tasks: Sequence[_Task],
+        held: set[int],
+        verdict: Rejected | None = None,
+        *,
+        counted: bool = False,
     ) -> int:
-        """Decide tasks in order (or give all the same verdict), commit them, tell the doors."""
+        """Decide tasks in order (or give all the same verdict), commit them, tell the doors.
+
+        Where the attempt was `counted` and the decision came back, it is taken off the count:
+        a server that fails in the commit is not the command's fault.
+        """
         if not tasks:
             return 0
         snapshots, unreadable = self._load({task.sent.match for task in tasks})
@@ -188,9 +203,11 @@ class Drain:
             said = _INTERNAL if board in unreadable else verdict
             decided = self._decide(task, snapshots[board], said)
             if decided is None:
-                self._suspects.add((task.entry.shard, task.entry.id))
+                self._suspects.add(task.sent.id)
                 held.add(board)
                 continue
+            if counted:
+                self._store.forgive(task.entry.shard, task.entry.id)
             write, snapshots[board] = decided
             writes.append(write)
             doors.append(task.entry.door)
@@ -246,7 +263,6 @@ class Drain:
         told: dict[str, list[Told]] = {}
         for write, door, result in zip(writes, doors, results, strict=True):
             if not isinstance(result, Conflict):
-                self._suspects.discard((write.shard, write.entry))
                 told.setdefault(door, []).append((write.id, result.stored))
         announce(self._client, told)
         point("drain.announced")

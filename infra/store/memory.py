@@ -164,6 +164,10 @@ class MemoryStore:
         self._tries[shard][entry] = self._tries[shard].get(entry, 0) + 1
         return self._tries[shard][entry]
 
+    def forgive(self, shard: int, entry: str) -> None:
+        """Forget the attempts."""
+        self._tries[shard].pop(entry, None)
+
     def tried(self, shard: int) -> Mapping[str, int]:
         """Give the attempts."""
         return dict(self._tries[shard])

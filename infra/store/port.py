@@ -195,6 +195,10 @@ class Store(Protocol):
         """Count one more attempt at a troublesome entry and give their number."""
         ...
 
+    def forgive(self, shard: int, entry: str) -> None:
+        """Take all attempts at an entry off its count: it was not the entry that failed."""
+        ...
+
     def tried(self, shard: int) -> Mapping[str, int]:
         """Give the attempts at the troublesome entries of a shard."""
         ...

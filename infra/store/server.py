@@ -133,6 +133,10 @@ class RedisStore:
         """Count one more attempt."""
         return int(self._client.hincrby(keys.tries(shard), entry, 1))
 
+    def forgive(self, shard: int, entry: str) -> None:
+        """Forget the attempts."""
+        self._client.hdel(keys.tries(shard), entry)
+
     def tried(self, shard: int) -> Mapping[str, int]:
         """Give the attempts."""
         found: Any = self._client.hgetall(keys.tries(shard))

@@ -232,6 +232,14 @@ def test_attempts_are_counted_until_the_outcome(store: Store) -> None:
     assert store.tried(SHARD) == {}
 
 
+def test_attempts_can_be_taken_off_the_count(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    store.try_again(SHARD, entry.id)
+    store.forgive(SHARD, entry.id)
+    assert store.tried(SHARD) == {}
+    assert store.try_again(SHARD, entry.id) == 1
+
+
 def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
     first, second = queue(store, 1, 2)
     store.set_aside(first)

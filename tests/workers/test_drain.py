@@ -7,6 +7,7 @@ from threading import Thread
 import pytest
 from fakes.bench import Bench
 from fakes.given import ALICE, BOB, CAROL
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from domain.match import commands
@@ -236,6 +237,52 @@ def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
     outcome = bench.outcome(order)
     assert outcome is not None
     assert outcome.code == Code.INTERNAL
+
+
+def test_a_repetition_of_a_refused_suspect_is_answered_and_not_tried_again(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    for _ in range(3):  # its sender heard nothing, and repeats it
+        bench.submit(order)
+    behind = bench.send(ALICE, Move(text="m13-j7"))
+    tried = []
+
+    def decider(sent: Sent, state: MatchState) -> Decided | Rejected:
+        if sent.id == order.id:
+            tried.append(sent.id)
+            raises()
+        return decide(sent, state)
+
+    bench.drain(decider=decider)
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert outcome.code == Code.INTERNAL
+    assert len(tried) == 1 + TRIES
+    assert bench.state().moves == "m13-j7"
+    assert bench.outcome(behind)
+    assert bench.store.depth(range(4)) == 0
+
+
+class Broken(RedisStore):
+    """A store whose server goes away in every commit."""
+
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        raise RedisConnectionError(f"gone, with {len(writes)} to write")
+
+
+def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    for _ in range(2 * TRIES):
+        store = Broken(bench.client, Mode.FSYNC)
+        with pytest.raises(RedisConnectionError):
+            Drain(store, bench.lanes, bench.client, 0).run()
+        assert bench.client.exists(keys.held(0))
+        bench.client.delete(keys.lease(0))
+    bench.drain()
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert outcome.accepted
 
 
 def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:
