@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from domain.drawing.halves import draw_halves
 from domain.drawing.kadon import draw_goliath, draw_line, draw_pow2
 from domain.drawing.powerdrain import draw_powerdrain
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
@@ -15,6 +16,7 @@ __all__ = ["draw_text"]
 
 _DRAWERS: Final[Mapping[str, Callable[[Mapping[str, Any], str], str]]] = {
     "goliath": draw_goliath,
+    "halves": draw_halves,
     "line": draw_line,
     "pow2": draw_pow2,
     "jump": draw_jump,
