@@ -43,6 +43,8 @@ class Account(msgspec.Struct, frozen=True):
     """The argon2id hash, with its parameters and salt."""
     created: int
     """Milliseconds since 1970 by Redis's clock."""
+    language: str = ""
+    """In which help is given, such as `de`; empty for English."""
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -114,6 +116,21 @@ class Accounts:
                 Code.BUSY, "the password was changed elsewhere at the same moment; try again"
             )
         return account
+
+    def set_language(self, name: str, password: str, language: str) -> AccountId:
+        """Choose the language of an account's help; refused as `verify` does, or as `busy`."""
+        account, data = self._verified(name, password)
+        new = _ENCODER.encode(msgspec.structs.replace(_DECODER.decode(data), language=language))
+        if not scripts.call(self._client, _REPLACE, [keys.account(account)], [data, new]):
+            raise Refusal(
+                Code.BUSY, "the account was changed elsewhere at the same moment; try again"
+            )
+        return account
+
+    def language_of(self, account: AccountId) -> str:
+        """Give the language an account has chosen; empty for English, and for no account."""
+        found: Any = self._client.get(keys.account(account))
+        return _DECODER.decode(found).language if found else ""
 
     def id_of(self, name: str) -> AccountId:
         """Give the account of a userid; `unknown-user` when there is none."""

@@ -16,6 +16,7 @@ from infra.clients import make_client
 from infra.durability import verify
 from infra.embedded import socket_url
 from infra.lanes import Lanes
+from infra.scores import Scores
 from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Store
@@ -100,6 +101,11 @@ class Composition:
     def accounts(self) -> Accounts:
         """Players."""
         return Accounts(self.data)
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Leaderboards."""
+        return Scores(self.data)
 
     @cached_property
     def lanes(self) -> Lanes:

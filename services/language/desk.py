@@ -8,6 +8,7 @@ from domain.match.commands import Sent
 from domain.rules import AnyRules
 from infra.accounts import Accounts
 from infra.outcomes import Outcome
+from infra.scores import Scores
 from infra.store.port import Store
 
 
@@ -30,6 +31,11 @@ class Desk(Protocol):
     @property
     def accounts(self) -> Accounts:
         """Players."""
+        ...
+
+    @property
+    def scores(self) -> Scores:
+        """Leaderboards of the puzzles."""
         ...
 
     @property
@@ -59,6 +65,8 @@ class Call(msgspec.Struct, frozen=True):
     """How long to wait for an outcome."""
     form: str
     """How the command is written, for who wrote it otherwise."""
+    language: str
+    """In which help is given, such as `de`; empty for English."""
     words: tuple[str, ...]
     """What stands after the command."""
     game: AnyRules | None = None

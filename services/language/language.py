@@ -9,11 +9,13 @@ from uuid import uuid4
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules import RULES, AnyRules, current
-from services.language import boards, people, play
+from domain.match.events import AccountId
+from domain.rules import RULES, current
+from services.language import boards, people, play, puzzles
 from services.language.answer import Answer, refusal
 from services.language.desk import Call, Desk
-from services.language.reading import check_key, check_text, misused, nearest
+from services.language.people import read_language
+from services.language.reading import check_key, check_text, misused, nearest, split_options
 from services.post import WAIT_SECONDS
 
 _HELP: Final = files("services.language").joinpath("help")
@@ -33,34 +35,47 @@ class Form(msgspec.Struct, frozen=True):
 
 
 def _help(call: Call) -> Answer:
-    match call.words:
-        case ():
-            return Answer(page=_page("general"))
-        case (topic,):
-            return _help_on(topic.lower())
+    words, language = _split_language(call)
+    match words:
+        case []:
+            return Answer(page=_page("general", language))
+        case [topic]:
+            return _help_on(topic.lower(), language)
         case _:
             raise misused(call)
 
 
-def _help_on(topic: str) -> Answer:
+def _split_language(call: Call) -> tuple[list[str], str]:
+    """Give the words less `--lang=CODE`, and the language: that one, or the player's own."""
+    words, flags = split_options(call.words)
+    language = call.language
+    for flag in flags:
+        name, _, value = flag.partition("=")
+        if name != "--lang" or len(flags) > 1:
+            raise misused(call)
+        language = read_language(value)
+    return words, language
+
+
+def _help_on(topic: str, language: str) -> Answer:
     """Show how commands of that name are written, or else a game's page."""
     forms = [form.usage() for form in _GENERAL if form.name.split()[0] == topic]
     forms += [form.usage("GAME") for form in _OF_GAMES if form.name == topic]
-    return Answer(page="\n".join(forms)) if forms else _game_page(current(topic))
+    return Answer(page="\n".join(forms) if forms else _page(current(topic).key, language))
 
 
 def _game_help(call: Call) -> Answer:
-    if call.words:
+    words, language = _split_language(call)
+    if words:
         raise misused(call)
-    return _game_page(call.rules)
+    return Answer(page=_page(call.rules.key, language))
 
 
-def _game_page(rules: AnyRules) -> Answer:
-    return Answer(page=_page(rules.key))
-
-
-def _page(name: str) -> str:
-    return _HELP.joinpath(f"{name}.txt").read_text("utf-8").rstrip("\n")
+def _page(name: str, language: str) -> str:
+    """Give a page in that language, or in English where there is no translation."""
+    translated = _HELP.joinpath(f"{name}.{language}.txt")
+    page = translated if language and translated.is_file() else _HELP.joinpath(f"{name}.txt")
+    return page.read_text("utf-8").rstrip("\n")
 
 
 def _list_games(call: Call) -> Answer:
@@ -79,10 +94,11 @@ def _games() -> list[str]:
 
 
 _GENERAL: Final = (
-    Form("help", "[GAME|COMMAND]", _help),
+    Form("help", "[GAME|COMMAND] [--lang=de]", _help),
     Form("games", "", _list_games),
     Form("signup", "userid password", people.signup),
     Form("change password", "userid old new", people.change_password),
+    Form("set", "userid password language en|de", people.set_preference),
 )
 
 _OF_GAMES: Final = (
@@ -92,7 +108,8 @@ _OF_GAMES: Final = (
     Form("decline", "BOARD userid password", play.decline),
     Form("show", "BOARD[#ply] ... [--display=NAME]", boards.show),
     Form("preview", "BOARD MOVE ...", boards.preview),
-    Form("help", "", _game_help),
+    Form("scores", "", puzzles.scores),
+    Form("help", "[--lang=de]", _game_help),
 )
 
 
@@ -103,22 +120,30 @@ class Language:
         self._desk = desk
         self._door = door
 
-    def do(self, line: str, key: str | None = None, seconds: float = WAIT_SECONDS) -> Answer:
+    def do(
+        self,
+        line: str,
+        key: str | None = None,
+        seconds: float = WAIT_SECONDS,
+        reader: AccountId | None = None,
+    ) -> Answer:
         """Carry out a command line.
 
         The same line with the same `key` is carried out once and answered alike each time; None
         stands for a key of its own. `seconds` is how long an outcome is waited for. Errors of the
-        server pass through: whether the command was delivered is not known then.
+        server pass through: whether the command was delivered is not known then. `reader` is who
+        reads the answer, where the door knows: help is in their language.
         """
         try:
             check_text(line)
             key = uuid4().hex if key is None else key
             check_key(key)
-            return self._do(line.split(), key, seconds)
+            language = self._desk.accounts.language_of(reader) if reader else ""
+            return self._do(line.split(), key, seconds, language)
         except Refusal as reason:
             return refusal(reason)
 
-    def _do(self, words: Sequence[str], key: str, seconds: float) -> Answer:
+    def _do(self, words: Sequence[str], key: str, seconds: float, language: str) -> Answer:
         if not words:
             raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
         game = words[0].lower() if words[0].lower() in _games() else ""
@@ -129,6 +154,7 @@ class Language:
             key=key,
             seconds=seconds,
             form=form.usage(game),
+            language=language,
             words=tuple(rest),
             game=current(game) if game else None,
         )

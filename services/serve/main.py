@@ -10,6 +10,7 @@ from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
 from infra.lanes import Lanes
 from infra.queue import wake
+from infra.scores import Scores
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
@@ -18,6 +19,7 @@ from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import worker_child
 from workers.keeper import Keeper
+from workers.scores import Scoring
 
 logger = logging.getLogger(__name__)
 
@@ -50,9 +52,15 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
     keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
+    scoring = Scoring(store, Scores(data))
+
+    def tick() -> None:
+        keeper.tick()  # first: nothing that goes wrong after it delays a move
+        scoring.catch_up()
+
     supervisor = Supervisor(
         [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)],
-        tick=keeper.tick,
+        tick=tick,
         foundation=foundation,
     )
     supervisor.run(started=lambda: _started(settings, url))

@@ -9,6 +9,7 @@ from argon2 import PasswordHasher
 
 from infra.accounts import Accounts
 from infra.lanes import Lanes
+from infra.scores import Scores
 from infra.seeds import Seeds
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
@@ -33,6 +34,7 @@ class FakeDesk:
         self.store.create(Shape(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
         self._seeds = Seeds(self.store, Path(self._folder.name))
+        self.scores = Scores(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self._lanes = Lanes(self.client, self._drain)
         self.post = Post(self.store, self._lanes, self.client)

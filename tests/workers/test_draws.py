@@ -1,5 +1,6 @@
 """Draws on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
 
+import itertools
 from pathlib import Path
 from threading import Thread
 
@@ -58,7 +59,7 @@ def test_several_starts_of_a_batch_use_one_seed_each(bench: Bench) -> None:
     assert bench.drain() == 5
     draws = [draw_of(bench, board) for board in boards]
     assert [draw.k for draw in draws] == [1, 2, 3, 4, 5]
-    assert all(before(b.seed) == a.seed for a, b in zip(draws, draws[1:], strict=False))
+    assert all(before(b.seed) == a.seed for a, b in itertools.pairwise(draws))
     assert len({bench.state(board).setup for board in boards}) == 5
 
 
@@ -105,7 +106,7 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
     assert all((outcome := bench.outcome(order)) and outcome.accepted for order in orders)
     draws = sorted((draw_of(bench, board) for board in boards), key=lambda draw: draw.k)
     assert [draw.k for draw in draws] == list(range(1, 31))
-    assert all(before(b.seed) == a.seed for a, b in zip(draws, draws[1:], strict=False))
+    assert all(before(b.seed) == a.seed for a, b in itertools.pairwise(draws))
 
 
 def test_a_match_that_gathers_starts_with_the_last_consent(bench: Bench) -> None:

@@ -1,0 +1,46 @@
+"""The command that lists the best scores of a puzzle."""
+
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.record import refold
+from domain.match.state import positions
+from domain.rules import pinned
+from domain.rules.api import Score
+from infra.scores import Row
+from services.language.answer import Answer
+from services.language.desk import Call
+from services.language.reading import misused
+
+SHOWN: Final = 20
+"""Rows of a leaderboard."""
+
+
+def scores(call: Call) -> Answer:
+    """List the best scores of a puzzle, with what is known to be possible."""
+    if call.words:
+        raise misused(call)
+    if call.rules.players != (1,):
+        raise Refusal(
+            Code.USAGE, f"{call.rules.key} is no puzzle: only games played alone have scores"
+        )
+    rows = call.desk.scores.best(call.rules.key, SHOWN)
+    names = call.desk.accounts.name_of([row.account for row in rows])
+    reached = [_score(call, row) for row in rows]
+    start = call.rules.start(call.rules.read_options([]), 1, None)
+    bound = call.rules.score(start)
+    lines = [
+        f"{place:2} {name or 'a former player'}: {score.detail} (match {row.board})"
+        for place, (name, score, row) in enumerate(zip(names, reached, rows, strict=True), 1)
+    ]
+    empty = ["nobody has finished it yet"] if not lines else []
+    head = f"{call.rules.title}: the best scores"
+    return Answer(page="\n".join([head, *([bound.bound] if bound else []), "", *lines, *empty]))
+
+
+def _score(call: Call, row: Row) -> Score:
+    """Give the best score of a match, by replay."""
+    state = refold(call.desk.store.events(row.board))
+    rules = pinned(state.rules)
+    found = [score for position in positions(state) if (score := rules.score(position))]
+    return min(found, key=lambda score: score.rank)
