@@ -72,6 +72,10 @@ class Terminal:
         assert answer.code == ""
         return int(answer.sentence.split()[1].rstrip(",#"))
 
+    def move_in(self, game: str, board: int, name: str, text: str) -> Answer:
+        """Play a move in a match of any game."""
+        return self.do(f"{game} move {board} {name} {PASSWORDS[name]} {text}")
+
     def move(self, board: int, name: str, text: str, key: str | None = None) -> Answer:
         """Play a move, or what stands in its place."""
         return self.do(f"pow2 move {board} {name} {PASSWORDS[name]} {text}", key)
