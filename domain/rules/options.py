@@ -108,18 +108,18 @@ def _listed(name: str, flag: _Flag, given: str | None) -> tuple[str, ...]:
     """Give the names of a list in their own order; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
-    named = "".join((given or "").split()).split(",")
-    chosen = {one.lower() if one.isascii() else one for one in named}
     if not given:
         raise Refusal(Code.BAD_OPTION, f"'-{name}' needs names: {form}")
-    if strange := [one for one in named if one.lower() not in flag.names or not one.isascii()]:
-        raise Refusal(Code.BAD_OPTION, f"-{name} can't name {strange[0][:_QUOTED]!r}: {form}")
-    if len(chosen) < len(named):
-        twice = next(one for one in flag.names if [*map(str.lower, named)].count(one) > 1)
-        raise Refusal(Code.BAD_OPTION, f"-{name} names {twice} twice; name it once")
+    spelt = given.lower() if given.isascii() else given  # some strange letters have ASCII lower
+    named = "".join(spelt.split()).split(",")
+    for place, one in enumerate(named):
+        if one not in flag.names:
+            raise Refusal(Code.BAD_OPTION, f"-{name} can't name {one[:_QUOTED]!r}: {form}")
+        if one in named[:place]:
+            raise Refusal(Code.BAD_OPTION, f"-{name} names {one} twice; name it once")
     if not low <= len(named) <= high:
         raise Refusal(Code.BAD_OPTION, f"-{name} has {len(named)} names: {form}")
-    return tuple(one for one in flag.names if one in chosen)
+    return tuple(one for one in flag.names if one in named)
 
 
 def read_options(kind: type[O], flags: Sequence[str]) -> O:

@@ -26,15 +26,20 @@ class Start(StrEnum):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """Each kind of flag: alone, with a number, grouped with a named and an unnamed default."""
+    """Each kind of flag: alone, with a number, with a list of names, and grouped with a named and
+    with an unnamed default."""
 
     invert: bool = False
     tiles: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12
     touch: Touch = Touch.ENEMY
     start: Start = Start.USUAL
+    days: Annotated[
+        tuple[str, ...],
+        msgspec.Meta(min_length=2, max_length=3, extra={"names": ("mon", "tue", "wed", "thu")}),
+    ] = ()
 
 
-KNOWN = "-even, -invert, -odd, -tiles, -touch_any, -touch_enemy"
+KNOWN = "-days, -even, -invert, -odd, -tiles, -touch_any, -touch_enemy"
 
 
 def read(*flags):
@@ -63,6 +68,9 @@ def test_no_flags_give_the_defaults_which_are_written_as_nothing():
         (["-touch_any", "-invert"], Sample(touch=Touch.ANY, invert=True)),
         (["-touch_enemy"], Sample()),
         (["-tiles=12"], Sample()),
+        (["-days=mon,wed"], Sample(days=("mon", "wed"))),
+        (["days=wed,MON"], Sample(days=("mon", "wed"))),
+        (["-days= Thu , tue,mon"], Sample(days=("mon", "tue", "thu"))),
     ],
 )
 def test_flags_are_read_with_or_without_hyphen(flags, expected):
@@ -73,6 +81,7 @@ def test_the_recorded_form_is_sorted_hyphenated_and_leaves_defaults_out():
     options = read("touch_any", "tiles=7", "-odd", "invert")
     assert write_options(options) == ("-invert", "-odd", "-tiles=7", "-touch_any")
     assert write_options(read("tiles=12", "touch_enemy", "even")) == ("-even",)
+    assert write_options(read("days=thu,mon", "even")) == ("-days=mon,thu", "-even")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +113,7 @@ def test_a_long_unknown_flag_is_quoted_in_part():
         (["-invert", "invert"], "-invert is given twice; give it once"),
         (["-tiles=3", "-tiles=4"], "-tiles is given twice; give it once"),
         (["-touch_enemy", "touch_enemy"], "-touch_enemy is given twice; give it once"),
+        (["-days=mon,tue", "-days=mon,tue"], "-days is given twice; give it once"),
         (["-odd", "-even"], "-odd and -even exclude each other; give one of them"),
         (
             ["-touch_enemy", "-touch_any"],
@@ -130,10 +140,37 @@ def test_repeated_and_contradicting_flags_are_refused(flags, sentence):
         ("-tiles=٣", "'-tiles=٣' needs a number: -tiles=N, with N from 2 to 60"),
         ("-tiles=1", "'-tiles=1' is out of range: -tiles=N, with N from 2 to 60"),
         ("-tiles=61", "'-tiles=61' is out of range: -tiles=N, with N from 2 to 60"),
+        ("-days", "'-days' needs names: -days=mon,tue,... with 2 to 3 names"),
+        ("-days=", "'-days' needs names: -days=mon,tue,... with 2 to 3 names"),
+        ("-days=mon", "-days has 1 names: -days=mon,tue,... with 2 to 3 names"),
+        ("-days=mon,tue,wed,thu", "-days has 4 names: -days=mon,tue,... with 2 to 3 names"),
+        ("-days=mon,sun", "-days can't name 'sun': -days=mon,tue,... with 2 to 3 names"),
+        ("-days=mon,", "-days can't name '': -days=mon,tue,... with 2 to 3 names"),
+        ("-days=mon,mon", "-days names mon twice; name it once"),
+        ("-days=tue,mon,TUE", "-days names tue twice; name it once"),
     ],
 )
 def test_malformed_values_and_those_out_of_range_are_refused(flag, sentence):
     assert refused(flag) == (Code.BAD_OPTION, sentence)
+
+
+def test_a_strange_letter_is_not_taken_for_the_one_it_lowers_to():
+    class Signs(msgspec.Struct, frozen=True):
+        of: Annotated[
+            tuple[str, ...], msgspec.Meta(min_length=1, max_length=2, extra={"names": ("k", "l")})
+        ] = ()
+
+    assert read_options(Signs, ["of=K"]) == Signs(of=("k",))
+    with pytest.raises(Refusal, match="can't name '\u212a'"):
+        read_options(Signs, ["of=\u212a"])
+
+
+def test_a_game_without_options_says_so():
+    class Nothing(msgspec.Struct, frozen=True):
+        pass
+
+    with pytest.raises(Refusal, match="there is no option '-odd'; there are none here"):
+        read_options(Nothing, ["-odd"])
 
 
 def test_a_field_that_declares_no_flag_is_a_mistake_of_the_game():
@@ -151,6 +188,7 @@ def test_a_field_that_declares_no_flag_is_a_mistake_of_the_game():
         tiles=st.integers(2, 60),
         touch=st.sampled_from(Touch),
         start=st.sampled_from(Start),
+        days=st.sampled_from([(), ("mon", "tue"), ("tue", "thu"), ("mon", "wed", "thu")]),
     )
 )
 def test_reading_gives_back_what_was_written(options):
