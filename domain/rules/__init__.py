@@ -1,6 +1,6 @@
 """The games: one explicit list, and the look-ups by name and by version."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -22,6 +22,7 @@ __all__ = [
     "AnyRules",
     "IllegalMove",
     "Outcome",
+    "Registry",
     "Rules",
     "Seat",
     "UnreadableMove",
@@ -51,33 +52,40 @@ def rules_id(rules: AnyRules) -> str:
     return f"{rules.key}/{rules.version}"
 
 
-_PINNED: Final[Mapping[str, AnyRules]] = {rules_id(rules): rules for rules in RULES}
-_CURRENT: Final[Mapping[str, AnyRules]] = {
-    rules.key: rules for rules in sorted(RULES, key=lambda rules: rules.version)
-}
-_UNPACK: Final = {name: msgspec.msgpack.Decoder(r.position_type) for name, r in _PINNED.items()}
+class Registry:
+    """Some rules, by name and by version."""
+
+    def __init__(self, rules: Iterable[AnyRules]) -> None:
+        self._pinned = {rules_id(one): one for one in rules}
+        by_version = sorted(self._pinned.values(), key=lambda one: one.version)
+        self._current = {one.key: one for one in by_version}
+
+    def current(self, key: str) -> AnyRules:
+        """Give the newest version of the game; `Refusal` with `unknown-game` when there is none."""
+        try:
+            return self._current[key]
+        except KeyError:
+            games = ", ".join(sorted(self._current))
+            raise Refusal(
+                Code.UNKNOWN_GAME, f"there is no game {key!r}; the games are {games}"
+            ) from None
+
+    def pinned(self, name: str) -> AnyRules:
+        """Give exactly the version a match recorded, such as `pow2/1`; else `unknown-rules`."""
+        try:
+            return self._pinned[name]
+        except KeyError:
+            known = ", ".join(self._pinned)
+            raise Refusal(
+                Code.UNKNOWN_RULES, f"there are no rules {name!r}; known are {known}"
+            ) from None
+
+
+_REGISTRY: Final = Registry(RULES)
+current: Final = _REGISTRY.current
+pinned: Final = _REGISTRY.pinned
+_UNPACK: Final = {rules_id(rules): msgspec.msgpack.Decoder(rules.position_type) for rules in RULES}
 _PACK: Final = msgspec.msgpack.Encoder()
-
-
-def current(key: str) -> AnyRules:
-    """Give the newest version of the game; `Refusal` with `unknown-game` when there is none."""
-    try:
-        return _CURRENT[key]
-    except KeyError:
-        games = ", ".join(sorted(_CURRENT))
-        raise Refusal(
-            Code.UNKNOWN_GAME, f"there is no game {key!r}; the games are {games}"
-        ) from None
-
-
-def pinned(name: str) -> AnyRules:
-    """Give exactly the version a match recorded, such as `pow2/1`; else `unknown-rules`."""
-    try:
-        return _PINNED[name]
-    except KeyError:
-        raise Refusal(
-            Code.UNKNOWN_RULES, f"there are no rules {name!r}; known are {', '.join(_PINNED)}"
-        ) from None
 
 
 def pack(position: msgspec.Struct) -> bytes:

@@ -98,7 +98,7 @@ def draw(scene: Scene, display: str) -> str:
     """Draw the position of a scene; nothing before a match has one."""
     if scene.position is None:
         return ""
-    return draw_text(scene.rules, scene.position, display)
+    return draw_text(scene.rules, scene.position, display, scene.names)
 
 
 def present(call: Call, board: int) -> MatchState:

@@ -1,0 +1,82 @@
+"""A second version of a game lives beside the first, and each match keeps its own."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from domain.errors import Code, Refusal
+from domain.rules import RULES, Registry, current, pinned, rules_id
+from domain.rules.api import IllegalMove
+from domain.rules.line import Intersection, Line, LinePosition
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+class LineWithoutCorners(Line):
+    """That's My Line as it might be changed one day: nobody may begin on a corner."""
+
+    version = 2
+
+    def check(self, position: LinePosition, move: Intersection) -> Intersection:
+        if (
+            not position.light
+            and not position.dark
+            and self.write(move) in ["a1", "a13", "m1", "m13"]
+        ):
+            raise IllegalMove(f"{self.write(move)}: nobody begins on a corner")
+        return super().check(position, move)
+
+
+BOTH = Registry([*RULES, LineWithoutCorners()])
+
+
+def refusal(registry: Registry, name: str, move: str) -> str:
+    rules = registry.pinned(name)
+    position = rules.start(rules.read_options(()), 2, None)
+    try:
+        rules.check(position, rules.read(move))
+    except Refusal as reason:
+        return reason.sentence
+    return ""
+
+
+def test_new_matches_get_the_new_version_and_old_ones_keep_theirs() -> None:
+    assert rules_id(BOTH.current("line")) == "line/2"
+    assert rules_id(current("line")) == "line/1"
+    assert refusal(BOTH, "line/2", "a1") == "a1: nobody begins on a corner"
+    assert refusal(BOTH, "line/1", "a1") == ""
+
+
+def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
+    games: list[dict[str, Any]] = [
+        json.loads(line.rstrip(",\n"))
+        for line in (GOLDEN / "games-line.json").read_text().splitlines()
+        if line.startswith("{")
+    ]
+    cornered = 0
+    for game in games:
+        rules = BOTH.pinned(game["rules"])
+        assert rules.version == 1
+        position = rules.start(rules.read_options(game["options"]), game["players"], None)
+        for text in game["moves"]:
+            position = rules.play(position, rules.check(position, rules.read(text)))
+        assert rules.outcome(position) is not None
+        cornered += refusal(BOTH, "line/2", game["moves"][0]) != ""
+    assert len(games) >= 20
+    assert cornered < len(games)
+
+
+def test_rules_of_another_version_or_game_are_not_known() -> None:
+    with pytest.raises(Refusal) as caught:
+        pinned("line/2")
+    assert caught.value.code == Code.UNKNOWN_RULES
+    with pytest.raises(Refusal) as caught:
+        BOTH.current("chess")
+    assert caught.value.code == Code.UNKNOWN_GAME
+
+
+def test_no_version_is_listed_twice() -> None:
+    names = [rules_id(rules) for rules in RULES]
+    assert len(set(names)) == len(names)
