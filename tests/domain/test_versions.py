@@ -50,20 +50,16 @@ def test_new_matches_get_the_new_version_and_old_ones_keep_theirs() -> None:
 
 
 def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
-    games: list[dict[str, Any]] = [
-        json.loads(line.rstrip(",\n"))
-        for line in (GOLDEN / "games-line.json").read_text().splitlines()
-        if line.startswith("{")
-    ]
+    games: list[dict[str, Any]] = json.loads((GOLDEN / "games-line.json").read_text())
     cornered = 0
     for game in games:
         rules = BOTH.pinned(game["rules"])
         assert rules.version == 1
         position = rules.start(rules.read_options(game["options"]), game["players"], None)
-        for text in game["moves"]:
+        for text in game["moves"].split():
             position = rules.play(position, rules.check(position, rules.read(text)))
         assert rules.outcome(position) is not None
-        cornered += refusal(BOTH, "line/2", game["moves"][0]) != ""
+        cornered += refusal(BOTH, "line/2", game["moves"].split()[0]) != ""
     assert len(games) >= 20
     assert cornered < len(games)
 
