@@ -12,6 +12,7 @@ What it keeps in the data directory is described in `infra.data_directory`.
 
 import logging
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -35,6 +36,7 @@ STOP_DEADLINE: Final = 10.0
 
 _SILENCE_LIMIT: Final = 60.0  # seconds without any answer, not even "loading"
 _ORPHAN_LIMIT: Final = 30.0  # seconds to wait for what a killed owner's server left behind
+_LEAST_ROOM: Final = 4 << 20  # bytes; with less, a start would only be followed by an end
 _NOTICE_EVERY: Final = 5.0  # seconds between lines that say the server is still loading
 
 _SETTINGS: Final[Mapping[str, str]] = {
@@ -148,6 +150,7 @@ class EmbeddedServer:
         first = not self._lock.held
         try:
             self._directory.prepare()
+            self._check_room()
             self._acquire_lock()
             self._launch_mended()
         except BaseException as error:
@@ -198,6 +201,18 @@ class EmbeddedServer:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def _check_room(self) -> None:
+        """Raise EmbeddedError when the disk is full: a server ends at the first write it can't sync.
+
+        Its own log is on the same disk, so nobody else would say why.
+        """
+        free = shutil.disk_usage(self.data).free
+        if free < _LEAST_ROOM:
+            raise EmbeddedError(
+                f"the disk of the data directory {self.data} is full ({free >> 10} KiB free); "
+                f"make room, at least {_LEAST_ROOM >> 20} MiB; nothing accepted is lost"
+            )
 
     def _acquire_lock(self) -> None:
         """Take the lock; wait for it only when its owner is dead.
@@ -280,7 +295,10 @@ def socket_url(data: Path) -> str:
     """
     place = DataDirectory(data.absolute()).known_socket()
     if not answers(place):
-        raise NotRunningError(f"no server is running for {data}; start it with `matchpost serve`")
+        raise NotRunningError(
+            f"no server is running for {data}; start it with `matchpost serve`, or read "
+            "in its log why it does not answer"
+        )
     return unix_url(str(place))
 
 

@@ -1,9 +1,11 @@
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
 import threading
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -101,10 +103,12 @@ def test_data_survives_a_stop(tmp_path: Path):
         assert client.get("key") == b"value"
 
 
-def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path):
+def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         client.set("key", "value")
         os.kill(server.pid, signal.SIGKILL)
+        # until it is known to have ended, `start` has nothing to do
+        wait_until(lambda: server.poll() is not None)
         with pytest.raises(RedisConnectionError):
             client.get("key")
         url = server.url
@@ -232,6 +236,16 @@ def test_a_log_torn_at_its_end_is_mended_and_served(tmp_path: Path, torn: bytes,
         assert client.get("key") == b"value"
     assert f"{len(torn)} bytes after the last whole command of {log} were cut off" in caplog.text
     assert log.with_name(f"{log.name}.cut-at-{len(whole)}").read_bytes() == torn
+
+
+def test_a_full_disk_is_told_before_the_server_meets_it(tmp_path: Path, monkeypatch):
+    Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 30, 1 << 30, 5 << 10))
+    sentence = (
+        r"the disk of the data directory .* is full \(5 KiB free\); make room, at least 4 MiB"
+    )
+    with pytest.raises(EmbeddedError, match=sentence):
+        EmbeddedServer(tmp_path).start()
 
 
 def test_a_long_log_is_put_aside(tmp_path: Path):
