@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from faults.harness import copies, kills, lost, poison, power
+from faults.harness import copies, kills, lost, poison, power, room
 from faults.harness.results import Outcome
 
 from infra.faults import POINTS
@@ -31,5 +31,7 @@ RUNS: tuple[Run, ...] = (
     Run("lost-replies", "replies", lost.replies, 20, 500),
     Run("copies", "copies", copies.copies, 500, 20_000),
     Run("poison", "poison", poison.doses, 6, 60),
+    Run("disk-full", "room", room.disk, 1, 20),
+    Run("memory-full", "room", room.memory, 1, 20),
     *(Run(f"stop-{p}", "zombies", partial(kills.zombies, p), 1, 25) for p in STOPPED_AT),
 )

@@ -30,11 +30,12 @@ class Station:
         *,
         url: str | None = None,
         argv: Sequence[str] = SERVE,
+        data: Path | None = None,
     ) -> None:
         """`url` names the server to look at, if it is not the embedded one."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.data = folder / "data"
+        self.data = data or folder / "data"
         self.once = folder / "once"
         self._url = url
         self.served = Served(self.data, env, argv)
