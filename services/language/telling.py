@@ -105,7 +105,9 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: PLR0911 - one for each ev
     match event:
         case MatchStarted():
             players = " against ".join(map(scene.who, range(len(scene.names))))
-            return f"{scene.rules.title}{scene.options} has started, {players}"
+            started = f"{scene.rules.title}{scene.options} has started, {players}"
+            note = scene.rules.note(scene.rules.read_options(scene.state.options))
+            return f"{started} ({note})" if note else started
         case Challenged():
             players = " against ".join(map(scene.who, range(len(scene.names))))
             waited = scene.everyone(range(1, len(scene.names)))
