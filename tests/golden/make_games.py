@@ -25,10 +25,16 @@ LONGEST = 5000
 
 FAMILIES = {
     "goliath": ((2, ""), (2, "-goliath_first"), (2, "-count")),
+    "halves": (
+        (2, ""), (3, ""), (2, "-invert_win"), (3, "-invert_win"), (2, "-free_edges=4"),
+        (2, "-manual_start"), (3, "-manual_start -touch_any"), (2, "-manual_start -must_touch=2"),
+        (3, "-keep_chosen -tiles_each=6"), (2, "-keep_most_friendly -no_contract"),
+    ),
     "line": ((2, ""), (2, "-stones=16"), (2, "-stones=8")),
     "pow2": (
         (2, ""), (2, "-exact"), (2, "-noborder"), (2, "-fast"), (2, "-middle"), (2, "-free"),
     ),
+    "powerdrain": ((2, ""), (2, "-o1"), (2, "-o2"), (2, "-p")),
 }  # fmt: skip
 """By game: the number of players and the flags that all games of a family have. Every second game
 has further flags of the other families beside, where they go together."""
