@@ -21,8 +21,6 @@ from infra.store.server import RedisStore
 
 pytestmark = pytest.mark.slow
 
-STEPS = ["taken", "read", "loaded", "decided", "committed", "announced", "left"]
-
 
 def check(client: Redis, played: Sequence[Sequence[Sent]], players: Sequence[Player]) -> None:
     """What was acknowledged is there, once, in the order it was acknowledged."""
@@ -35,42 +33,6 @@ def check(client: Redis, played: Sequence[Sequence[Sent]], players: Sequence[Pla
         for sent, outcome in player.acknowledged:
             assert decode(events[outcome.seq - 1]).command == sent.id
     until(lambda: store.depth(range(store.shape().shards)) == 0)
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_worker_killed_at_any_step_leaves_exactly_one_outcome(tmp_path: Path, step: str) -> None:
-    once = tmp_path / "once"
-    fault = {"MATCHPOST_FAULT": f"drain.{step}:1:{once}"}
-    ((start, move),) = matches(1, 1)
-    with Served(tmp_path / "data", {**fault, "MATCHPOST_WORKERS": "1"}) as served:
-        player = Player(served)
-        once.touch()
-        (worker,) = served.children("matchpost worker")
-        began = time.monotonic()
-        player.play([start])
-        until(
-            lambda: not once.exists() and served.children("matchpost worker") not in ([], [worker])
-        )
-        player.play([move])
-        assert time.monotonic() - began < 15
-        with served.client() as client:
-            check(client, [[start, move]], [player])
-
-
-def test_the_server_killed_under_load_loses_no_acknowledged_move(tmp_path: Path) -> None:
-    played = matches(6, 30)
-    with Served(tmp_path / "data") as served:
-        players, threads = all_play(served, played)
-        for kill in range(1, 4):
-            until(lambda kill=kill: sum(len(p.acknowledged) for p in players) > 30 * kill)  # type: ignore[misc]
-            (server,) = served.children("valkey-server")
-            os.kill(server, signal.SIGKILL)
-            until(lambda old=server: served.children("valkey-server") not in ([], [old]))  # type: ignore[misc]
-        for thread in threads:
-            thread.join()
-        with served.client() as client:
-            check(client, played, players)
-        assert all(len(player.acknowledged) == 31 for player in players)
 
 
 def test_workers_killed_under_load_decide_everything_once(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""A sample of every fault run; `tests/faults/run.py` does the full figures by hand."""
+
+from pathlib import Path
+
+import pytest
+from faults.harness import copies, kills, lost, poison, power, results, room
+from faults.harness.results import Outcome
+
+from infra.faults import POINTS
+
+pytestmark = pytest.mark.slow
+
+
+def expect(outcome: Outcome) -> None:
+    assert outcome.good, outcome
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_process_killed_at_any_point_leaves_exactly_one_outcome(
+    tmp_path: Path, point: str
+) -> None:
+    expect(kills.at_point(point, 1, tmp_path))
+
+
+def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Path) -> None:
+    expect(kills.servers(3, tmp_path))
+
+
+@pytest.mark.parametrize("point", ["drain.decided", "commit.answered"])
+def test_a_worker_stopped_and_overtaken_writes_nothing_when_it_goes_on(
+    tmp_path: Path, point: str
+) -> None:
+    expect(kills.zombies(point, 1, tmp_path))
+
+
+needs_a_compiler = pytest.mark.skipif(
+    power.compiler() is None, reason="needs a C compiler, as cc, for the library that notes syncs"
+)
+
+
+@needs_a_compiler
+def test_a_power_loss_loses_no_acknowledged_command(tmp_path: Path) -> None:
+    expect(power.cuts(2, tmp_path))
+
+
+@needs_a_compiler
+def test_the_same_power_loss_loses_acknowledged_commands_under_everysec(tmp_path: Path) -> None:
+    outcome = power.control(1, tmp_path)
+    expect(outcome)
+    assert any("acknowledged and has no outcome" in found for found in outcome.violations)
+
+
+def test_a_lost_reply_is_asked_for_again_and_given(tmp_path: Path) -> None:
+    expect(lost.replies(20, tmp_path))
+
+
+def test_commands_sent_up_to_five_times_by_five_doors_have_one_outcome_each(
+    tmp_path: Path,
+) -> None:
+    expect(copies.copies(300, tmp_path))
+
+
+@pytest.mark.timeout(300)  # of CPU time they take some 20 s, which a busy machine stretches
+def test_poisoned_decisions_are_refused_and_harm_nobody_else(tmp_path: Path) -> None:
+    expect(poison.doses(6, tmp_path))
+
+
+@pytest.mark.skipif(not room.may_mount(), reason="needs to mount a small tmpfs, which root may")
+def test_a_full_disk_acknowledges_nothing_and_service_resumes_by_itself(tmp_path: Path) -> None:
+    expect(room.disk(1, tmp_path))
+
+
+def test_full_memory_acknowledges_nothing_and_service_resumes_by_itself(tmp_path: Path) -> None:
+    expect(room.memory(1, tmp_path))
+
+
+def test_the_page_shows_the_results_that_are_kept() -> None:
+    page = results.PAGE.read_text()
+    assert results.table(results.load()) in page
