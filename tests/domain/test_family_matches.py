@@ -1,0 +1,112 @@
+"""What goliath and line bring into a match: counts that are agreed to, and passes on record."""
+
+from fakes.given import ALICE, BOB, alternating, when
+
+from domain.errors import Code
+from domain.match.commands import Answer, Move, Offer, Start
+from domain.match.decide import Rejected
+from domain.match.events import Answered, Ended, Moved, Offered
+from domain.rules import current
+
+SEPARATED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
+"""David has 3 intersections left, Goliath 52, who is to move."""
+EQUAL = (
+    "m13-j10:k9 a1-e3:i5 j10-g13:g9 e3-g1:e5 g13-a7:c6 g1-f3:g4 a7-d4:d2 f3-e3:e1 d4-b4:d4"
+    " e3-g1:i1 b4-a1:a7 g1-h3:i3 a1-c5:a5"
+)
+"""Both have the same room."""
+NINETEEN = (
+    "b4 m13 k5 d10 g4 d12 f3 i1 e7 h8 f6 i7 c3 i11 e3 j10 d4 c11 e5 j12 a5 k3 c5 k8 c6 k11 d7 k9 d2"
+    " g10 k6"
+)
+
+
+def started(key, *options):
+    return (ALICE, Start(rules=f"{key}/1", options=options, seats=(ALICE, BOB)))
+
+
+def match(moves, key="goliath", *options):
+    return [started(key, *options), *alternating(*moves.split())]
+
+
+def refusal(result):
+    assert isinstance(result, Rejected), result
+    return result.code, result.sentence
+
+
+def test_a_count_that_is_agreed_to_ends_the_match_for_the_larger_region():
+    given = match(SEPARATED)
+    assert when(given, ALICE, Offer(kind="count")) == (Offered(seat=0, kind="count"),)
+    given.append((ALICE, Offer(kind="count")))
+    assert when(given, BOB, Answer(accept=True)) == (
+        Answered(seat=1, kind="count", accept=True),
+        Ended(winners=(1,), reason="larger-region"),
+    )
+
+
+def test_proposing_the_count_that_is_proposed_already_accepts_it():
+    given = [*match(SEPARATED), (BOB, Offer(kind="count"))]
+    assert when(given, ALICE, Offer(kind="count"))[-1] == (
+        Ended(winners=(1,), reason="larger-region")
+    )
+
+
+def test_after_a_count_of_equal_regions_the_match_goes_on():
+    given = [*match(EQUAL), (ALICE, Offer(kind="count"))]
+    accept = Answer(accept=True)
+    assert when(given, BOB, accept) == (Answered(seat=1, kind="count", accept=True),)
+    given.append((BOB, accept))
+    legal = next(iter(current("goliath").legal_moves(last(given))))
+    [moved] = when(given, BOB, Move(text=legal))
+    assert isinstance(moved, Moved)
+
+
+def last(given):
+    rules = current("goliath")
+    at = rules.start(rules.read_options([]), 2, None)
+    for _, command in given:
+        if isinstance(command, Move):
+            at = rules.play(at, rules.check(at, rules.read(command.text)))
+    return at
+
+
+def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
+    assert refusal(when(match("m13-h8:i9"), ALICE, Offer(kind="count"))) == (
+        Code.NO_OFFER,
+        "a count can be proposed only while stones separate David and Goliath",
+    )
+    code, _ = refusal(when(match("a1", "line"), ALICE, Offer(kind="count")))
+    assert code == Code.UNKNOWN_OFFER
+
+
+def test_a_proposed_count_lapses_with_the_next_move():
+    legal = next(iter(current("goliath").legal_moves(last(match(SEPARATED)))))
+    given = [*match(SEPARATED), (ALICE, Offer(kind="count")), (BOB, Move(text=legal))]
+    code, _ = refusal(when(given, BOB, Answer(accept=True)))
+    assert code == Code.NO_OFFER
+
+
+def test_with_the_option_the_same_match_ends_with_the_separating_move():
+    *earlier, separating = match(SEPARATED, "goliath", "-count")
+    [moved, ended] = when(earlier, *separating)
+    assert moved.next is None
+    assert ended == Ended(winners=(1,), reason="larger-region")
+
+
+def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
+    """Light finds no room after Dark's h6 and is passed three times; Dark ends the match."""
+    given = match(NINETEEN, "line")
+    for text in ("h6", "i13", "m9"):
+        [moved] = when(given, BOB, Move(text=text))
+        assert (moved.seat, moved.next) == (1, 1)
+        given.append((BOB, Move(text=text)))
+    [moved, ended] = when(given, BOB, Move(text="l10"))
+    assert (moved.next, ended) == (None, Ended(winners=(1,), reason="more-stones"))
+
+
+def test_who_is_passed_is_told_whose_turn_it_is():
+    given = [*match(NINETEEN, "line"), (BOB, Move(text="h6"))]
+    assert refusal(when(given, ALICE, Move(text="i13"))) == (
+        Code.NOT_YOUR_TURN,
+        "you play Light, and it is Dark's turn",
+    )
