@@ -134,7 +134,7 @@ def _check_players(given: _PositionJson, options: HalvesOptions) -> None:
         allowed.append([1, 0, 2][:players])
     if players not in (2, 3) or given.colours not in allowed:
         raise _bad(f"the colours can't be {given.colours}")
-    if given.out not in ([], [0], [1], [2])[: players * 2 - 2]:
+    if given.out and (players == 2 or given.out not in ([0], [1], [2])):  # noqa: PLR2004
         raise _bad(f"{given.out} can't be those who are out while a match goes on")
 
 
