@@ -27,7 +27,7 @@ _ARGUMENT_LIMIT: Final = 512 << 20  # bytes; the server's own limit
 _ARGUMENTS_LIMIT: Final = 1 << 20  # the server's own limit as well
 
 # a command that a server writes begins so; the length of its name is one or two digits
-_COMMAND: Final = re.compile(rb"\*[1-9]\d{0,6}\r\n\$\d{1,2}\r\n[A-Z]")
+_COMMAND: Final = re.compile(rb"\*[1-9]\d{0,6}\r\n\$\d{1,2}\r\n[A-Za-z]")
 
 
 class DamagedError(Exception):

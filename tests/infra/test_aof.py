@@ -97,6 +97,7 @@ def test_zeros_at_the_end_are_cut_off(tmp_path: Path, zeros: int) -> None:
         WHOLE.replace(b"*3", b"*4", 1),
         WHOLE.replace(b"*3", b"+3", 1),
         SET + bytes(512) + SET,
+        SET + bytes(512) + SET.replace(b"SET", b"set"),
     ],
 )
 def test_damage_before_whole_commands_is_refused_and_nothing_touched(
