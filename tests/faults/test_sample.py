@@ -15,8 +15,12 @@ def expect(outcome: Outcome) -> None:
     assert outcome.good, outcome
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_a_process_killed_at_any_point_leaves_exactly_one_outcome(
+def test_a_worker_killed_at_every_point_leaves_exactly_one_outcome(tmp_path: Path) -> None:
+    expect(kills.walk(kills.WORKER_POINTS, tmp_path))
+
+
+@pytest.mark.parametrize("point", [p for p in POINTS if p not in kills.WORKER_POINTS])
+def test_a_door_keeper_or_start_killed_at_any_point_leaves_exactly_one_outcome(
     tmp_path: Path, point: str
 ) -> None:
     expect(kills.at_point(point, 1, tmp_path))

@@ -1,15 +1,14 @@
 """Poisoned decisions among matches that go on: refused as `internal`, and nobody else harmed."""
 
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from faults.harness.load import Client, orders
 from faults.harness.poisoned import KINDS, MARK
-from faults.harness.record import Call, now
+from faults.harness.record import now
 from faults.harness.results import Outcome
-from faults.harness.station import Station, since
+from faults.harness.station import Station, since, slowest_outcome
 
 from domain.match.commands import Move, Sent
 from domain.match.events import command_id
@@ -52,7 +51,7 @@ def doses(count: int, folder: Path) -> Outcome:
                 done += len(given)
             load.check()
         calls = [call for call in station.record if call.match < FIRST_BOARD and call.command]
-        slowest = _slowest(calls)
+        slowest = slowest_outcome(calls)
         if slowest > NEIGHBOUR_SECONDS:
             wrong.append(f"a command of another match took {slowest:.1f} s")
         wrong += [f"{call} was refused as internal" for call in calls if call.code == "internal"]
@@ -93,13 +92,3 @@ def _dose(station: Station, kind: str, board: int) -> tuple[float, list[str]]:
     if then is None or not then.accepted:
         wrong.append(f"{kind}: the match does not go on: {then}")
     return took, wrong
-
-
-def _slowest(calls: Sequence[Call]) -> float:
-    """Give the longest time from a command's first sending to its outcome."""
-    began: dict[bytes, int] = {}
-    slowest = 0
-    for call in sorted(calls, key=lambda call: call.sent):
-        first = began.setdefault(call.command, call.sent)
-        slowest = max(slowest, call.done - first)
-    return slowest / 1e9

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from fakes.served import SERVE, Served, until
@@ -10,7 +10,7 @@ from faults.harness import held
 from faults.harness.checker import check
 from faults.harness.elsewhere import elsewhere
 from faults.harness.load import Load
-from faults.harness.record import Record, Result, now
+from faults.harness.record import Call, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -142,6 +142,17 @@ def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> int:
 def since(began: int) -> float:
     """Seconds since a time."""
     return (now() - began) / 1e9
+
+
+def slowest_outcome(calls: Iterable[Call]) -> float:
+    """Give the longest time, in seconds, from a command's first sending to its outcome."""
+    began: dict[bytes, int] = {}
+    slowest = 0
+    for call in sorted(calls, key=lambda call: call.sent):
+        if call.command:
+            first = began.setdefault(call.command, call.sent)
+            slowest = max(slowest, call.done - first)
+    return slowest / 1e9
 
 
 def _command_line(pid: int) -> str:
