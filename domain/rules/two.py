@@ -27,7 +27,7 @@ class Two(Placing):
     most = 38
     wanted = "exactly two stones"
     bound = (
-        "proven: 38 at most (26 stones), 37 when no line may hold more than two (25 stones); "
+        "proven: 38 at most (25 stones), 37 when no line may hold more than two (25 stones); "
         "the source's mark: 21"
     )
 
