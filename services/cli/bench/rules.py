@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from domain.fairness import Stream
 from domain.match.commands import Move, Sent
 from domain.match.commands import decode as read_order
 from domain.match.commands import encode as write_order
 from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, pack_snapshot, seal, unpack_snapshot
-from domain.rules import AnyRules, current
+from domain.rules import AnyRules, current, rules_id
 from services.cli.bench import chess_peer
 from services.cli.bench.report import Report, median_and_p99
 from services.cli.bench.rig import Place
@@ -61,7 +62,10 @@ def _perft_rate(rules: AnyRules) -> tuple[int, float]:
 
 
 def _start(rules: AnyRules) -> Any:
-    return rules.start(rules.read_options(()), rules.players[0], None)
+    """Give a first position without options, drawn always alike where chance decides it."""
+    options, players = rules.read_options(()), rules.players[0]
+    setup = rules.draw(options, players, Stream(bytes(32), rules_id(rules)))
+    return rules.start(options, players, setup)
 
 
 def perft(rules: AnyRules, position: Any, depth: int) -> int:
@@ -75,10 +79,10 @@ def perft(rules: AnyRules, position: Any, depth: int) -> int:
 
 def _random_rate(rules: AnyRules, plies: int) -> tuple[int, float]:
     chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
-    played = 0
+    start, played = _start(rules), 0
     began = time.perf_counter()
     while played < plies:
-        position = _start(rules)
+        position = start
         while played < plies and rules.outcome(position) is None:
             position = rules.play(position, chance.choice(list(rules.moves(position))))
             played += 1
