@@ -9,6 +9,7 @@ from domain.drawing.halves import draw_halves
 from domain.drawing.kadon import draw_goliath, draw_line, draw_pow2
 from domain.drawing.powerdrain import draw_powerdrain
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
+from domain.drawing.torere import draw_torere
 from domain.errors import Code, Refusal
 from domain.rules.api import AnyRules
 
@@ -23,6 +24,7 @@ _DRAWERS: Final[Mapping[str, Callable[[Mapping[str, Any], str], str]]] = {
     "one": draw_one,
     "two": draw_two,
     "duo": draw_duo,
+    "torere": draw_torere,
 }
 """From a position's JSON form and a display; the key is the game's."""
 

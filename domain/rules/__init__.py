@@ -15,6 +15,7 @@ from domain.rules.line import Line
 from domain.rules.one import One
 from domain.rules.pow2 import Pow2
 from domain.rules.powerdrain import Powerdrain
+from domain.rules.torere import Torere
 from domain.rules.two import Two
 
 __all__ = [
@@ -43,6 +44,7 @@ RULES: Final[tuple[AnyRules, ...]] = (
     One(),
     Two(),
     Duo(),
+    Torere(),
 )
 """Every version of every game that can be played or replayed; old versions are never removed."""
 

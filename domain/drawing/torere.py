@@ -1,0 +1,30 @@
+"""Mū tōrere as text: the circle of kewai around the putahi."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_LETTERS: Final = "PABCDEFGH"
+"""What stands in the template for the putahi and for the kewai 1 to 8."""
+_TEMPLATE: Final = r"""
+          1
+       .--A--.
+    8 H   |   B 2
+     / \  |  / \
+    /   \ | /   \
+   /     \|/     \
+7 G-------P-------C 3
+   \     /|\ 0   /
+    \   / | \   /
+     \ /  |  \ /
+    6 F   |   D 4
+       '--E--'
+          5
+""".strip("\n")
+
+
+def draw_torere(position: Mapping[str, Any], display: str) -> str:
+    """Draw a position of torere, in its JSON form; there is one display only."""
+    del display
+    board = position["board"]
+    stones = {letter: board.get(str(at), "*") for at, letter in enumerate(_LETTERS)}
+    return _TEMPLATE.translate(str.maketrans(stones))
