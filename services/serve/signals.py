@@ -3,9 +3,13 @@
 import select
 import signal
 import socket
+import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Final, Self
+
+TOGETHER: Final = 0.5
+"""Seconds within which several signals are one request to stop."""
 
 _STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -21,6 +25,7 @@ class Signals:
         self.stops = 0
         """How many times the program was asked to stop."""
         self._on_stop = on_stop
+        self._last = 0.0
 
     def __enter__(self) -> Self:
         self._reader, self._writer = socket.socketpair()
@@ -56,6 +61,11 @@ class Signals:
             self._reader.recv(4096)
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        # a terminal, `make` or `timeout` may signal the group and us as well: that is one request
+        if self.stops and now - self._last < TOGETHER:
+            return
+        self._last = now
         self.stops += 1
         self._on_stop()
 
