@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from domain.errors import Code, Refusal
 from domain.rules import current, pack, unpack
 from domain.rules.api import IllegalMove, UnreadableMove
-from domain.rules.halves import Ending, HalvesMove, Keep, Touch
+from domain.rules.halves import Ending, HalvesMove, Keep, Phase, Touch
 from tests.domain import halves_reference as reference
 from tests.golden.make_games import RandomChance
 
@@ -300,21 +300,47 @@ def test_a_tile_is_placed_on_the_cell_of_its_number():
 ENCLOSED = ["b 0,0", *(f"w {q},{r}" for q, r in reference.STEPS)]
 
 
-def test_who_can_not_touch_an_enemy_or_two_tiles_may_touch_any():
+def test_who_can_not_touch_an_enemy_may_touch_any_tile():
     """Six white tiles lie around the only black one, so White has no enemy to touch."""
     game = reference.Game(2, {"must_touch": 2})
     game.tiles = {(0, 0): 1} | dict.fromkeys(reference.STEPS, 0)
     at = position(ENCLOSED, A, "-no_contract")
-    at = msgspec.structs.replace(at, phase=at.phase.WAX, options=options("-must_touch=2"))
+    at = msgspec.structs.replace(at, phase=Phase.WAX, options=options("-must_touch=2"))
     cells = [[*cell, n] for n, cell in enumerate(game.cells(), 1)]
     assert RULES.to_json(at)["cells"] == cells
     assert len(cells) == 12
 
 
-def test_a_line_of_tiles_has_places_that_touch_two_or_else_one():
-    game = reference.Game(2, {"must_touch": 2})
-    assert len(game.cells()) == 2
-    assert RULES.count_moves(start("-manual_start", "-must_touch=2")) == 2
+def test_a_cell_that_touches_two_tiles_is_always_found():
+    """Around an enemy that can be touched there is one between a free cell and its neighbours."""
+    for seed, players in ((seed, players) for seed in range(20) for players in (2, 3)):
+        rng, at = random.Random(seed), start("-manual_start", "-must_touch=2", players=players)
+        while (shown := RULES.to_json(at))["phase"] == "wax":
+            tiles = {(q, r) for q, r, _, _ in shown["tiles"]}
+            for q, r, _ in shown["cells"]:
+                assert len(tiles.intersection(reference.beside((q, r)))) >= 2
+            at = play(at, rng.choice(legal(at)))
+
+
+@pytest.mark.parametrize(
+    ("players", "flags", "numbers_of_paths"),
+    [
+        (2, (), [5, 42, 318]),
+        (2, ("-touch_any",), [8, 78, 888]),
+        (2, ("-must_touch=2",), [2, 6, 20]),
+        (3, (), [7, 66, 745]),
+        (3, ("-touch_any",), [9, 96, 1176]),
+        (3, ("-must_touch=2",), [3, 12, 60]),
+    ],
+)
+def test_the_numbers_of_placing_paths_are_those_on_record(players, flags, numbers_of_paths):
+    def paths(at, length):
+        if length == 1:
+            return RULES.count_moves(at)
+        return sum(paths(RULES.play(at, move), length - 1) for move in RULES.moves(at))
+
+    at = start("-manual_start", *flags, players=players)
+    assert [paths(at, length) for length in (1, 2, 3)] == numbers_of_paths
 
 
 def test_when_all_are_placed_tiles_are_numbered_and_the_contract_is_due():

@@ -287,6 +287,15 @@ def test_with_p_both_choose_from_the_pool():
 
 
 @pytest.mark.parametrize(
+    ("flags", "numbers"), [(("-o1",), [200, 38400]), (("-o1", "-p"), [400, 144000])]
+)
+def test_the_numbers_of_move_paths_are_those_on_record(flags, numbers):
+    at = start(*flags)
+    after = (RULES.count_moves(RULES.play(at, move)) for move in RULES.moves(at))
+    assert [RULES.count_moves(at), sum(after)] == numbers
+
+
+@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("24-57", "24-57: plug 24 is Negative's, and it is Positive's turn"),
