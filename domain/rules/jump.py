@@ -8,7 +8,7 @@
 4. The match ends when no step or jump is left, or with `done`.
 5. Score: the stones set; then the fewest left, by the fewest plies of part two.
 
-Notation: `a1` (the corner), `c3:d4`, `e3:d4-g1` (steps), `e3-d4`, `e3-d4-f11` (part two), `done`.
+Notation: `a1` (the corner), `c3:d4`, `e3:d4-g1` (steps), `a1-a7`, `a1-a7-a13` (part two), `done`.
 Chains with one result are one move: the shortest, of equals the first in sorting order.
 """
 
@@ -36,7 +36,7 @@ from domain.rules.puzzles import DONE, Ending, Puzzle, counted, ended, shown
 
 __all__ = ["Jump", "JumpMove", "JumpOptions", "JumpPosition"]
 
-FORM: Final = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump e3-d4, or done"
+FORM: Final = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done"
 BOUND: Final = "the source's mark: 1 stone in 20 plies"
 
 

@@ -68,7 +68,7 @@ def _first_fault(move: JumpMove, jumper: int) -> str | None:
 
 def _jump_fault(position: JumpPosition, move: JumpMove) -> str | None:
     if move.new != NOBODY or len(move.chain) == 1:
-        return "no more stones are set; a stone jumps and takes, which is written e3-d4"
+        return "no more stones are set; a stone jumps and takes, which is written a1-a7"
     origin = move.chain[0]
     if not position.stones >> origin & 1:
         return f"there is no stone at {NAMES[origin]}"

@@ -22,7 +22,7 @@ from tests.domain.puzzles_given import play as played
 from tests.domain.puzzles_given import start as started
 
 RULES = current("jump")
-FORM = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump e3-d4, or done"
+FORM = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done"
 BOUND = "the source's mark: 1 stone in 20 plies"
 LARGE = (
     "-solitaire=a1,a7,a9,b4,c3,c6,c9,d2,d10,e1,e5,e11,f3,f8,g4,g9,h6,h11,i1,i5,i13,j4,j10,k6,"
@@ -327,8 +327,8 @@ def test_a_landing_must_be_empty():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a1", "no more stones are set; a stone jumps and takes, which is written e3-d4"),
-        ("c3:d4", "no more stones are set; a stone jumps and takes, which is written e3-d4"),
+        ("a1", "no more stones are set; a stone jumps and takes, which is written a1-a7"),
+        ("c3:d4", "no more stones are set; a stone jumps and takes, which is written a1-a7"),
         ("b4-d4", "there is no stone at b4"),
         ("a1-e5", "no line leads from a1 over one intersection to e5"),
         ("a1-d4", "there is no stone at c3 to jump over from a1 to d4"),

@@ -137,3 +137,27 @@ def test_the_board_can_always_take_eight_pieces_none_next_to_another():
         return best
 
     assert smallest(everywhere, 0, 64) == 11
+
+
+def test_what_is_seen_from_an_intersection_is_all_on_its_lines():
+    for at, name in enumerate(NAMES):
+        on = {other for line in reference.BOARD_LINES if name in line for other in line}
+        assert set(kadon.names_of(kadon.SEEN[at])) == on
+
+
+def test_jumps_lead_over_the_next_intersection_of_a_line_to_the_one_behind():
+    for at, name in enumerate(NAMES):
+        expected = {
+            (line[place + 2 * way], line[place + way])
+            for line in reference.BOARD_LINES
+            if name in line
+            for place in [line.index(name)]
+            for way in (1, -1)
+            if 0 <= place + 2 * way < len(line)
+        }
+        jumps = kadon.JUMPS[at]
+        found = [(NAMES[to], *kadon.names_of(over)) for to, over, _ in jumps]
+        assert set(found) == expected
+        assert len({to for to, _ in found}) == len(found)  # a landing tells what is jumped over
+        assert all(landing == 1 << to for to, _, landing in jumps)
+        assert list(jumps) == sorted(jumps)
