@@ -21,10 +21,12 @@ from faults.harness.station import (
     since,
     slowest_outcome,
 )
+from redis.exceptions import RedisError
 
 from domain.match import commands
 from domain.match.commands import Sent
 from infra.durability import Mode
+from infra.embedded import EmbeddedError
 from infra.faults import POINTS, VARIABLE
 from infra.store.port import Submission
 from infra.store.server import RedisStore
@@ -193,12 +195,13 @@ def until_ended(process: "subprocess.Popen[str]", seconds: float) -> None:
 def _leave_waiting(station: Station, number: int) -> None:
     """Hand a command in as a door that dies before it wakes a drain."""
     sent = next(orders(FOREIGN_BOARDS + number, 1))
-    with station.connect() as client:
-        began = now()
-        payload = commands.encode(sent)
-        RedisStore(client, Mode.FSYNC).submit(
-            [Submission(sent.match, sent.id, commands.digest(payload), payload, sent.actor, 0, "-")]
-        )
+    began = now()
+    payload = commands.encode(sent)
+    digest = commands.digest(payload)
+    new = Submission(sent.match, sent.id, digest, payload, sent.actor, 0, "-")
+    # the keeper may have been killed just now, and the server with it
+    with contextlib.suppress(RedisError, EmbeddedError), station.connect() as client:
+        RedisStore(client, Mode.FSYNC).submit([new])
     _note(station, sent, began)
 
 
