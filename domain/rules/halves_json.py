@@ -16,6 +16,7 @@ from domain.rules.halves_turns import (
     Phase,
     can_remove,
     first_position,
+    packed,
     place,
     places,
     with_turn,
@@ -136,6 +137,8 @@ def _check_players(given: _PositionJson, options: HalvesOptions) -> None:
         raise _bad(f"the colours can't be {given.colours}")
     if given.out and (players == 2 or given.out not in ([0], [1], [2])):  # noqa: PLR2004
         raise _bad(f"{given.out} can't be those who are out while a match goes on")
+    if len(given.tiles) + len(given.gone) > players * options.tiles_each:
+        raise _bad(f"there were no more than {options.tiles_each} tiles for each")
 
 
 def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
@@ -158,7 +161,7 @@ def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> Ha
         options,
         _PHASES[given.phase],
         cells,
-        tuple(tiles),
+        packed(tiles, len(cells)),
         tuple(given.colours),
         to_move,
         sum(1 << seat for seat in given.out),
@@ -169,8 +172,6 @@ def _check_tiles(position: HalvesPosition) -> None:
     most = position.options.tiles_each
     if max(tiles.bit_count() for tiles in position.tiles) > most:
         raise _bad(f"no colour has more than {most} tiles")
-    if len(position.cells) > most * len(position.colours):
-        raise _bad(f"there were no more than {most} tiles for each")
     if not position.present or len(shape_of(position.cells).groups(position.present)) != 1:
         raise _bad("the tiles are not all connected")
 

@@ -6,7 +6,7 @@ bit n - 1. What has gone keeps its bit; while tiles are placed the cells grow an
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Annotated, Final
@@ -82,8 +82,8 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     phase: Phase
     cells: tuple[Cell, ...]
     """Of all tiles ever placed, in reading order."""
-    tiles: tuple[int, ...]
-    """The set of tiles that are there, by colour."""
+    held: tuple[bytes, ...]
+    """The set of tiles that are there, by colour; `packed`, for they can be more than 64."""
     colours: tuple[int, ...]
     """Each seat's colour."""
     turn: Seat
@@ -92,9 +92,9 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The set of seats that have left."""
 
     @property
-    def colour(self) -> int:
-        """The colour of the player whose turn it is."""
-        return self.colours[self.turn]
+    def tiles(self) -> tuple[int, ...]:
+        """The set of tiles that are there, by colour."""
+        return tuple([int.from_bytes(held, "little") for held in self.held])
 
     @property
     def present(self) -> int:
@@ -103,11 +103,17 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     def owned(self, seat: Seat) -> int:
         """Give a seat's tiles."""
-        return self.tiles[self.colours[seat]]
+        return int.from_bytes(self.held[self.colours[seat]], "little")
 
     def those_in(self) -> list[Seat]:
         """Give the seats that have not left."""
         return [seat for seat in range(len(self.colours)) if not self.out >> seat & 1]
+
+
+def packed(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
+    """Give sets of tiles, among so many cells, as positions hold them."""
+    length = (cells + 7) // 8
+    return tuple([held.to_bytes(length, "little") for held in tiles])
 
 
 class HalvesMove(msgspec.Struct, frozen=True, gc=False):
@@ -129,15 +135,15 @@ def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
     cells = FIRST_CELLS[:players]
     order = sorted(cells)
     colours = tuple(range(players))
-    tiles = tuple(1 << order.index(at) for at in cells)
-    return HalvesPosition(options, Phase.WAX, tuple(order), tiles, colours, 0)
+    held = packed((1 << order.index(at) for at in cells), players)
+    return HalvesPosition(options, Phase.WAX, tuple(order), held, colours, 0)
 
 
 def places(position: HalvesPosition) -> tuple[Cell, ...]:
     """Give where the player to move can add a tile, in reading order."""
     return _places(
         position.cells,
-        position.present ^ position.tiles[position.turn],
+        position.present ^ position.owned(position.turn),
         position.options.must_touch,
         position.options.touch,
     )
@@ -174,7 +180,7 @@ def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
             position.options,
             Phase.WAX,
             (*position.cells[:where], at, *position.cells[where:]),
-            tuple(tiles),
+            packed(tiles, len(position.cells) + 1),
             position.colours,
             position.turn,
             position.out,
@@ -185,7 +191,7 @@ def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
 def _placed(position: HalvesPosition) -> HalvesPosition:
     """Give a position its next turn, or its next phase when those in have placed their tiles."""
     for seat in _seats_after(position):
-        if position.tiles[seat].bit_count() < position.options.tiles_each:
+        if position.owned(seat).bit_count() < position.options.tiles_each:
             return replace(position, turn=seat)
     if position.options.no_contract or position.out & 0b11:
         return _begin_removing(position)
@@ -315,7 +321,8 @@ def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
     groups = survivors(position, move.number - 1)
     kept = 1 << move.kept - 1 if move.kept else groups[0]
     (left,) = [group for group in groups if group & kept]
-    return with_turn(replace(position, tiles=tuple(tiles & left for tiles in position.tiles)))
+    held = packed([tiles & left for tiles in position.tiles], len(position.cells))
+    return with_turn(replace(position, held=held))
 
 
 def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:

@@ -744,6 +744,10 @@ def test_the_largest_matches_start_and_come_to_an_end():
     rng = random.Random(0)
     while RULES.outcome(at) is None:
         at = RULES.play(at, rng.choice(RULES.moves(at)))
+        shown = json.loads(json.dumps(RULES.to_json(at)))
+        assert RULES.from_json(shown, options("-tiles_each=60"), RULES.to_move(at)) == at
+        assert unpack("halves/1", pack(at)) == at
+        assert len(pack(at)) < 1000
     assert RULES.outcome(at).winners
 
 
