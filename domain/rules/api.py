@@ -78,8 +78,16 @@ class IllegalMove(Refusal):
         super().__init__(Code.ILLEGAL_MOVE, sentence)
 
 
+class _HasJson(Protocol):
+    def to_json(self, position: Any) -> dict[str, Any]: ...
+
+
 class _Plain:
-    """What most games have nothing to say about."""
+    """What most games have nothing of their own to say about."""
+
+    def public_json(self: _HasJson, position: Any) -> dict[str, Any]:
+        """Give the same as `to_json`."""
+        return self.to_json(position)
 
     def note(self, options: Any) -> str:
         """Say nothing."""
@@ -234,7 +242,14 @@ class Rules(Protocol[P, M, O]):
         ...
 
     def to_json(self, position: P) -> dict[str, Any]:
-        """Give the position's public JSON form, keys in the game's own order."""
+        """Give a JSON form from which all of the position comes back, keys in the game's order."""
+        ...
+
+    def public_json(self, position: P) -> dict[str, Any]:
+        """Give the JSON form that the referee's protocol fixes; it may leave out what setup tells.
+
+        The same as `to_json` in most games.
+        """
         ...
 
     def from_json(self, data: object, options: O, to_move: Seat) -> P:

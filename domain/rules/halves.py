@@ -173,6 +173,11 @@ class Halves(WithoutOffers):
         """Give phase, colours by seat and tiles; where there are any, the gone and the free."""
         return to_json(position)
 
+    def public_json(self, position: HalvesPosition) -> dict[str, Any]:
+        """Give phase, colours by seat and tiles."""
+        shown = to_json(position)
+        return {key: shown[key] for key in ("phase", "colours", "tiles")}
+
     def from_json(self, data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
         """Read what `to_json` gave; when the match is over the seat to move doesn't matter."""
         return from_json(data, options, to_move)

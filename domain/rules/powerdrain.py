@@ -282,6 +282,11 @@ class Powerdrain(ForTwo):
         edges = {"left": list(position.left), "top": list(position.top)}
         return {**edges, "grid": grid, **_json(position)}
 
+    def public_json(self, position: PowerdrainPosition) -> dict[str, Any]:
+        """Give the grid and the plugs left; the edges stand in the setup."""
+        shown = self.to_json(position)
+        return {key: value for key, value in shown.items() if key not in ("left", "top")}
+
     def from_json(
         self, data: object, options: PowerdrainOptions, to_move: Seat
     ) -> PowerdrainPosition:

@@ -195,7 +195,7 @@ def _shown(rules: AnyRules, position: Any) -> dict[str, Any]:
     return {
         "to_move": None if over else rules.to_move(position),
         "legal": [] if over else list(rules.legal_moves(position)),
-        "position": rules.to_json(position),
+        "position": rules.public_json(position),
     }
 
 

@@ -201,3 +201,53 @@ def test_any_object_is_answered(request, named):
 def test_any_bytes_are_answered_line_by_line(data):
     lines = [line for line in data.split(b"\n") if line.strip()]
     assert len(filtered(data)) == len(lines)
+
+
+SEED = "00112233445566778899aabbccddeeff" * 2
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "options", "keys"),
+    [
+        ("powerdrain", 2, [], {"grid", "hands"}),
+        ("powerdrain", 2, ["-p"], {"grid", "pool"}),
+        ("halves", 2, [], {"phase", "colours", "tiles"}),
+        ("halves", 3, ["-no_contract"], {"phase", "colours", "tiles"}),
+    ],
+)
+def test_a_seed_draws_a_setup_that_gives_the_same_game_again(game, players, options, keys):
+    request = {"game": game, "players": players, "options": options}
+    drawn = ask(**request, seed=SEED)
+    assert drawn["ok"]
+    assert drawn["setup"] is not None
+    assert ask(**request, setup=drawn["setup"]) == drawn
+    assert ask(**request, seed=SEED.upper()) == drawn
+    assert ask(**request, seed=SEED[::-1])["setup"] != drawn["setup"]
+    moves = []
+    for _ in range(6):
+        answer = ask(**request, seed=SEED, moves=moves, trace=True)
+        assert set(answer["position"]) == keys
+        assert len(answer["trace"]) == len(moves) + 1
+        if not answer["legal"]:
+            break
+        moves.append(answer["legal"][0])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({}, "chance sets up powerdrain; give either a setup or a seed"),
+        ({"seed": "12"}, "a seed is written as 64 hex digits"),
+        ({"seed": SEED, "setup": {}}, "give either a setup or a seed"),
+        ({"options": ["-o1", "-p"], "seed": SEED}, "chance decides nothing here"),
+    ],
+)
+def test_a_game_of_chance_takes_a_setup_or_a_seed(more, message):
+    answer = ask(game="powerdrain", **more)
+    assert (answer["ok"], answer["error"]) == (False, "bad-setup")
+    assert message in answer["message"]
+
+
+def test_a_puzzle_is_for_one_without_saying_so():
+    assert ask(game="one")["to_move"] == 0
+    assert ask(game="one", players=2)["error"] == "bad-players"
