@@ -2,13 +2,13 @@
 
 | key | what |
 |---|---|
-| `{p:scores}:<game>` | sorted set, all of score 0: a row's text, so that text order is ranking |
+| `{p:scores}:<puzzle>` | sorted set, all of score 0: a row's text, so that text order is ranking |
 | `{p:scores}:read` | hash: shard -> how many leaves of its log are in |
 
 A row is written with the mark of how far was read, in one transaction; writing it twice is one row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -46,8 +46,13 @@ class Row(msgspec.Struct, frozen=True):
         return cls(rank, int(at), int(board), bytes.fromhex(account))
 
 
-def _key(game: str) -> str:
-    return f"{{p:scores}}:{game}"
+def puzzle_name(game: str, options: Sequence[str]) -> str:
+    """Name a leaderboard: a puzzle with other options is another puzzle."""
+    return " ".join([game, *options])
+
+
+def _key(puzzle: str) -> str:
+    return f"{{p:scores}}:{puzzle}"
 
 
 class Scores:
@@ -62,29 +67,29 @@ class Scores:
         return {int(shard): int(count) for shard, count in found.items()}
 
     def add(self, rows: Iterable[tuple[str, Row]], shard: int, count: int) -> None:
-        """Add rows, each with its game, found among the first `count` leaves of a shard's log."""
+        """Add rows, each with its puzzle, found among the first `count` leaves of a shard's log."""
         with self._client.pipeline(transaction=True) as pipe:
-            for game, row in rows:
-                pipe.zadd(_key(game), {row.text(): 0})
+            for puzzle, row in rows:
+                pipe.zadd(_key(puzzle), {row.text(): 0})
             pipe.hset(_READ, str(shard), str(count))
             pipe.execute()
 
-    def best(self, game: str, count: int) -> list[Row]:
-        """Give the best rows of a game, the best first, at most `count`, one for each account."""
+    def best(self, puzzle: str, count: int) -> list[Row]:
+        """Give the best rows of a puzzle, the best first, at most `count`, one for each account."""
         found: dict[AccountId, Row] = {}
-        for text in self._in_order(game):
+        for text in self._in_order(puzzle):
             row = Row.parse(text)
             found.setdefault(row.account, row)
             if len(found) >= count:
                 break
         return list(found.values())
 
-    def _in_order(self, game: str) -> Iterable[str]:
+    def _in_order(self, puzzle: str) -> Iterable[str]:
         start, step = 0, 100
-        while texts := self._range(game, start, step):
+        while texts := self._range(puzzle, start, step):
             yield from texts
             start += step
 
-    def _range(self, game: str, start: int, step: int) -> list[str]:
-        found: Any = self._client.zrange(_key(game), start, start + step - 1)
+    def _range(self, puzzle: str, start: int, step: int) -> list[str]:
+        found: Any = self._client.zrange(_key(puzzle), start, start + step - 1)
         return [text.decode() for text in found]

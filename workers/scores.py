@@ -12,7 +12,7 @@ from domain.match.events import Ended, Envelope, Moved, decode
 from domain.match.record import refold
 from domain.match.state import MatchState, positions
 from domain.rules import pinned
-from infra.scores import Row, Scores
+from infra.scores import Row, Scores, puzzle_name
 from infra.store.port import Store
 
 CHUNK: Final = 1_000
@@ -53,7 +53,7 @@ class Scoring:
             return None
         rank, ply = _best(state)
         at = _time_of(history, ply)
-        return rules.key, Row(rank, at, envelope.match, state.seats[0])
+        return puzzle_name(rules.key, state.options), Row(rank, at, envelope.match, state.seats[0])
 
 
 def _event(leaf: bytes) -> Envelope | None:

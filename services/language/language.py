@@ -108,7 +108,7 @@ _OF_GAMES: Final = (
     Form("decline", "BOARD userid password", play.decline),
     Form("show", "BOARD[#ply] ... [--display=NAME]", boards.show),
     Form("preview", "BOARD MOVE ...", boards.preview),
-    Form("scores", "", puzzles.scores),
+    Form("scores", "[-options]", puzzles.scores),
     Form("help", "[--lang=de]", _game_help),
 )
 

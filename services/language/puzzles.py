@@ -7,10 +7,10 @@ from domain.match.record import refold
 from domain.match.state import positions
 from domain.rules import pinned
 from domain.rules.api import Score
-from infra.scores import Row
+from infra.scores import Row, puzzle_name
 from services.language.answer import Answer
 from services.language.desk import Call
-from services.language.reading import misused
+from services.language.reading import misused, split_options
 
 SHOWN: Final = 20
 """Rows of a leaderboard."""
@@ -18,23 +18,26 @@ SHOWN: Final = 20
 
 def scores(call: Call) -> Answer:
     """List the best scores of a puzzle, with what is known to be possible."""
-    if call.words:
+    words, flags = split_options(call.words)
+    if words:
         raise misused(call)
     if call.rules.players != (1,):
         raise Refusal(
             Code.USAGE, f"{call.rules.key} is no puzzle: only games played alone have scores"
         )
-    rows = call.desk.scores.best(call.rules.key, SHOWN)
+    options = call.rules.read_options(flags)
+    written = call.rules.write_options(options)
+    rows = call.desk.scores.best(puzzle_name(call.rules.key, written), SHOWN)
     names = call.desk.accounts.name_of([row.account for row in rows])
     reached = [_score(call, row) for row in rows]
-    start = call.rules.start(call.rules.read_options([]), 1, None)
+    start = call.rules.start(options, 1, None)
     bound = call.rules.score(start)
     lines = [
         f"{place:2} {name or 'a former player'}: {score.detail} (match {row.board})"
         for place, (name, score, row) in enumerate(zip(names, reached, rows, strict=True), 1)
     ]
     empty = ["nobody has finished it yet"] if not lines else []
-    head = f"{call.rules.title}: the best scores"
+    head = f"{' '.join([call.rules.title, *written])}: the best scores"
     return Answer(page="\n".join([head, *([bound.bound] if bound else []), "", *lines, *empty]))
 
 

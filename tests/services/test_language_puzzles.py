@@ -1,8 +1,8 @@
 """Puzzles, chance, three players and languages, as typed at a terminal."""
 
 import pytest
-
 from fakes.desk import FakeDesk, Terminal
+
 from workers.scores import Scoring
 
 
@@ -31,6 +31,25 @@ def test_a_puzzle_is_played_alone_and_comes_onto_the_leaderboard(terminal):
     assert lines[3].endswith(f"(match {second})")
     assert lines[4].startswith(" 2 alice: ")
     assert lines[4].endswith(f"(match {first})")
+
+
+def test_a_set_of_solitaire_has_a_leaderboard_of_its_own(terminal):
+    board = int(
+        terminal.do("jump challenge alice -solitaire=a1,d2,e3,g4").sentence.split()[1].rstrip(",")
+    )
+    assert terminal.move_in("jump", board, "alice", "done").code == ""
+    Scoring(terminal.desk.store, terminal.desk.scores).catch_up()
+    assert terminal.do("jump scores").text.endswith("nobody has finished it yet")
+    own = terminal.do("jump scores -solitaire=d2,a1,e3,g4").text
+    assert f"(match {board})" in own
+    assert own.startswith("Get a Jump On -solitaire=a1,d2,e3,g4: the best scores")
+
+
+def test_a_stone_is_taken_back_by_a_move_with_a_hyphen(terminal):
+    board = int(terminal.do("one challenge alice").sentence.split()[1].rstrip(","))
+    terminal.move_in("one", board, "alice", "a5")
+    assert terminal.do(f"one preview {board} -a5 a5").code == ""
+    assert "played -a5" in terminal.move_in("one", board, "alice", "-a5").sentence
 
 
 def test_an_empty_leaderboard_says_so(terminal):
