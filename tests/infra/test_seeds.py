@@ -1,5 +1,6 @@
 """Chains of seeds: anchored before use, none twice, none skipped, none lost unnoticed."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_each_seed_hashes_to_the_one_before(store: Store, tmp_path: Path) -> Non
     for _ in range(600):
         found.append(seeds.next(0, found[-1]))
     assert [seed.k for seed in found] == list(range(1, 602))
-    assert all(before(b.seed) == a.seed for a, b in zip(found, found[1:], strict=False))
+    assert all(before(b.seed) == a.seed for a, b in itertools.pairwise(found))
 
 
 def test_an_unused_seed_is_given_again(store: Store, tmp_path: Path) -> None:
