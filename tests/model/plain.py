@@ -116,7 +116,9 @@ class Match:
         self.board = dict.fromkeys(light.split(), "O") | dict.fromkeys(dark.split(), "X")
         self.turn = 0
         self.stood = [(self.board, 0)]
-        return [["match-started", command.rules, list(self.options), list(command.seats), None, 0]]
+        seats = list(command.seats)
+        # chance has no part in this game, so there is no setup; seat 0 is to move
+        return [["match-started", command.rules, list(self.options), seats, None, 0]]
 
     def _move(self, seat: int, command: Move) -> list[Event]:
         if command.ply is not None and command.ply != self.ply:
