@@ -316,6 +316,7 @@ def servers(kills: int, folder: Path) -> Outcome:
                 outcomes_of(load, in_flight)
                 times.append(since(restarted))
         found = _outcome("server", kills, times, station)
+        found.name = "server"
         found.what = "SIGKILL of the Valkey under load"
         return found
     finally:

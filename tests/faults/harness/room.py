@@ -58,9 +58,8 @@ def memory(count: int, folder: Path) -> Outcome:
         with station.connect() as client:
             client.config_set("maxmemory", 0)
 
-    return _run(
-        "memory-full", "`maxmemory` reached under load, then not", folder, count, fill, clear
-    )
+    what = "`maxmemory` reached under load, then not"
+    return _run("memory-full", what, Station(folder), count, fill, clear)
 
 
 Step = Callable[[Station], None]
