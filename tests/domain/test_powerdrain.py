@@ -1,98 +1,35 @@
-"""Powerdrain: the printed game, every option and sentence, and a slow second opinion."""
+"""Powerdrain: the printed game, its moves, endings, drawings and every sentence."""
 
-import random
-from pathlib import Path
-
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.drawing import draw_text
-from domain.errors import Code, Refusal
-from domain.rules import current, pack, unpack
-from domain.rules.api import IllegalMove, UnreadableMove
+from domain.errors import Refusal
 from domain.rules.powerdrain import Ending, PowerdrainMove
 from domain.rules.powerdrain_turns import PLUGS, SECTIONS, rests, value
+from tests.domain import playing
 from tests.domain import powerdrain_reference as reference
-from tests.golden.make_games import RandomChance
+from tests.domain.powerdrain_given import (
+    GOLDEN,
+    HANDS,
+    NEGATIVE,
+    OPTION_SETS,
+    POSITIVE,
+    PRINTED,
+    RULES,
+    dealt,
+    legal,
+    options,
+    play,
+    positions,
+    printed,
+    random_game,
+    refused,
+    start,
+)
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-RULES = current("powerdrain")
-OPTION_SETS = [(), ("-o1",), ("-o2",), ("-p",), ("-o1", "-p"), ("-o2", "-p")]
-POSITIVE, NEGATIVE = 0, 1
 FORM = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
-
-COUNTING, MIXED = [1, 3, 5, 7, 9], [7, 9, 1, 3, 5]
-HANDS = [list(PLUGS[::2]), list(PLUGS[1::2])]
-SETUP = {"left": [9, 7, 1, 5, 3], "top": [1, 3, 7, 5, 9], "hands": HANDS}
-
-# the finished game of the source: plug, player, value and what is left of it, by section
-PRINTED = {
-    "91": ("46", "+10", "+10"), "93": ("26", "+10", "+6"), "97": ("42", "+10", "0"),
-    "95": ("82", "-4", "0"), "99": ("22", "+14", "0"),
-    "71": ("28", "+12", "+8"), "73": ("66", "-4", "0"), "77": ("44", "-6", "0"),
-    "79": ("24", "-10", "0"),
-    "11": ("88", "+14", "0"), "13": ("86", "-10", "0"), "17": ("62", "+10", "0"),
-    "15": ("48", "+6", "+6"),
-    "51": ("64", "-4", "0"), "31": ("68", "-10", "-10"), "37": ("84", "-8", "-8"),
-}  # fmt: skip
-PRINTED_JSON = {
-    "left": [9, 7, 1, 5, 3],
-    "top": [1, 3, 7, 5, 9],
-    "grid": {at: [plug, "+-".index(full[0])] for at, (plug, full, _) in PRINTED.items()},
-    "hands": [[], []],
-}
-
-
-def options(*flags):
-    return RULES.read_options(flags)
-
-
-def start(*flags, seed=0):
-    chosen = options(*flags)
-    return RULES.start(chosen, 2, RULES.draw(chosen, 2, RandomChance(random.Random(seed))))
-
-
-def dealt():
-    return RULES.start(options(), 2, SETUP)
-
-
-def printed():
-    return RULES.from_json(PRINTED_JSON, options(), POSITIVE)
-
-
-def play(before, *texts):
-    for text in texts:
-        before = RULES.play(before, RULES.check(before, RULES.read(text)))
-    return before
-
-
-def legal(at):
-    return list(RULES.legal_moves(at))
-
-
-def refused(at, text):
-    with pytest.raises(IllegalMove) as refusal:
-        RULES.check(at, RULES.read(text))
-    assert refusal.value.code is Code.ILLEGAL_MOVE
-    return refusal.value.sentence
-
-
-def random_game(flags, seed):
-    """Give the positions of a game played at random, from the start to its end."""
-    rng = random.Random(f"{seed} {flags}")
-    game = [start(*flags, seed=seed)]
-    while RULES.outcome(game[-1]) is None:
-        game.append(RULES.play(game[-1], rng.choice(RULES.moves(game[-1]))))
-    return game
-
-
-@st.composite
-def positions(draw):
-    """Positions that come about by random play under any options, the last ones too."""
-    flags = draw(st.sampled_from(OPTION_SETS))
-    return flags, draw(st.sampled_from(random_game(flags, draw(st.integers(0, 200)))))
 
 
 # --- the printed game
@@ -113,12 +50,9 @@ def test_every_section_of_the_printed_game_has_its_value_and_what_is_left(sectio
 
 
 def test_the_printed_game_is_won_by_the_positive_player_four_to_two():
-    outcome = RULES.outcome(printed())
+    outcome = playing.over(RULES, printed())
     assert (outcome.winners, outcome.reason) == ((POSITIVE,), "more-active")
     assert outcome.detail == "4 active plugs to 2"
-    assert RULES.to_move(printed()) is None
-    assert legal(printed()) == RULES.moves(printed()) == []
-    assert RULES.count_moves(printed()) == 0
 
 
 def test_the_plug_24_in_section_75_has_six_volts():
@@ -135,136 +69,6 @@ def test_the_two_plugs_of_the_illustration_drain_each_other():
                           "   |+6  +2 |       |       |       |       |"]  # fmt: skip
     assert drawn[5].startswith("9  | <8 2^ |")
     assert drawn[6].startswith("   |-4   0 |")
-
-
-# --- options and draws
-
-
-@pytest.mark.parametrize(("flags", "edge"), [(("-o1",), COUNTING), (("-o2",), MIXED)])
-def test_o1_and_o2_fix_both_edges(flags, edge):
-    for more in ((), ("-p",)):
-        shown = RULES.to_json(start(*flags, *more))
-        assert shown["left"] == shown["top"] == edge
-
-
-def test_o1_and_o2_exclude_each_other():
-    with pytest.raises(Refusal, match="-o1 and -o2 exclude each other") as refusal:
-        options("-o1", "-o2")
-    assert refusal.value.code is Code.BAD_OPTION
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS)
-def test_options_are_recorded_sorted_with_hyphens(flags):
-    assert RULES.write_options(options(*(flag[1:] for flag in reversed(flags)))) == flags
-
-
-class Recording(RandomChance):
-    """A chance that keeps what it was asked for."""
-
-    def __init__(self, rng):
-        super().__init__(rng)
-        self.asked = []
-
-    def shuffled(self, purpose, items):
-        self.asked.append((purpose, list(items)))
-        return super().shuffled(purpose, items)
-
-
-POTENTIALS = ("powerdrain/potentials", COUNTING)
-DEAL = ("powerdrain/plugs", list(PLUGS))
-
-
-@pytest.mark.parametrize(
-    ("flags", "asked"),
-    [
-        ((), [POTENTIALS, POTENTIALS, DEAL]),
-        (("-o1",), [DEAL]),
-        (("-o2",), [DEAL]),
-        (("-p",), [POTENTIALS, POTENTIALS]),
-        (("-o1", "-p"), []),
-        (("-o2", "-p"), []),
-    ],
-)
-def test_only_what_the_options_leave_open_is_drawn(flags, asked):
-    chance = Recording(random.Random(1))
-    setup = RULES.draw(options(*flags), 2, chance)
-    assert chance.asked == asked
-    assert RULES.needs_draw(options(*flags), 2) == bool(asked)
-    assert (setup is None) == (not asked)
-
-
-def test_the_first_eight_plugs_drawn_are_the_first_players_and_hands_are_sorted():
-    class Backwards:
-        def shuffled(self, purpose, items):
-            del purpose
-            return list(reversed(items))
-
-    assert RULES.draw(options(), 2, Backwards()) == {
-        "left": [9, 7, 5, 3, 1],
-        "top": [9, 7, 5, 3, 1],
-        "hands": [list(PLUGS[8:]), list(PLUGS[:8])],
-    }
-
-
-def test_the_plugs_are_in_order_of_their_digits():
-    assert " ".join(PLUGS) == "22 24 26 28 42 44 46 48 62 64 66 68 82 84 86 88"
-
-
-def test_with_p_the_drawn_setup_has_all_plugs_in_a_pool():
-    setup = RULES.draw(options("-p"), 2, RandomChance(random.Random(1)))
-    assert list(setup) == ["left", "top", "pool"]
-    assert setup["pool"] == list(PLUGS)
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS)
-def test_what_is_drawn_is_a_setup_and_the_first_position_shows_it(flags):
-    for seed in range(30):
-        setup = RULES.draw(options(*flags), 2, RandomChance(random.Random(seed)))
-        at = RULES.start(options(*flags), 2, setup)
-        shown = RULES.to_json(at)
-        assert shown.pop("grid") == {}
-        assert shown == setup or (setup is None and shown["pool"] == list(PLUGS))
-        assert RULES.to_move(at) == POSITIVE
-        assert RULES.note(options(*flags)) == ""
-
-
-def test_powerdrain_is_played_by_two():
-    with pytest.raises(Refusal, match="powerdrain is played by two, not by 3") as players:
-        RULES.start(options(), 3, SETUP)
-    assert players.value.code is Code.BAD_PLAYERS
-
-
-@pytest.mark.parametrize(
-    ("flags", "change", "problem"),
-    [
-        ((), None, "Expected `object`, got `null`"),
-        ((), {"left": [1, 3, 5, 7]}, "Expected `array` of length 5, got 4"),
-        ((), {"left": [1, 3, 5, 7, "9"]}, "Expected `int`, got `str`"),
-        ((), {"left": [1, 3, 5, 7, 7]}, "the left edge is not 1 3 5 7 9 in some order"),
-        ((), {"top": [1, 3, 5, 7, 8]}, "the top edge is not 1 3 5 7 9 in some order"),
-        (("-o1",), {}, "with -o1 the left edge is 1 3 5 7 9"),
-        (("-o2",), {"left": MIXED}, "with -o2 the top edge is 7 9 1 3 5"),
-        ((), {"grid": {}}, "Object contains unknown field `grid`"),
-        ((), {"hands": [HANDS[0]]}, "Expected `array` of length 2, got 1"),
-        ((), {"hands": [HANDS[0], HANDS[1][1:]]}, "plug 24 is missing"),
-        ((), {"hands": [HANDS[0], [*HANDS[1], "22"]]}, "plug 22 is there twice"),
-        ((), {"hands": [HANDS[0], [*HANDS[1], "24"]]}, "plug 24 is there twice"),
-        ((), {"hands": [HANDS[0], [*HANDS[1][1:], "23"]]}, "'23' is no plug"),
-        ((), {"hands": [HANDS[0][1:], [*HANDS[1], "22"]]}, "Positive does not have 8 plugs"),
-        ((), {"hands": None}, "without -p there are two hands, and there is no pool"),
-        ((), {"pool": []}, "without -p there are two hands, and there is no pool"),
-        (("-p",), {}, "with -p there is a pool, and there are no hands"),
-        (("-p",), {"hands": None, "pool": list(PLUGS[1:])}, "plug 22 is missing"),
-        (("-o1", "-p"), {}, "with -o1 and -p chance draws no setup"),
-    ],
-)
-def test_a_setup_that_does_not_fit_is_refused(flags, change, problem):
-    setup = None if change is None else SETUP | change
-    with pytest.raises(Refusal) as refusal:
-        RULES.start(options(*flags), 2, setup)
-    assert refusal.value.code is Code.BAD_SETUP
-    assert refusal.value.sentence.startswith("this does not fit powerdrain: ")
-    assert problem in refusal.value.sentence
 
 
 # --- moves
@@ -329,26 +133,18 @@ def test_plug_and_section_come_in_any_order_with_or_without_hyphen(text):
      "0457", "2450", "resign", "24-57x", "\u0662\u0664-57", "24\u201357", "1" * 9000],
 )  # fmt: skip
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    with pytest.raises(UnreadableMove) as refusal:
-        RULES.read(text)
-    assert refusal.value.code is Code.UNREADABLE_MOVE
-    assert refusal.value.sentence == f"{text[:24]!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
 
 
 @given(st.text("2468135790- ", max_size=8))
 def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    try:
-        move = RULES.read(text)
-    except UnreadableMove:
-        return
-    assert RULES.read(RULES.write(move)) == move
+    playing.reads_alike_or_refuses(RULES, text)
 
 
 def test_reading_gives_back_every_move_that_was_written():
     for plug in range(16):
         for section in range(25):
-            move = PowerdrainMove(plug, section)
-            assert RULES.read(RULES.write(move)) == move
+            playing.reads_what_it_writes(RULES, PowerdrainMove(plug, section))
 
 
 # --- endings
@@ -399,121 +195,6 @@ def test_every_game_ends_with_the_sixteenth_plug(flags):
         assert len(game) == 17
         assert RULES.outcome(game[-1]).reason in set(Ending)
         assert RULES.to_move(game[-1]) is None
-
-
-# --- against the slow reference
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
-def test_moves_their_effect_and_the_drain_agree_with_the_reference(flags):
-    for seed in range(15):
-        rng, at = random.Random(seed), start(*flags, seed=seed)
-        while RULES.outcome(at) is None:
-            shown = RULES.to_json(at)
-            turn = RULES.to_move(at)
-            assert turn == len(shown["grid"]) % 2
-            assert legal(at) == reference.legal(shown, turn)
-            assert RULES.count_moves(at) == len(RULES.moves(at)) == len(legal(at))
-            text = rng.choice(legal(at))
-            at = play(at, text)
-            after = RULES.to_json(at)
-            assert after == reference.play(shown, turn, text)
-            assert list(after["grid"]) == sorted(after["grid"])
-            left = rests(at.left, at.top, at.grid)
-            assert {SECTIONS[s]: abs(v) for s, v in left.items()} == reference.drained(after)
-        assert RULES.outcome(at).winners == reference.result(RULES.to_json(at))
-
-
-@given(positions(), st.data())
-def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
-    _, at = drawn
-    texts = set(legal(at))
-    if texts:
-        text = data.draw(st.sampled_from(sorted(texts)))
-        assert RULES.write(RULES.check(at, RULES.read(text))) == text
-    other = f"{data.draw(st.sampled_from(PLUGS))}-{data.draw(st.sampled_from(SECTIONS))}"
-    if other in texts:
-        assert RULES.write(RULES.check(at, RULES.read(other))) == other
-    else:
-        assert refused(at, other).startswith(f"{other}: ")
-
-
-def turned(shown):
-    """Give a position with left and top exchanged, so plugs and sections are reversed."""
-
-    def back(plugs):
-        return sorted(plug[::-1] for plug in plugs)
-
-    grid = {at[::-1]: [plug[::-1], seat] for at, (plug, seat) in shown["grid"].items()}
-    after = {"left": shown["top"], "top": shown["left"], "grid": dict(sorted(grid.items()))}
-    if "pool" in shown:
-        return after | {"pool": back(shown["pool"])}
-    return after | {"hands": [back(hand) for hand in shown["hands"]]}
-
-
-@given(positions())
-def test_a_turned_grid_has_the_turned_moves_and_the_same_end(drawn):
-    flags, at = drawn
-    other = RULES.from_json(turned(RULES.to_json(at)), options(*flags), at.turn)
-    assert set(legal(other)) == {f"{text[1::-1]}-{text[:2:-1]}" for text in legal(at)}
-    assert RULES.outcome(other) == RULES.outcome(at)
-
-
-@given(positions())
-def test_edges_read_backwards_drain_alike(drawn):
-    """Nothing depends on which end of an edge comes first."""
-    flags, at = drawn
-    if not any(flag.startswith("-o") for flag in flags):
-        shown = RULES.to_json(at)
-        shown["left"].reverse()
-        other = RULES.from_json(shown, options(*flags), at.turn)
-        assert rests(other.left, other.top, other.grid) == rests(at.left, at.top, at.grid)
-
-
-# --- positions as values
-
-
-@given(positions())
-def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
-    flags, at = drawn
-    text = msgspec.json.encode(RULES.to_json(at))
-    again = RULES.from_json(msgspec.json.decode(text), options(*flags), at.turn)
-    unpacked = unpack("powerdrain/1", pack(at))
-    assert again == unpacked == at
-    assert hash(again) == hash(unpacked) == hash(at)
-    assert len(pack(at)) <= 48
-
-
-def mid_game(**change):
-    return RULES.to_json(play(dealt(), "22-11", "24-99", "26-97")) | change
-
-
-@pytest.mark.parametrize(
-    ("data", "to_move", "problem"),
-    [
-        (None, 0, "Expected `object`, got `null`"),
-        ({**SETUP}, 0, "missing required field `grid`"),
-        (mid_game(more=1), 1, "unknown field `more`"),
-        (mid_game(), 0, "it can't be the turn of seat 0"),
-        (mid_game(grid={"11": ["22", 0], "12": ["24", 1], "97": ["26", 0]}), 1,
-         "'12' is no section"),
-        (mid_game(grid={"11": ["22", 0], "99": ["25", 1], "97": ["26", 0]}), 1, "'25' is no plug"),
-        (mid_game(grid={"11": ["22", 2]}), 1, "plug 22 is of seat 2"),
-        (mid_game(grid={"11": ["22", 0], "13": ["22", 1]}), 1, "plug 22 is there twice"),
-        (mid_game(grid={"11": ["22", 0], "13": ["26", 0], "15": ["24", 0]}), 1,
-         "3 and 0 plugs are not from turns taken alternately"),
-        (mid_game(hands=[HANDS[0][3:], sorted([*HANDS[1][1:], "42"])]), 1,
-         "Positive does not have 8 plugs in all"),
-        (mid_game(grid={}), 0, "plug 22 is missing"),
-        (mid_game(left=COUNTING[:4]), 1, "Expected `array` of length 5"),
-    ],
-)  # fmt: skip
-def test_what_is_no_position_is_refused(data, to_move, problem):
-    with pytest.raises(Refusal) as refusal:
-        RULES.from_json(data, options(), to_move)
-    assert refusal.value.code is Code.BAD_SETUP
-    assert refusal.value.sentence.startswith("this does not fit powerdrain: ")
-    assert problem in refusal.value.sentence
 
 
 # --- drawing

@@ -8,7 +8,7 @@ import pytest
 from domain.drawing import draw_text
 from domain.rules import current
 from domain.rules.powerdrain import Order
-from tests.domain.test_powerdrain import GOLDEN, options, play, printed, start
+from tests.domain.powerdrain_given import GOLDEN, options, play, printed, start
 
 PAGES = [
     (Path(__file__).parents[2] / f"services/language/help/powerdrain{language}.txt").read_text()
