@@ -75,9 +75,13 @@ def check(store: Store, board: int) -> str:
     _check_refusals(log, found, places)
     drawn = _check_draw(log, found, places)
     return (
-        f"match {board} holds: {verdict.events} events in sequence, chained, and decided again by "
+        f"match {board} holds: {_counted(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
+
+
+def _counted(events: int) -> str:
+    return "1 event" if events == 1 else f"{events} events"
 
 
 def _read(store: Store, board: int) -> Stored:

@@ -84,7 +84,9 @@ def tell(scene: Scene, events: Sequence[Event]) -> str:
     """Say what a command led to; `scene` is the match after its last event."""
     said = [_said(scene, event) for event in events]
     if isinstance(events[-1], Moved | MatchStarted | Resigned) and scene.state.next is not None:
-        said += [*_passed(scene, events[-1]), f"it is {scene.turn(scene.state.next)}"]
+        said += _passed(scene, events[-1])
+        if len(scene.names) > 1:  # alone it is always one's own turn
+            said.append(f"it is {scene.turn(scene.state.next)}")
     return f"{scene.place}: {'; '.join(said)}"
 
 
