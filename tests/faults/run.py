@@ -9,6 +9,7 @@ server of its own. `--full` writes its results to tests/faults/results and then 
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,8 +62,13 @@ def say(line: str) -> None:
 
 
 def _one(run: Run, count: int, folder: Path) -> int:
-    with tempfile.TemporaryDirectory(prefix="matchpost-faults-") as place:
-        outcome = run.function(count, Path(place))
+    place = Path(tempfile.mkdtemp(prefix="matchpost-faults-"))
+    try:
+        outcome = run.function(count, place)
+    except BaseException:
+        say(f"{run.name}: what it left is in {place}")
+        raise
+    shutil.rmtree(place)
     outcome.details["commit"] = _commit()
     results.save(outcome, folder)
     return 0 if outcome.good else 1
