@@ -10,7 +10,7 @@ from domain.drawing import draw_text
 from domain.drawing.halves import draw_tiles
 from domain.errors import Refusal
 from domain.rules import current
-from tests.domain.test_halves import WANING, options, play, position, positions, start
+from tests.domain.halves_given import WANING, options, play, position, positions, start
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 RULES = current("halves")

@@ -9,8 +9,8 @@ import pytest
 from domain.drawing import draw_text
 from domain.rules import current
 from domain.rules.halves import HalvesOptions, Keep, Touch
+from tests.domain.halves_given import WANING, legal, play, position, start
 from tests.domain.test_drawing_halves import picture
-from tests.domain.test_halves import WANING, legal, play, position, start
 
 PAGES = [
     (Path(__file__).parents[2] / f"services/language/help/halves{language}.txt").read_text()
