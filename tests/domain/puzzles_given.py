@@ -3,6 +3,7 @@
 import random
 
 from domain.rules import current
+from tests.domain import playing
 
 
 def start(key, *flags):
@@ -11,10 +12,7 @@ def start(key, *flags):
 
 
 def play(key, at, *texts):
-    rules = current(key)
-    for text in texts:
-        at = rules.play(at, rules.check(at, rules.read(text)))
-    return at
+    return playing.play(current(key), at, *texts)
 
 
 def random_match(key, flags, seed, longest=80, *, until_done=False):
@@ -28,18 +26,3 @@ def random_match(key, flags, seed, longest=80, *, until_done=False):
         text = rng.choice(texts if until_done or len(texts) == 1 else texts[:-1])
         yield at, text
         at = play(key, at, text)
-
-
-SYMMETRIES = [
-    lambda x, y: (y, x),
-    lambda x, y: (14 - x, y),
-    lambda x, y: (x, 14 - y),
-    lambda x, y: (14 - y, x),
-    lambda x, y: (14 - x, 14 - y),
-]
-
-
-def turned(name, symmetry):
-    """Give the name of the place that a symmetry of the board takes a place to."""
-    column, row = symmetry("abcdefghijklm".index(name[0]) + 1, int(name[1:]))
-    return f"{'abcdefghijklm'[column - 1]}{row}"

@@ -1,45 +1,35 @@
 """The cooperative That's My Line: turns, passes, every sentence, and a slow second opinion."""
 
-import re
+from functools import partial
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import Code, Refusal
-from domain.rules import current, pack, unpack
-from domain.rules.api import IllegalMove, UnreadableMove
+from domain.rules import current
 from domain.rules.duo import FINISH
 from domain.rules.kadon import INDEX, NAMES
+from tests.domain import playing
 from tests.domain import puzzles_reference as reference
-from tests.domain.puzzles_given import SYMMETRIES, random_match, turned
-from tests.domain.puzzles_given import play as played
+from tests.domain.puzzles_given import random_match
 from tests.domain.puzzles_given import start as started
 
 RULES = current("duo")
 FORM = "a move is written as one intersection, such as c3, or done"
 COLOURS = ("light", "dark", None)
 
+play = partial(playing.play, RULES)
+legal = partial(playing.legal, RULES)
+refused = partial(playing.refused, RULES)
+board = partial(playing.board, RULES)
+
 
 def start():
     return started("duo")
 
 
-def play(at, *texts):
-    return played("duo", at, *texts)
-
-
-def board(at):
-    return RULES.to_json(at)["board"]
-
-
 def colour(at):
     return RULES.to_json(at)["colour"]
-
-
-def legal(at):
-    return list(RULES.legal_moves(at))
 
 
 def split(at):
@@ -51,13 +41,6 @@ def split(at):
 def position(board, colour, *, done=False):
     data = {"board": board, "colour": colour, "done": done}
     return RULES.from_json(data, RULES.read_options([]), 0)
-
-
-def refused(at, text):
-    with pytest.raises(IllegalMove) as refusal:
-        RULES.check(at, RULES.read(text))
-    assert refusal.value.code is Code.ILLEGAL_MOVE
-    return refusal.value.sentence
 
 
 @st.composite
@@ -107,14 +90,11 @@ def test_a_colour_without_a_place_is_passed_until_neither_has_one():
 def test_the_match_ends_when_neither_colour_has_a_place():
     at, text = list(random_match("duo", (), 3))[-1]
     over = play(at, text)
-    outcome = RULES.outcome(over)
+    outcome = playing.over(RULES, over)
     light, dark = map(len, split(over))
     assert (outcome.winners, outcome.reason) == ((0,), "no-move")
     assert outcome.detail == f"{light + dark} stones placed, {light} light and {dark} dark"
-    assert RULES.to_move(over) is None
     assert colour(over) is None
-    assert legal(over) == RULES.moves(over) == []
-    assert RULES.count_moves(over) == 0
     assert refused(over, "done") == "done: the match is over: neither colour has a place"
 
 
@@ -151,23 +131,17 @@ def test_case_and_blanks_are_free(text, canonical):
 
 @pytest.mark.parametrize("text", ["", "c2", "c03", "-c3", "c3,c5", "pass", "\u212a3", "x" * 99])
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    with pytest.raises(UnreadableMove) as refusal:
-        RULES.read(text)
-    assert refusal.value.sentence == f"{text[:24]!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
 
 
 @given(st.integers(0, FINISH))
 def test_reading_gives_back_every_move_that_was_written(move):
-    assert RULES.read(RULES.write(move)) == move
+    playing.reads_what_it_writes(RULES, move)
 
 
 @given(st.text("abcdegm13457- ADdone", max_size=6))
 def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    try:
-        move = RULES.read(text)
-    except UnreadableMove:
-        return
-    assert RULES.read(RULES.write(move)) == move
+    playing.reads_alike_or_refuses(RULES, text)
 
 
 # --- against the slow reference
@@ -187,24 +161,21 @@ def test_legal_moves_and_turns_agree_with_the_reference():
 
 @given(positions())
 def test_legal_moves_come_sorted_each_once_and_are_counted(at):
-    texts = legal(at)
-    assert texts == [*sorted(texts[:-1], key=INDEX.get), "done"]
-    assert len(set(texts)) == len(texts) == RULES.count_moves(at)
+    playing.sorted_each_once_and_counted(RULES, at, (INDEX | {"done": FINISH}).get)
+    assert legal(at)[-1] == "done"
 
 
 @given(positions(), st.sampled_from([*NAMES, "done"]))
 def test_legal_moves_are_accepted_and_nothing_else_is(at, text):
     move = RULES.read(text)
-    if text in legal(at):
-        assert RULES.check(at, move) == move
-    else:
-        assert refused(at, text).startswith(f"{text}: ")
+    assert RULES.write(move) == text
+    playing.accepts_or_refuses(RULES, at, move)
 
 
-@given(positions(), st.sampled_from(SYMMETRIES))
+@given(positions(), st.sampled_from(playing.SYMMETRIES))
 def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(at, symmetry):
-    other = position({turned(name, symmetry): one for name, one in board(at).items()}, colour(at))
-    expected = {turned(text, symmetry) for text in legal(at)[:-1]} | {"done"}
+    other = position(playing.turned_board(board(at), symmetry), colour(at))
+    expected = {playing.turned(text, symmetry) for text in legal(at)[:-1]} | {"done"}
     assert set(legal(other)) == expected
 
 
@@ -220,12 +191,7 @@ def test_random_play_ends():
 @given(positions(), st.booleans())
 def test_positions_pass_through_json_and_messagepack_unchanged(at, done):
     at = play(at, "done") if done else at
-    data = msgspec.json.decode(msgspec.json.encode(RULES.to_json(at)))
-    again = RULES.from_json(data, RULES.read_options([]), 0)
-    unpacked = unpack("duo/1", pack(at))
-    assert again == unpacked == at
-    assert hash(again) == hash(unpacked) == hash(at)
-    assert len(pack(at)) <= 21
+    playing.passes_unchanged(RULES, at, RULES.read_options([]), 0, 21)
 
 
 def test_a_position_without_places_passes_through_json_unchanged():
@@ -255,15 +221,12 @@ def test_a_position_without_places_passes_through_json_unchanged():
     ],
 )  # fmt: skip
 def test_what_is_no_position_is_refused(data, to_move, problem):
-    with pytest.raises(Refusal, match=re.escape(problem)) as refusal:
-        RULES.from_json(data, RULES.read_options([]), to_move)
-    assert refusal.value.code is Code.BAD_SETUP
-    assert refusal.value.sentence.startswith("this is no position of duo: ")
+    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options([]), to_move)
+    assert sentence.startswith("this is no position of duo: ")
+    assert problem in sentence
 
 
 def test_duo_is_solved_by_one_without_a_setup_and_without_options():
-    assert RULES.write_options(RULES.read_options([])) == ()
-    with pytest.raises(Refusal, match="duo is solved by one, not by 3"):
-        RULES.start(RULES.read_options([]), 3, None)
-    with pytest.raises(Refusal, match="no setup that chance draws"):
-        RULES.start(RULES.read_options([]), 1, {})
+    options = RULES.read_options([])
+    assert RULES.write_options(options) == ()
+    playing.refuses_players_and_setup(RULES, options, 3, "duo is solved by one, not by 3")

@@ -1,20 +1,18 @@
 """One by One and Two by Two: what counts, every sentence, and a slow second opinion."""
 
-import re
 from itertools import pairwise
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import Code, Refusal
-from domain.rules import current, pack, unpack
-from domain.rules.api import IllegalMove, UnreadableMove
+from domain.errors import Refusal
+from domain.rules import current
 from domain.rules.kadon import INDEX, NAMES
 from domain.rules.placing import FINISH, PlacingMove
+from tests.domain import playing
 from tests.domain import puzzles_reference as reference
-from tests.domain.puzzles_given import SYMMETRIES, play, random_match, start, turned
+from tests.domain.puzzles_given import play, random_match, start
 
 KEYS = ("one", "two")
 FORM = "a move is written a5 to set a stone, -a5 to take it back, or done"
@@ -29,11 +27,11 @@ def rules(key):
 
 
 def board(key, at):
-    return rules(key).to_json(at)["board"]
+    return playing.board(rules(key), at)
 
 
 def legal(key, at):
-    return list(rules(key).legal_moves(at))
+    return playing.legal(rules(key), at)
 
 
 def rank(key, *texts):
@@ -41,18 +39,16 @@ def rank(key, *texts):
 
 
 def refused(key, at, text):
-    with pytest.raises(IllegalMove) as refusal:
-        rules(key).check(at, rules(key).read(text))
-    assert refusal.value.code is Code.ILLEGAL_MOVE
-    return refusal.value.sentence
+    return playing.refused(rules(key), at, text)
 
 
-@st.composite
-def positions(draw):
-    """Positions that come about by random play."""
-    key = draw(st.sampled_from(KEYS))
-    match = [at for at, _ in random_match(key, (), draw(st.integers(0, 40)), 60)]
-    return key, draw(st.sampled_from(match))
+def positions():
+    """Positions that come about by random play, with the puzzle they are of."""
+
+    def match(key, seed):
+        return [at for at, _ in random_match(key, (), seed, 60)]
+
+    return playing.positions(KEYS, 40, match)
 
 
 # --- setting and taking back
@@ -176,12 +172,9 @@ def test_only_done_ends_the_match(key):
     for _, text in random_match(key, (), 1, 100):
         assert text != "done"
     at = play(key, start(key), "a5", "done")
-    outcome = rules(key).outcome(at)
+    outcome = playing.over(rules(key), at)
     assert (outcome.winners, outcome.reason) == ((0,), "done")
     assert outcome.detail == rules(key).score(at).detail
-    assert rules(key).to_move(at) is None
-    assert legal(key, at) == rules(key).moves(at) == []
-    assert rules(key).count_moves(at) == 0
     for text in ("done", "c3", "-a5"):
         assert refused(key, at, text) == f"{text}: the match is over: the solver is done"
 
@@ -211,26 +204,19 @@ def test_case_and_blanks_are_free(text, canonical):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text):
     for key in KEYS:
-        with pytest.raises(UnreadableMove) as refusal:
-            rules(key).read(text)
-        assert refusal.value.sentence == f"{text[:24]!r} is no move; {FORM}"
+        assert playing.unreadable(rules(key), text) == f"{text[:24]!r} is no move; {FORM}"
 
 
 @given(st.text("abcdegm13457- ADdone", max_size=7))
 def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
     for key in KEYS:
-        try:
-            move = rules(key).read(text)
-        except UnreadableMove:
-            continue
-        assert rules(key).read(rules(key).write(move)) == move
+        playing.reads_alike_or_refuses(rules(key), text)
 
 
 @given(st.integers(0, 63), st.booleans())
 def test_reading_gives_back_every_move_that_was_written(at, back):
     for move in (PlacingMove(at, back), FINISH):
-        assert rules("one").read(rules("one").write(move)) == move
-        assert hash(rules("one").read(rules("one").write(move))) == hash(move)
+        playing.reads_what_it_writes(rules("one"), move)
 
 
 def order(text):
@@ -240,9 +226,7 @@ def order(text):
 @given(positions())
 def test_legal_moves_come_sorted_each_once_and_are_counted(drawn):
     key, at = drawn
-    texts = legal(key, at)
-    assert texts == sorted(texts, key=order)
-    assert len(set(texts)) == len(texts) == rules(key).count_moves(at)
+    playing.sorted_each_once_and_counted(rules(key), at, order)
 
 
 @given(positions(), st.sampled_from([*NAMES, "done"]), st.booleans())
@@ -250,18 +234,16 @@ def test_legal_moves_are_accepted_and_nothing_else_is(drawn, name, back):
     key, at = drawn
     text = f"-{name}" if back and name != "done" else name
     move = rules(key).read(text)
-    if text in legal(key, at):
-        assert rules(key).check(at, move) == move
-    else:
-        assert refused(key, at, text).startswith(f"{text}: ")
+    assert rules(key).write(move) == text
+    playing.accepts_or_refuses(rules(key), at, move)
 
 
-@given(positions(), st.sampled_from(SYMMETRIES))
+@given(positions(), st.sampled_from(playing.SYMMETRIES))
 def test_a_turned_or_mirrored_board_is_worth_the_same(drawn, symmetry):
     key, at = drawn
-    other = play(key, start(key), *(turned(name, symmetry) for name in board(key, at)))
+    other = play(key, start(key), *(playing.turned(name, symmetry) for name in board(key, at)))
     assert rules(key).lines_of(other.stones) == rules(key).lines_of(at.stones)
-    assert {turned(text.removeprefix("-"), symmetry) for text in legal(key, at)[:-1]} == {
+    assert {playing.turned(text.removeprefix("-"), symmetry) for text in legal(key, at)[:-1]} == {
         text.removeprefix("-") for text in legal(key, other)[:-1]
     }
 
@@ -281,12 +263,7 @@ def test_no_ply_makes_the_score_worse(drawn):
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn, done):
     key, at = drawn
     at = play(key, at, "done") if done else at
-    data = msgspec.json.decode(msgspec.json.encode(rules(key).to_json(at)))
-    again = rules(key).from_json(data, rules(key).read_options([]), 0)
-    unpacked = unpack(f"{key}/1", pack(at))
-    assert again == unpacked == at
-    assert hash(again) == hash(unpacked) == hash(at)
-    assert len(pack(at)) <= 14
+    playing.passes_unchanged(rules(key), at, rules(key).read_options([]), 0, 14)
 
 
 GOOD = {"board": {"a5": "o"}, "best": {"lines": 3, "stones": 1}, "done": False}
@@ -308,10 +285,10 @@ GOOD = {"board": {"a5": "o"}, "best": {"lines": 3, "stones": 1}, "done": False}
     ],
 )
 def test_what_is_no_position_is_refused(key, change, to_move, problem):
-    with pytest.raises(Refusal, match=re.escape(problem)) as refusal:
-        rules(key).from_json(GOOD | change, rules(key).read_options([]), to_move)
-    assert refusal.value.code is Code.BAD_SETUP
-    assert refusal.value.sentence.startswith(f"this is no position of {key}: ")
+    options = rules(key).read_options([])
+    sentence = playing.bad_setup(rules(key).from_json, GOOD | change, options, to_move)
+    assert sentence.startswith(f"this is no position of {key}: ")
+    assert problem in sentence
 
 
 @pytest.mark.parametrize(
@@ -328,17 +305,15 @@ def test_what_is_no_position_is_refused(key, change, to_move, problem):
     ],
 )  # fmt: skip
 def test_a_best_that_does_not_fit_the_board_is_refused(key, data, problem):
-    with pytest.raises(Refusal, match=re.escape(problem)):
-        rules(key).from_json(data, rules(key).read_options([]), 0)
+    options = rules(key).read_options([])
+    assert problem in playing.bad_setup(rules(key).from_json, data, options, 0)
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_they_are_solved_by_one_without_a_setup_and_without_options(key):
     options = rules(key).read_options([])
     assert rules(key).write_options(options) == ()
-    with pytest.raises(Refusal, match=f"{key} is solved by one, not by 2"):
-        rules(key).start(options, 2, None)
-    with pytest.raises(Refusal, match="no setup that chance draws"):
-        rules(key).start(options, 1, {})
+    sentence = f"{key} is solved by one, not by 2"
+    playing.refuses_players_and_setup(rules(key), options, 2, sentence)
     with pytest.raises(Refusal, match="there are none here"):
         rules(key).read_options(["-exact"])

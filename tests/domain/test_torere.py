@@ -1,20 +1,18 @@
 """Mū tōrere: rules, every sentence and ending, the drawing, the help, and a slow second opinion."""
 
 import random
-from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.rules import current, pack, unpack
-from domain.rules.api import IllegalMove, UnreadableMove
+from domain.rules import current
 from domain.rules.torere import Ending
+from tests.domain import playing
 from tests.domain import torere_reference as reference
 
 RULES = current("torere")
@@ -25,6 +23,8 @@ SHUT_IN = "1-0 8-1 0-8 1-0 8-1 7-8"
 """A shortest match: Light hems itself in, and Dark wins."""
 FORM = "a move is written as two places from 0 to 8, such as 4-0"
 EVERY_TEXT = [f"{start}-{end}" for start in range(9) for end in range(9)]
+
+legal = partial(playing.legal, RULES)
 
 
 def start():
@@ -43,14 +43,7 @@ def letters(at):
 
 
 def played(texts, at=None):
-    at = at or start()
-    for text in texts.split():
-        at = RULES.play(at, RULES.check(at, RULES.read(text)))
-    return at
-
-
-def legal(at):
-    return list(RULES.legal_moves(at))
+    return playing.play(RULES, at or start(), *texts.split())
 
 
 @cache
@@ -91,15 +84,12 @@ def test_without_the_rule_of_the_putahi_light_would_win_at_once():
 
 
 def test_torere_is_played_by_two_without_options_or_a_setup():
-    with pytest.raises(Refusal, match="torere is played by two, not by 3") as players:
-        RULES.start(RULES.read_options([]), 3, None)
-    with pytest.raises(Refusal, match="no setup that chance draws") as setup:
-        RULES.start(RULES.read_options([]), 2, {})
+    options = RULES.read_options([])
+    playing.refuses_players_and_setup(RULES, options, 3, "torere is played by two, not by 3")
     with pytest.raises(Refusal, match="there is no option '-limit'; there are none") as option:
         RULES.read_options(["-limit=9"])
-    assert (players.value.code, setup.value.code) == (Code.BAD_PLAYERS, Code.BAD_SETUP)
     assert option.value.code is Code.UNKNOWN_OPTION
-    assert RULES.write_options(RULES.read_options([])) == ()
+    assert RULES.write_options(options) == ()
 
 
 # --- the ending
@@ -107,12 +97,9 @@ def test_torere_is_played_by_two_without_options_or_a_setup():
 
 def test_who_cannot_move_loses():
     last = played(SHUT_IN)
-    outcome = RULES.outcome(last)
+    outcome = playing.over(RULES, last)
     assert (outcome.winners, outcome.reason) == ((DARK,), Ending.NO_MOVE)
     assert outcome.detail == "Light can't move: Dark has won"
-    assert RULES.to_move(last) is None
-    assert legal(last) == RULES.moves(last) == []
-    assert RULES.count_moves(last) == 0
     mirrored = position(["xo"["ox".index(x)] if x != "*" else x for x in letters(last)], DARK)
     assert RULES.outcome(mirrored).detail == "Dark can't move: Light has won"
 
@@ -123,13 +110,8 @@ def test_the_ending_is_a_kebab_case_word():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_games_come_to_an_end(seed):
-    rng = random.Random(seed)
-    at = start()
-    for _ in range(5000):
-        if RULES.outcome(at):
-            break
-        at = played(rng.choice(legal(at)), at)
-    assert RULES.outcome(at).reason == "no-move"
+    *_, (last, _) = playing.random_game(RULES, start(), random.Random(seed), 5000)
+    assert RULES.outcome(last).reason == "no-move"
 
 
 def test_with_good_play_nobody_loses():
@@ -166,10 +148,7 @@ def test_with_good_play_nobody_loses():
     ],
 )
 def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
-    with pytest.raises(IllegalMove) as refusal:
-        RULES.check(at, RULES.read(text))
-    assert refusal.value.code is Code.ILLEGAL_MOVE
-    assert refusal.value.sentence == sentence
+    assert playing.refused(RULES, at, text) == sentence
 
 
 @pytest.mark.parametrize("text", ["4-0", " 4 - 0\n"])
@@ -181,16 +160,11 @@ def test_blanks_are_free(text):
     "text", ["", "4", "40", "4-9", "4-0-5", "-4-0", "4:0", "\u0664-0", "4\u20130"]
 )
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    with pytest.raises(UnreadableMove) as refusal:
-        RULES.read(text)
-    assert refusal.value.code is Code.UNREADABLE_MOVE
-    assert refusal.value.sentence == f"{text!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text!r} is no move; {FORM}"
 
 
 def test_a_long_text_is_not_quoted_in_full():
-    with pytest.raises(UnreadableMove) as refusal:
-        RULES.read("4" * 9000)
-    assert refusal.value.sentence.startswith(f"'{'4' * 24}' is no")
+    assert playing.unreadable(RULES, "4" * 9000).startswith(f"'{'4' * 24}' is no")
 
 
 def test_every_move_is_read_as_it_is_written():
@@ -217,11 +191,7 @@ def test_moves_and_ends_agree_with_the_reference_in_every_position():
 
 @given(positions)
 def test_exactly_the_legal_moves_are_accepted(at):
-    accepted = []
-    for text in EVERY_TEXT:
-        with suppress(IllegalMove):
-            accepted.append(RULES.write(RULES.check(at, RULES.read(text))))
-    assert accepted == legal(at)
+    assert playing.accepted(RULES, at, EVERY_TEXT) == legal(at)
 
 
 # --- positions as values
@@ -229,12 +199,7 @@ def test_exactly_the_legal_moves_are_accepted(at):
 
 @given(positions)
 def test_positions_pass_through_json_and_messagepack_unchanged(at):
-    text = msgspec.json.encode(RULES.to_json(at))
-    again = RULES.from_json(msgspec.json.decode(text), RULES.read_options([]), at.turn)
-    unpacked = unpack("torere/1", pack(at))
-    assert again == unpacked == at
-    assert hash(again) == hash(unpacked) == hash(at)
-    assert len(pack(at)) <= 8
+    playing.passes_unchanged(RULES, at, RULES.read_options([]), at.turn, 8)
 
 
 def test_a_position_that_comes_about_again_is_the_same():
@@ -259,11 +224,9 @@ STONES = RULES.to_json(start())["board"]
     ],
 )
 def test_what_is_no_position_is_refused(data, to_move, problem):
-    with pytest.raises(Refusal) as refusal:
-        RULES.from_json(data, RULES.read_options([]), to_move)
-    assert refusal.value.code is Code.BAD_SETUP
-    assert refusal.value.sentence.startswith("this is no position of torere: ")
-    assert problem in refusal.value.sentence
+    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options([]), to_move)
+    assert sentence.startswith("this is no position of torere: ")
+    assert problem in sentence
 
 
 # --- the drawing and the help
