@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from threading import Thread
 
 import pytest
 from fakes.bench import Bench
@@ -19,11 +18,10 @@ from domain.match.state import MatchState
 from infra import keys
 from infra.announce import Listener
 from infra.durability import Mode
-from infra.lanes import LEASE_MS, Lanes, Taken
+from infra.lanes import Taken
 from infra.store.port import Committed, Known, Submission, Write
 from infra.store.server import RedisStore
 from workers.drain import TRIES, Decider, Drain
-from workers.keeper import Keeper
 
 
 def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:
@@ -283,139 +281,3 @@ def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Benc
     outcome = bench.outcome(order)
     assert outcome is not None
     assert outcome.accepted
-
-
-def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, Move(text="m13-m9"))
-    bench.lanes.take(0, "another")
-    assert bench.drain() == 0
-    assert bench.outcome(order) is None
-    bench.lanes.leave(0, "another")
-    assert bench.drain() == 1
-
-
-class Between(RedisStore):
-    """A store that lets something happen between deciding and committing."""
-
-    happens: Callable[[], None]
-
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
-        self.happens()
-        return super().commit(writes)
-
-
-def test_a_drain_overtaken_between_deciding_and_committing_writes_nothing(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, Move(text="m13-m9"))
-
-    def overtake() -> None:
-        bench.client.delete(keys.lease(0))
-        assert bench.drain() == 1
-
-    store = Between(bench.client, Mode.FSYNC)
-    store.happens = overtake
-    Drain(store, bench.lanes, bench.client, 0).run()
-    assert len(bench.store.events(1)) == 2
-    assert bench.outcome(order) is not None
-
-
-def test_a_stopping_drain_finishes_its_batch_and_asks_for_another(bench: Bench) -> None:
-    bench.start(1)
-    first = bench.send(ALICE, Move(text="m13-m9"))
-    late: list[Sent] = []
-
-    def stopping() -> bool:
-        late.append(bench.send(BOB, Move(text="a13-c11")))
-        return True
-
-    assert bench.drain(stopping) == 1
-    assert bench.outcome(first) is not None
-    assert bench.outcome(late[0]) is None
-    assert bench.woken == [0]
-    assert bench.drain() == 1
-
-
-class Slow(Lanes):
-    """Lanes that let something happen just before a drain leaves."""
-
-    happens: Callable[[], None]
-
-    def leave(self, lane: int, token: str) -> bool:
-        self.happens()
-        return super().leave(lane, token)
-
-
-def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
-    bench.start(1)
-
-    def late() -> None:
-        bench.send(ALICE, Move(text="m13-m9"))
-        # its sender sees the lease and asks for nobody
-        assert not bench.lanes.want(0)
-
-    lanes = Slow(bench.client, bench.woken.append)
-    lanes.happens = late
-    Drain(bench.store, lanes, bench.client, 0).run()
-    assert bench.woken == [0]
-
-
-def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
-    assert [bench.lanes.want(0) for _ in range(3)] == [True, False, False]
-    assert bench.woken == [0]
-    assert bench.lanes.take(0, "a") is Taken.FREE
-
-
-def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) -> None:
-    bench.lanes.take(0, "a")
-    assert 0 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
-    assert bench.lanes.take(0, "b") is Taken.BUSY
-    bench.client.pexpire(keys.lease(0), LEASE_MS // 10)
-    assert bench.lanes.renew(0, "a")
-    assert LEASE_MS // 2 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
-    assert not bench.lanes.renew(0, "b")
-    assert not bench.lanes.leave(0, "b")
-    assert bench.lanes.leave(0, "a")
-    assert bench.lanes.take(0, "b") is Taken.FREE
-
-
-def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
-    bench.lanes.take(0, "a")
-    bench.client.flushall()
-    assert bench.lanes.renew(0, "a")
-    assert bench.lanes.take(0, "b") is Taken.BUSY
-
-
-def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Bench) -> None:
-    keeper = Keeper(bench.store, bench.lanes)
-    keeper.tick()
-    assert bench.woken == []
-    bench.send(ALICE, Move(text="m13-m9"))
-    keeper.tick()
-    keeper.tick()
-    assert bench.woken == [0]
-    bench.drain()
-    keeper.tick()
-    assert bench.woken == [0]
-
-
-def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) -> None:
-    bench.start(*range(1, 9))
-    orders = [
-        bench.send(ALICE, Move(text=text), board)
-        for board in range(1, 9)
-        for text in ("m13-m9", "m13-j7")
-    ]
-
-    def run() -> None:
-        bench.client.delete(keys.lease(0))
-        Drain(bench.store, bench.lanes, bench.client, 0).run()
-
-    # the limits are for the main thread: these drains decide without
-    threads = [Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [bool(bench.outcome(order)) for order in orders] == [True] * len(orders)
-    assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
