@@ -86,18 +86,6 @@ def positions(draw):
     return flags, draw(st.sampled_from(game))
 
 
-class Asked:
-    """A chance that keeps what it was asked for, and gives the first or the last."""
-
-    def __init__(self, *, last=False):
-        self.asked = []
-        self._last = last
-
-    def below(self, purpose, n):
-        self.asked.append((purpose, n))
-        return n - 1 if self._last else 0
-
-
 def ending(at):
     outcome = playing.over(RULES, at)
     return outcome.winners, str(outcome.reason), outcome.detail

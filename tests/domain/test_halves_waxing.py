@@ -12,7 +12,6 @@ from tests.domain import playing
 from tests.domain.halves_given import (
     RULES,
     A,
-    Asked,
     B,
     legal,
     numbers,
@@ -25,6 +24,18 @@ from tests.domain.halves_given import (
 from tests.golden.make_games import RandomChance
 
 # --- random placement
+
+
+class Asked:
+    """A chance that keeps what it was asked for, and gives the first or the last."""
+
+    def __init__(self, *, last=False):
+        self.asked = []
+        self._last = last
+
+    def below(self, purpose, n):
+        self.asked.append((purpose, n))
+        return n - 1 if self._last else 0
 
 
 def test_each_tile_is_one_draw_among_the_legal_cells_in_reading_order():
