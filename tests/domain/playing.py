@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
-from domain.rules import pack, rules_id, unpack
+from domain.rules import pack, pinned, unpack
 from domain.rules.api import IllegalMove, UnreadableMove
 
 SYMMETRIES = [
@@ -159,11 +159,12 @@ def sorted_each_once_and_counted(rules, at, key):
 # --- positions as values
 
 
-def passes_unchanged(rules, at, options, to_move, most):
+def passes_unchanged(name, at, options, to_move, most):
     """Assert that a position comes back from JSON, and from no more than so many bytes."""
+    rules = pinned(name)
     data = msgspec.json.decode(msgspec.json.encode(rules.to_json(at)))
     again = rules.from_json(data, options, to_move)
-    unpacked = unpack(rules_id(rules), pack(at))
+    unpacked = unpack(name, pack(at))
     assert again == unpacked == at
     assert hash(again) == hash(unpacked) == hash(at)
     assert len(pack(at)) <= most

@@ -191,7 +191,7 @@ def test_random_play_ends():
 @given(positions(), st.booleans())
 def test_positions_pass_through_json_and_messagepack_unchanged(at, done):
     at = play(at, "done") if done else at
-    playing.passes_unchanged(RULES, at, RULES.read_options([]), 0, 21)
+    playing.passes_unchanged("duo/1", at, RULES.read_options([]), 0, 21)
 
 
 def test_a_position_without_places_passes_through_json_unchanged():

@@ -131,7 +131,7 @@ def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(drawn, symm
 @given(positions())
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
     flags, at = drawn
-    playing.passes_unchanged(RULES, at, options(*flags), at.turn, 23)
+    playing.passes_unchanged("goliath/1", at, options(*flags), at.turn, 23)
 
 
 @given(positions())

@@ -155,7 +155,7 @@ def test_a_mirrored_position_has_the_mirrored_moves(drawn):
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
     flags, at = drawn
     most = 60 + 4 * len(at.cells)
-    playing.passes_unchanged(RULES, at, options(*flags), RULES.to_move(at), most)
+    playing.passes_unchanged("halves/1", at, options(*flags), RULES.to_move(at), most)
 
 
 def test_keys_and_tiles_of_the_json_form_come_in_the_games_own_order():

@@ -42,7 +42,7 @@ def test_jump_is_solved_by_one_without_a_setup():
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn, done):
     flags, at = drawn
     at = play(at, "done") if done else at
-    playing.passes_unchanged(RULES, at, RULES.read_options(flags), 0, 16)
+    playing.passes_unchanged("jump/1", at, RULES.read_options(flags), 0, 16)
 
 
 @given(positions())

@@ -263,7 +263,7 @@ def test_no_ply_makes_the_score_worse(drawn):
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn, done):
     key, at = drawn
     at = play(key, at, "done") if done else at
-    playing.passes_unchanged(rules(key), at, rules(key).read_options([]), 0, 14)
+    playing.passes_unchanged(f"{key}/1", at, rules(key).read_options([]), 0, 14)
 
 
 GOOD = {"board": {"a5": "o"}, "best": {"lines": 3, "stones": 1}, "done": False}

@@ -108,7 +108,7 @@ def test_colours_exchanged_have_the_same_moves(drawn):
 @given(positions())
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
     flags, at = drawn
-    playing.passes_unchanged(RULES, at, options(*flags), at.turn, 45)
+    playing.passes_unchanged("pow2/1", at, options(*flags), at.turn, 45)
 
 
 @given(positions())

@@ -95,7 +95,7 @@ def test_edges_read_backwards_drain_alike(drawn):
 @given(positions())
 def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
     flags, at = drawn
-    playing.passes_unchanged(RULES, at, options(*flags), at.turn, 48)
+    playing.passes_unchanged("powerdrain/1", at, options(*flags), at.turn, 48)
 
 
 def mid_game(**change):

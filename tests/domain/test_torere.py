@@ -199,7 +199,7 @@ def test_exactly_the_legal_moves_are_accepted(at):
 
 @given(positions)
 def test_positions_pass_through_json_and_messagepack_unchanged(at):
-    playing.passes_unchanged(RULES, at, RULES.read_options([]), at.turn, 8)
+    playing.passes_unchanged("torere/1", at, RULES.read_options([]), at.turn, 8)
 
 
 def test_a_position_that_comes_about_again_is_the_same():
