@@ -69,9 +69,8 @@ def table(outcomes: list[Outcome]) -> str:
     for found in outcomes:
         violations = f"{found.violated}{' (must fail)' if found.expected_to_fail else ''}"
         slowest = f"{found.seconds:.1f} s" if found.seconds else ""
-        done = f"{found.faults}" if found.faults == found.wanted else (
-            f"{found.faults} of {found.wanted}"
-        )  # fmt: skip
+        short = f" of {found.wanted}" if found.faults < found.wanted else ""
+        done = f"{found.faults:,}{short}"
         lines.append(
             f"| `{found.name}` | {found.what} | {done} | {found.acknowledged:,} | {violations} "
             f"| {slowest} |"
