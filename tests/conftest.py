@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from redis import Redis
 
 from infra.embedded import EmbeddedServer
+
+# a test is no measurement: on a busy machine any example may take its time
+settings.register_profile("steady", deadline=None)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

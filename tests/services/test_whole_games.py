@@ -3,11 +3,11 @@
 import random
 
 import pytest
+from fakes.desk import PASSWORDS, FakeDesk, Terminal
 
 from domain.match.record import unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import RULES, pinned, rules_id
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
 from services.cli.verify import check
 
 NAMES = tuple(PASSWORDS)
