@@ -106,9 +106,8 @@ class MatchServer(RuleBasedStateMachine):
     steps: ClassVar[int] = 0
     commands_sent: ClassVar[int] = 0
 
-    def connect(self) -> redis.Redis:
-        """Give a client of an empty server."""
-        raise NotImplementedError
+    connect: ClassVar[Callable[["MatchServer"], redis.Redis]]
+    """Gives a client of an empty server; each subclass has its own."""
 
     @initialize()
     def begin(self) -> None:
