@@ -49,7 +49,7 @@ def test_a_power_loss_loses_no_acknowledged_command(tmp_path: Path) -> None:
 
 @needs_a_compiler
 def test_the_same_power_loss_loses_acknowledged_commands_under_everysec(tmp_path: Path) -> None:
-    outcome = power.control(1, tmp_path)
+    outcome = power.first_loss(8, tmp_path)
     expect(outcome)
     assert any("acknowledged and has no outcome" in found for found in outcome.violations)
 

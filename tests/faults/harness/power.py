@@ -71,7 +71,21 @@ def control(count: int, folder: Path) -> Outcome:
     Each loss is in a data directory of its own: a history with a hole shows nothing more.
     """
     built = library(folder)
-    found = [_series(n, 1, folder / str(n), built, control=True) for n in range(count)]
+    return _control(
+        count, [_series(n, 1, folder / str(n), built, control=True) for n in range(count)]
+    )
+
+
+def first_loss(most: int, folder: Path) -> Outcome:
+    """The control until something is lost; some cuts come just after a sync and lose nothing."""
+    built = library(folder)
+    found: list[_Found] = []
+    while len(found) < most and not any(one.violations for one in found):
+        found.append(_series(len(found), 1, folder / str(len(found)), built, control=True))
+    return _control(len(found), found)
+
+
+def _control(count: int, found: "list[_Found]") -> Outcome:
     outcome = _outcome("power-everysec", "the same under `everysec`", count, found)
     outcome.expected_to_fail = True
     outcome.details["cuts_that_lost_something"] = sum(bool(one.violations) for one in found)

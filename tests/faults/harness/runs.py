@@ -27,7 +27,7 @@ RUNS: tuple[Run, ...] = (
     *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in POINTS),
     Run("server", "server", kills.servers, 5, 300),
     Run("power", "power", power.cuts, 3, 300),
-    Run("power-everysec", "power", power.control, 1, 10),
+    Run("power-everysec", "power", power.control, 5, 10),
     Run("lost-replies", "replies", lost.replies, 20, 500),
     Run("copies", "copies", copies.copies, 500, 20_000),
     Run("poison", "poison", poison.doses, 6, 60),
