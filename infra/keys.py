@@ -11,11 +11,20 @@
 | `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
 | `{s07}:m:<board>:out` | hash: command id -> stored outcome |
 | `{s07}:m:<board>:no` | hash: account and ply -> refusals counted |
+| `{s07}:m:<board>:chat` | list of the lines said at a board: `infra.letters` |
+| `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.drafts` |
 | `{boards}` | the board counter |
 | `{boards}:id:<hex>` | the number given to a command id, kept 40 days |
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
-| `{a:<hex>}` | the account record: all personal data |
+| `{users}` | sorted set, all of score 0: userids in alphabetical order |
+| `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid, less the right ones; written by `limits` |
+| `{a:<hex>}` | the account record: all personal data but what people write |
+| `{a:<hex>}:box` | list of the letters to an account: `infra.letters` |
+| `{a:<hex>}:read` | sorted set: kind of letter -> time of the newest one read |
+| `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
+| `{a:<hex>}:chats` | set: boards chatted at |
+| `{broadcast}` | list of the letters to everybody |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
 
@@ -27,6 +36,10 @@ from typing import Final
 
 BOARDS: Final = "{boards}"
 SHAPE: Final = "{boards}:shape"
+USERS: Final = "{users}"
+LOGINS: Final = "logins"
+"""What the keys of `infra.limits` begin with."""
+BROADCAST: Final = "{broadcast}"
 
 
 def shard_of(board: int, shards: int) -> int:
@@ -89,6 +102,16 @@ def refusals(shard: int, board: int) -> str:
     return f"{{s{shard:02}}}:m:{board}:no"
 
 
+def chat(shard: int, board: int) -> str:
+    """Name the list of what was said at a board."""
+    return f"{{s{shard:02}}}:m:{board}:chat"
+
+
+def drafts(shard: int, board: int) -> str:
+    """Name the hash of a match's moves that wait to be confirmed."""
+    return f"{{s{shard:02}}}:m:{board}:draft"
+
+
 def given(command: bytes) -> str:
     """Name the board number given to a command id."""
     return f"{BOARDS}:id:{command.hex()}"
@@ -102,6 +125,26 @@ def user(name: str) -> str:
 def account(account_id: bytes) -> str:
     """Name an account record."""
     return f"{{a:{account_id.hex()}}}"
+
+
+def box(account_id: bytes) -> str:
+    """Name the list of letters to an account."""
+    return f"{account(account_id)}:box"
+
+
+def read_marks(account_id: bytes) -> str:
+    """Name the sorted set that tells how far an account has read."""
+    return f"{account(account_id)}:read"
+
+
+def sent(account_id: bytes) -> str:
+    """Name the set of accounts that an account wrote to."""
+    return f"{account(account_id)}:sent"
+
+
+def chats(account_id: bytes) -> str:
+    """Name the set of boards that an account chatted at."""
+    return f"{account(account_id)}:chats"
 
 
 def lease(lane: int) -> str:

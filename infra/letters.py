@@ -1,0 +1,275 @@
+"""What people write to each other: messages to players, broadcasts to all, chat at a board.
+
+This free text is personal data. It is in no event, log or hash, and no error repeats it; it lives
+here beside the matches and can be erased, see `Letters.forget`. What is erased is gone from the
+server's memory at once, and from its append-only file when that is next rewritten.
+
+Letters are lists; a letter is two elements of one, the id of the command that wrote it and its
+entry: the time in decimal, `:`, and MessagePack of [sender, text, kind]. The time is put in by the
+script that adds it, and grows along a list even where the clock does not. An id that is still in
+the list adds nothing, so a door may repeat a command. Whoever repeats an id is taken to mean the
+same letter.
+
+Writes are as durable as the server makes every write: in `fsync` mode it syncs before it answers.
+They are not shown to be durable with WAITAOF, as commits are: no outcome is promised for a letter.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, CommandId
+from infra import keys, scripts
+
+TEXT_LIMIT: Final = 2_000
+"""Characters a text may have."""
+
+RECIPIENTS: Final = 20
+"""Players a message may go to."""
+
+BOX_LIMIT: Final = 200
+"""Letters kept for an account, the newest."""
+
+BROADCAST_LIMIT: Final = 50
+"""Broadcasts kept, the newest."""
+
+CHAT_LIMIT: Final = 500
+"""Lines kept of a board, the newest."""
+
+KEPT: Final = 90 * 24 * 3600
+"""Seconds a letter is shown. Chat is kept as long as its match."""
+
+_SENT_KEPT: Final = 2 * KEPT
+"""Seconds an account's recipients are remembered after it last wrote to any.
+
+A letter too old to be shown is dropped when the next one comes, and that may be the last for as
+long again: no longer than this is it in a box.
+"""
+
+_DELIVER: Final = scripts.Script("deliver")
+_ERASE: Final = scripts.Script("erase")
+
+_UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class Kind(StrEnum):
+    """To whom a letter goes."""
+
+    MESSAGE = "message"
+    BROADCAST = "broadcast"
+    CHAT = "chat"
+
+
+class Letter(msgspec.Struct, frozen=True):
+    """Something written."""
+
+    at: int
+    """Milliseconds since 1970 by Redis's clock."""
+    sender: AccountId
+    text: str
+    kind: Kind
+
+
+class _Tail(msgspec.Struct, frozen=True, array_like=True):
+    sender: AccountId
+    text: str
+    kind: Kind
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_TAILS: Final = msgspec.msgpack.Decoder(_Tail)
+
+
+def read_text(text: str) -> str:
+    """Give a text as it is kept, without blanks around it; `too-long` or `bad-request` otherwise.
+
+    The sentence of a refusal repeats nothing of the text.
+    """
+    text = text.strip()
+    if not text:
+        raise Refusal(Code.BAD_REQUEST, "the text is empty; a letter says something")
+    if len(text) > TEXT_LIMIT:
+        raise Refusal(
+            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
+        )
+    if unfit := _UNFIT.search(text):
+        raise Refusal(
+            Code.BAD_REQUEST,
+            f"character {unfit.start() + 1} of the text is U+{ord(unfit[0]):04X}; a text has no "
+            "control characters but newlines and tabs, and no halves of surrogate pairs",
+        )
+    return text
+
+
+class Letters:
+    """The letters on a server. Errors of the server pass through; safe for several threads.
+
+    `shards` gives how many shards the matches are in. `clock` gives the time in ms instead of the
+    server's TIME: the port for tests. Who may write what to whom is for the caller to know.
+    """
+
+    def __init__(
+        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+    ) -> None:
+        self._client = client
+        self._shards = shards
+        self._clock = clock
+
+    # writing
+
+    def send(
+        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+    ) -> None:
+        """Put a message into each recipient's box; refused as `read_text` does.
+
+        `bad-request` for no or too many recipients. Killed on the way, it has reached some of
+        them; repeated with the same `command` it reaches the others, and nobody twice.
+        """
+        tail = _tail(sender, text, Kind.MESSAGE)
+        to = _read_recipients(recipients)
+        self._remember_sent(sender, to)
+        # crash window: somebody is remembered who got no letter, and forgetting looks there in vain
+        boxes = [keys.box(account) for account in to]
+        calls = [self._deliver(box, tail, command, BOX_LIMIT, KEPT) for box in boxes]
+        scripts.call_all(self._client, calls)
+
+    def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
+        """Write to everybody, also to who comes later; refused as `read_text` does."""
+        tail = _tail(sender, text, Kind.BROADCAST)
+        call = self._deliver(keys.BROADCAST, tail, command, BROADCAST_LIMIT, KEPT)
+        scripts.call_all(self._client, [call])
+
+    def chat(self, board: int, sender: AccountId, text: str, command: CommandId) -> None:
+        """Say a line at a board; refused as `read_text` does."""
+        tail = _tail(sender, text, Kind.CHAT)
+        self._client.sadd(keys.chats(sender), str(board))
+        # crash window: the board is remembered and nothing was said; the other way round there
+        # would be a line that forgetting does not find
+        call = self._deliver(self._chat(board), tail, command, CHAT_LIMIT, 0)
+        scripts.call_all(self._client, [call])
+
+    # reading
+
+    def read(self, account: AccountId, count: int = 20) -> list[Letter]:
+        """Give the newest messages and broadcasts, the newest first, at most `count`."""
+        return self._shown(account, count)[: max(count, 0)]
+
+    def chat_of(self, board: int, count: int = 50) -> list[Letter]:
+        """Give the newest lines said at a board, the oldest of them first, at most `count`."""
+        found: Any = self._client.lrange(self._chat(board), *_newest(count))
+        return _letters(found)
+
+    def unread(self, account: AccountId) -> int:
+        """Count the messages and broadcasts that are newer than those marked as read."""
+        found: Any = self._client.zrange(keys.read_marks(account), 0, -1, withscores=True)
+        marks = {kind.decode(): at for kind, at in found}
+        letters = self._shown(account, BOX_LIMIT)
+        return sum(letter.at > marks.get(letter.kind, 0) for letter in letters)
+
+    def mark_read(self, account: AccountId, letters: Iterable[Letter]) -> None:
+        """Mark letters as read, and with each those of its kind that came before it.
+
+        Give what `read` gave: a letter that came in since stays unread. Marks never go back.
+        """
+        marks: Any = {}
+        for letter in letters:
+            marks[letter.kind] = max(letter.at, marks.get(letter.kind, 0))
+        if marks:
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.zadd(keys.read_marks(account), marks, gt=True)
+                # by then what was read is shown no more
+                pipe.expire(keys.read_marks(account), KEPT)
+                pipe.execute()
+
+    # erasing
+
+    def forget(self, account: AccountId) -> None:
+        """Erase the account's box, and all it wrote: messages, broadcasts, chat.
+
+        Doing it twice is harmless, and finishes what was killed on the way. The account must be
+        unable to write by then: a letter written meanwhile may stay.
+        """
+        for name in self._written_in(account):
+            self._erase(name, account)
+        # crash window: until here all is remembered that leads to what the account wrote
+        names = [keys.box, keys.read_marks, keys.sent, keys.chats]
+        self._client.delete(*[name(account) for name in names])
+
+    def _written_in(self, account: AccountId) -> list[str]:
+        """Give all lists in which there may be something the account wrote."""
+        recipients: Any = self._client.smembers(keys.sent(account))
+        boards: Any = self._client.smembers(keys.chats(account))
+        chats = [self._chat(int(board)) for board in boards]
+        return [keys.BROADCAST, *map(keys.box, recipients), *chats]
+
+    def _erase(self, name: str, sender: AccountId) -> None:
+        found: Any = self._client.lrange(name, 0, -1)
+        letters = zip(found[::2], _letters(found), strict=True)
+        commands = [command for command, letter in letters if letter.sender == sender]
+        if commands:
+            scripts.call(self._client, _ERASE, [name], commands)
+
+    def _chat(self, board: int) -> str:
+        return keys.chat(keys.shard_of(board, self._shards()), board)
+
+    def _remember_sent(self, sender: AccountId, recipients: Sequence[AccountId]) -> None:
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.sadd(keys.sent(sender), *recipients)
+            pipe.expire(keys.sent(sender), _SENT_KEPT)
+            pipe.execute()
+
+    def _deliver(
+        self, name: str, tail: bytes, command: CommandId, limit: int, kept: int
+    ) -> scripts.Call:
+        now = "" if self._clock is None else str(self._clock())
+        return _DELIVER, [name], [command, now, tail, limit, kept]
+
+    def _shown(self, account: AccountId, count: int) -> list[Letter]:
+        """Give the newest `count` messages and as many broadcasts, the newest first."""
+        oldest = self._now() - KEPT * 1000
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in (keys.box(account), keys.BROADCAST):
+                pipe.lrange(name, *_newest(count))
+            found = [letter for reply in pipe.execute() for letter in _letters(reply)]
+        shown = [letter for letter in found if letter.at > oldest]
+        return sorted(shown, key=lambda letter: letter.at, reverse=True)
+
+    def _now(self) -> int:
+        if self._clock is not None:
+            return self._clock()
+        seconds, micros = self._client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+
+def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
+    """Give each recipient once."""
+    to = list(dict.fromkeys(recipients))
+    if not 1 <= len(to) <= RECIPIENTS:
+        raise Refusal(
+            Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(to)}"
+        )
+    return to
+
+
+def _tail(sender: AccountId, text: str, kind: Kind) -> bytes:
+    return _ENCODER.encode(_Tail(sender, read_text(text), kind))
+
+
+def _newest(count: int) -> tuple[int, int]:
+    """Give the range of a list in which its newest `count` letters are."""
+    return (-2 * count, -1) if count > 0 else (1, 0)
+
+
+def _letters(elements: Sequence[bytes]) -> list[Letter]:
+    return [_parse(entry) for entry in elements[1::2]]
+
+
+def _parse(entry: bytes) -> Letter:
+    at, _, rest = entry.partition(b":")
+    tail = _TAILS.decode(rest)
+    return Letter(int(at), tail.sender, tail.text, tail.kind)

@@ -1,0 +1,18 @@
+-- Takes letters out of a list of letters.
+--
+-- KEYS  1 the list: for each letter its id, then its entry
+-- ARGV  ids of the letters
+-- Returns  how many of them were there
+
+local list = KEYS[1]
+local found = 0
+for _, id in ipairs(ARGV) do
+  local place = redis.call('LPOS', list, id)
+  if place then
+    -- no two entries are equal: their times differ
+    redis.call('LREM', list, 1, redis.call('LINDEX', list, place + 1))
+    redis.call('LREM', list, 1, id)
+    found = found + 1
+  end
+end
+return found
