@@ -1,0 +1,208 @@
+"""The terms of time of a match: what its players agreed on, read from words and written as such.
+
+    --nagtime=7 --forfeittime=21 --totaltime=90 --days=3 --bank=10+1 --weekends=off --unrated
+
+`docs/clocks.md` tells players what each means.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+
+
+class Terms(msgspec.Struct, frozen=True, array_like=True):
+    """Times are counted days; 0 is no limit, and for `nag` no reminder.
+
+    Recorded in a match's start event, so the order of the fields is final and a new one comes at
+    the end with a default.
+    """
+
+    nag: int = 7
+    """Of a turn, after which its player is reminded, once."""
+    forfeit: int = 21
+    """That a turn may take."""
+    total: int = 0
+    """That all turns of a seat may take together."""
+    days: int = 0
+    """That a turn may take: `forfeit` in other words, and the lesser holds."""
+    bank: int = 0
+    """That each seat begins with, and its turns use up."""
+    increment: int = 0
+    """That each own move adds to the bank."""
+    weekends: bool = True
+    """Whether Saturdays and Sundays, UTC, count."""
+    rated: bool = True
+
+    @property
+    def turn(self) -> int:
+        """The days that one turn may take; 0 if it is not limited by itself."""
+        return min((limit for limit in (self.forfeit, self.days) if limit), default=0)
+
+    @property
+    def reminds(self) -> bool:
+        """Whether a reminder can come before any flag falls."""
+        # a bank that grows may outlast the reminder in a later turn, if not in the first
+        bank = 0 if self.increment else self.bank
+        limits = (limit for limit in (self.turn, self.total, bank) if limit)
+        return self.nag > 0 and all(self.nag < limit for limit in limits)
+
+
+class _Form(msgspec.Struct, frozen=True):
+    """An option of numbers: how it is written, and each number's field and bounds."""
+
+    text: str
+    pattern: re.Pattern[str]
+    numbers: tuple[tuple[str, int, int], ...]
+
+    @property
+    def ranges(self) -> str:
+        """The form with its bounds, for people."""
+        names = re.findall("[A-Z]", self.text)
+        bounds = zip(names, self.numbers, strict=True)
+        return f"{self.text}, with " + " and ".join(
+            f"{name} from {low} to {high}" for name, (_, low, high) in bounds
+        )
+
+
+_NUMBER: Final = "(0|[1-9][0-9]{0,8})"  # no sign, no leading zero
+
+
+def _days(name: str, field: str, low: int, high: int) -> _Form:
+    return _Form(f"--{name}=N", re.compile(_NUMBER), ((field, low, high),))
+
+
+_FORMS: Final[Mapping[str, _Form]] = {
+    "nagtime": _days("nagtime", "nag", 0, 365),
+    "forfeittime": _days("forfeittime", "forfeit", 0, 3650),
+    "totaltime": _days("totaltime", "total", 1, 3650),
+    "days": _days("days", "days", 1, 365),
+    "bank": _Form(
+        "--bank=A+B",
+        re.compile(rf"{_NUMBER}(?:\+{_NUMBER})?"),
+        (("bank", 1, 3650), ("increment", 0, 365)),
+    ),
+}
+_WEEKENDS: Final = {"on": True, "off": False}
+_NAMES: Final = (*_FORMS, "weekends", "unrated")
+_QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
+
+
+def read_terms(flags: Sequence[str]) -> Terms:
+    """Read words such as `--days=3`; what is not said is as in `Terms()`.
+
+    Names are read in any letter case. `unknown-option` for an unknown name, `bad-option` for a
+    repeated one and for a value that can't be read or is out of range.
+    """
+    fields: dict[str, int] = {}
+    said: set[str] = set()
+    for text in flags:
+        written, equals, value = text.partition("=")
+        name = _name(written)
+        if name in said:
+            raise Refusal(Code.BAD_OPTION, f"--{name} is given twice; give it once")
+        said.add(name)
+        fields.update(_fields(name, value if equals else None))
+    return msgspec.structs.replace(Terms(), **fields)
+
+
+def _name(written: str) -> str:
+    # only ASCII is lowered: some strange letters have ASCII lower
+    name = written.lower() if written.isascii() else written
+    if name.startswith("--") and name[2:] in _NAMES:
+        return name[2:]
+    quoted = written[:_QUOTED]
+    near = get_close_matches(quoted.lower().lstrip("-"), _NAMES, n=1)
+    hint = f"did you mean --{near[0]}?" if near else f"known are {_known()}"
+    raise Refusal(Code.UNKNOWN_OPTION, f"there is no option {quoted!r}; {hint}")
+
+
+def _known() -> str:
+    return ", ".join(f"--{name}" for name in sorted(_NAMES))
+
+
+def _fields(name: str, value: str | None) -> Mapping[str, int]:
+    """Give the fields that an option sets; its value is None without an equals sign."""
+    match name:
+        case "unrated" if value is None:
+            return {"rated": False}
+        case "unrated":
+            raise Refusal(Code.BAD_OPTION, "--unrated takes no value; write it alone")
+        case "weekends" if value in _WEEKENDS:
+            return {"weekends": _WEEKENDS[value]}
+        case "weekends":
+            raise _bad(name, value, "is not understood", "--weekends=off or --weekends=on")
+        case _:
+            return _numbers(name, value)
+
+
+def _numbers(name: str, value: str | None) -> Mapping[str, int]:
+    form = _FORMS[name]
+    found = form.pattern.fullmatch(value or "")
+    if not found:
+        raise _bad(name, value, "is not understood", form.ranges)
+    given = {
+        field: int(text or 0)
+        for (field, _, _), text in zip(form.numbers, found.groups(), strict=True)
+    }
+    if not all(low <= given[field] <= high for field, low, high in form.numbers):
+        raise _bad(name, value, "is out of range", form.ranges)
+    return given
+
+
+def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
+    written = f"--{name}" if value is None else f"--{name}={value[:_QUOTED]}"
+    return Refusal(Code.BAD_OPTION, f"{written!r} {problem}: {form}")
+
+
+def write_terms(terms: Terms) -> tuple[str, ...]:
+    """Give the words that `read_terms` reads as these terms: sorted, defaults left out."""
+    return tuple(sorted(_words(terms, Terms())))
+
+
+def _words(terms: Terms, usual: Terms) -> Iterator[str]:
+    for name in ("nagtime", "forfeittime", "totaltime", "days"):
+        ((field, _, _),) = _FORMS[name].numbers
+        if getattr(terms, field) != getattr(usual, field):
+            yield f"--{name}={getattr(terms, field)}"
+    if terms.bank:
+        more = f"+{terms.increment}" if terms.increment else ""
+        yield f"--bank={terms.bank}{more}"
+    if not terms.weekends:
+        yield "--weekends=off"
+    if not terms.rated:
+        yield "--unrated"
+
+
+def describe(terms: Terms) -> str:
+    """Give one line for people, such as `21 days a move, a reminder after 7`."""
+    return ", ".join((*(tuple(_limits(terms)) or ("no time limit",)), *_manners(terms)))
+
+
+def _limits(terms: Terms) -> Iterator[str]:
+    if terms.turn:
+        yield f"{_counted(terms.turn)} a move"
+    if terms.bank:
+        more = f" and {terms.increment} more a move" if terms.increment else ""
+        yield f"bank of {_counted(terms.bank)}{more}"
+    if terms.total:
+        yield f"{_counted(terms.total)} in all"
+
+
+def _manners(terms: Terms) -> Iterator[str]:
+    if terms.reminds:
+        # right behind a single "21 days a move" it is plain what the number counts
+        plain = terms.turn and not (terms.bank or terms.total)
+        yield f"a reminder after {terms.nag if plain else _counted(terms.nag)}"
+    if not terms.weekends:
+        yield "weekends don't count"
+    if not terms.rated:
+        yield "unrated"
+
+
+def _counted(days: int) -> str:
+    return f"{days} day" if days == 1 else f"{days} days"

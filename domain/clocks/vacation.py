@@ -1,0 +1,95 @@
+"""Vacations: days on which a player's clocks stand still, 30 in a calendar year.
+
+A vacation begins the instant it is taken and lasts whole days of 24 hours. Each of its days
+belongs to the year, UTC, in which it begins. Instants are milliseconds since 1970.
+"""
+
+from collections import Counter
+from typing import Final
+
+import msgspec
+
+from domain.clocks.days import DAY, year_of
+from domain.errors import Code, Refusal
+
+A_YEAR: Final = 30
+"""Days of vacation in a calendar year."""
+
+_LONGEST: Final = 2 * A_YEAR
+"""Days of the longest vacation: a year's last and the next one's first."""
+
+
+class Vacation(msgspec.Struct, frozen=True, array_like=True):
+    """One vacation: when it was taken, and for how many days."""
+
+    since: int
+    days: int
+
+    @property
+    def until(self) -> int:
+        """The instant at which it is over."""
+        return self.since + self.days * DAY
+
+    @property
+    def years(self) -> Counter[int]:
+        """How many of its days belong to each year."""
+        return Counter(year_of((self.since + day * DAY) // DAY) for day in range(self.days))
+
+
+Vacations = tuple[Vacation, ...]
+"""What an account has taken, in order; none overlap. Those of past years are forgotten."""
+
+
+def running(taken: Vacations, now: int) -> Vacation | None:
+    """Give the vacation that a player is on."""
+    return next((one for one in taken if one.since <= now < one.until), None)
+
+
+def left(taken: Vacations, year: int) -> int:
+    """Give the days that can still be taken in a calendar year."""
+    return A_YEAR - sum(one.years[year] for one in taken)
+
+
+def take(taken: Vacations, now: int, days: int) -> Vacations:
+    """Give the vacations with another of so many days, or the running one so many days longer.
+
+    `bad-option` if a year has fewer days left, or if `days` can't be a vacation.
+    """
+    if not 1 <= days <= _LONGEST:
+        raise Refusal(
+            Code.BAD_OPTION,
+            f"a vacation lasts whole days, at least 1 and at most {A_YEAR} a year, not {days}",
+        )
+    earlier = running(taken, now)
+    more = Vacation(earlier.until if earlier else now, days)
+    for year, asked in more.years.items():
+        _check(taken, year, asked)
+    kept = tuple(one for one in taken if one != earlier and _matters(one, now))
+    return (*kept, Vacation(earlier.since, earlier.days + days) if earlier else more)
+
+
+def back(taken: Vacations, now: int) -> Vacations:
+    """Give the vacations with the running one ending with the day it has come to.
+
+    Its days that have not begun can be taken again. `too-late` when none is running.
+    """
+    ending = running(taken, now)
+    if ending is None:
+        raise Refusal(Code.TOO_LATE, "you are not on vacation, so there is none to end")
+    begun = Vacation(ending.since, (now - ending.since) // DAY + 1)
+    return tuple(begun if one == ending else one for one in taken)
+
+
+def _check(taken: Vacations, year: int, asked: int) -> None:
+    rest = left(taken, year)
+    if asked > rest:
+        raise Refusal(
+            Code.BAD_OPTION,
+            f"{asked} of these days would begin in {year}, which has {rest} of its {A_YEAR} "
+            "days of vacation left; take fewer",
+        )
+
+
+def _matters(one: Vacation, now: int) -> bool:
+    """Tell whether any of its days can belong to this year or a later one."""
+    return year_of((one.until - DAY) // DAY) >= year_of(now // DAY)

@@ -1,0 +1,301 @@
+"""The laws of the clock, against a plain one that remembers everything and looks at every stretch.
+
+The plain clock keeps all pauses and vacations since the match began and cuts time at each of their
+ends and at each midnight; a stretch between two cuts counts whole or not at all, by Python's own
+calendar.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import msgspec
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from domain.clocks import ledger
+from domain.clocks.days import DAY
+from domain.clocks.ledger import Clock, deadline, left, moved, reminder, running, start, used
+from domain.clocks.terms import Terms
+
+HOUR = DAY // 24
+BEGIN = int(datetime(2026, 11, 19, 15, 30, tzinfo=UTC).timestamp()) * 1000  # a Thursday
+FAR = 400 * DAY
+SEATS = (0, 1)
+
+
+@dataclass
+class Plain:
+    """The same clock, remembering all that ever happened, one thing a list."""
+
+    terms: Terms
+    since: int
+    turns: list[tuple[int, int]] = field(default_factory=list)
+    pauses: list[tuple[int, int]] = field(default_factory=list)
+    vacations: list[tuple[int, int, int]] = field(default_factory=list)
+    paused: int | None = None
+    nagged: bool = False
+
+    def stretches(self, seat: int, until: int) -> Iterator[tuple[int, int]]:
+        """Each stretch of the running turn that counts, in order."""
+        off = [*self.pauses, *(one[:2] for one in self.vacations if one[2] == seat)]
+        if self.paused is not None:
+            off.append((self.paused, until))
+        midnights = range(self.since - self.since % DAY, until + DAY, DAY)
+        cuts = {self.since, until, *midnights, *(cut for one in off for cut in one)}
+        inside = sorted(cut for cut in cuts if self.since <= cut <= until)
+        for begin, end in pairwise(inside):
+            if not self._weekend(begin) and not any(a <= begin < b for a, b in off):
+                yield begin, end
+
+    def _weekend(self, instant: int) -> bool:
+        day = datetime.fromtimestamp(instant // 1000, UTC).isoweekday()
+        return day > 5 and not self.terms.weekends
+
+    def running(self, seat: int, now: int) -> int:
+        return sum(end - begin for begin, end in self.stretches(seat, now))
+
+    def used(self, seat: int) -> int:
+        return sum(took for of, took in self.turns if of == seat)
+
+    def allowance(self, seat: int) -> int | None:
+        terms, limits = self.terms, []
+        limits += [days * DAY for days in (terms.forfeit, terms.days) if days]
+        if terms.total:
+            limits.append(terms.total * DAY - self.used(seat))
+        if terms.bank:
+            bank = terms.bank * DAY
+            for of, took in self.turns:
+                bank += terms.increment * DAY - took if of == seat else 0
+            limits.append(bank)
+        return min(limits, default=None)
+
+    def reached(self, seat: int, counted: int) -> int:
+        """The first instant at which the running turn has taken so much."""
+        if counted <= 0:
+            return self.since
+        for begin, end in self.stretches(seat, self.since + FAR):
+            if counted <= end - begin:
+                return begin + counted
+            counted -= end - begin
+        raise AssertionError("it is never reached")
+
+    def deadline(self, seat: int) -> int | None:
+        allowance = self.allowance(seat)
+        if self.paused is not None or allowance is None:
+            return None
+        return self.reached(seat, allowance)
+
+    def reminder(self, seat: int) -> int | None:
+        if self.paused is not None or self.nagged or not self.terms.nag:
+            return None
+        instant, flag = self.reached(seat, self.terms.nag * DAY), self.deadline(seat)
+        return None if flag is not None and flag <= instant else instant
+
+    def begin(self, at: int) -> None:
+        self.since, self.nagged = at, False
+
+
+spans = st.integers(0, 9 * DAY) | st.integers(0, 9 * 24).map(lambda hours: hours * HOUR)
+agreed = st.builds(
+    Terms,
+    nag=st.integers(0, 4),
+    forfeit=st.integers(0, 9),
+    total=st.sampled_from([0, 0, 5, 20]),
+    days=st.sampled_from([0, 0, 3]),
+    bank=st.sampled_from([0, 0, 2, 12]),
+    increment=st.integers(0, 2),
+    weekends=st.booleans(),
+)
+happenings = st.one_of(
+    st.tuples(st.just("moved"), st.sampled_from(SEATS)),
+    st.tuples(st.just("turned")),
+    st.tuples(st.just("rewound"), st.integers(0, 4)),
+    st.tuples(st.just("paused")),
+    st.tuples(st.just("resumed")),
+    st.tuples(st.just("nagged")),
+    st.tuples(st.just("away"), st.sampled_from(SEATS), spans, spans),
+    st.tuples(st.just("back"), st.sampled_from(SEATS), spans),
+)
+histories = st.lists(st.tuples(spans, happenings), max_size=12)
+
+
+def happen(clock: Clock, plain: Plain, now: int, what: tuple) -> Clock:  # noqa: PLR0911
+    """Tell both clocks; give the one that can't be changed."""
+    match what:
+        case ("moved", seat):
+            plain.turns.append((seat, plain.running(seat, now)))
+            plain.begin(now)
+            return moved(clock, seat, now)
+        case ("turned",):
+            plain.begin(now)
+            return ledger.turned(clock, now)
+        case ("rewound", plies):
+            del plain.turns[plies:]
+            plain.begin(now)
+            return ledger.rewound(clock, plies, now)
+        case ("paused",):
+            plain.paused = now if plain.paused is None else plain.paused
+            return ledger.paused(clock, now)
+        case ("resumed",):
+            if plain.paused is not None:
+                plain.pauses.append((plain.paused, now))
+            plain.paused = None
+            return ledger.resumed(clock, now)
+        case ("nagged",):
+            plain.nagged = True
+            return ledger.nagged(clock)
+        case ("away", seat, wait, lasts):
+            plain.vacations.append((now + wait, now + wait + lasts, seat))
+            return ledger.away(clock, seat, now + wait, now + wait + lasts)
+        case ("back", seat, wait):
+            end = now + wait
+            plain.vacations = [
+                (a, min(b, end) if of == seat else b, of) for a, b, of in plain.vacations
+            ]
+            return ledger.back(clock, seat, end)
+    raise AssertionError(what)
+
+
+@st.composite
+def lives(draw) -> tuple[Clock, Plain, int]:
+    """A clock after anything that can happen, its plain twin, and the time it is."""
+    terms, now = draw(agreed), BEGIN + draw(spans)
+    clock, plain = start(terms, now), Plain(terms, now)
+    for wait, what in draw(histories):
+        now += wait
+        clock = happen(clock, plain, now, what)
+    return clock, plain, now
+
+
+@st.composite
+def plays(draw, terms=agreed) -> Clock:
+    """A clock that runs after some plies and vacations, and is not paused."""
+    now = BEGIN
+    clock = start(draw(terms), now)
+    for wait, seat, off in draw(st.lists(st.tuples(spans, st.sampled_from(SEATS), spans))):
+        clock = ledger.away(clock, 1 - seat, now + wait // 2, now + wait // 2 + off)
+        now += wait
+        clock = moved(clock, seat, now)
+    return clock
+
+
+@given(lives(), st.sampled_from(SEATS), spans)
+def test_it_agrees_with_the_plain_clock_whatever_happened(life, seat, later):
+    clock, plain, now = life
+    assert running(clock, seat, now + later) == plain.running(seat, now + later)
+    assert used(clock, seat) == plain.used(seat)
+    assert deadline(clock, seat) == plain.deadline(seat)
+    assert reminder(clock, seat) == plain.reminder(seat)
+    allowance = plain.allowance(seat)
+    expected = allowance and max(0, allowance - plain.running(seat, now + later))
+    assert left(clock, seat, seat, now + later) == expected
+
+
+@given(lives(), st.sampled_from(SEATS))
+def test_a_deadline_is_the_first_instant_at_which_nothing_is_left(life, seat):
+    clock, plain, _ = life
+    flag, allowance = deadline(clock, seat), plain.allowance(seat)
+    assume(flag is not None and allowance > 0)
+    assert running(clock, seat, flag) == allowance
+    assert running(clock, seat, flag - 1) == allowance - 1
+    assert left(clock, seat, seat, flag - 1) == 1
+    assert left(clock, seat, seat, flag) == 0
+
+
+@given(lives(), st.sampled_from(SEATS))
+def test_what_is_due_is_the_earlier_of_reminder_and_flag(life, seat):
+    clock, _, _ = life
+    instants = (reminder(clock, seat), deadline(clock, seat))
+    assert ledger.due(clock, seat) == min((i for i in instants if i is not None), default=None)
+
+
+@given(lives(), st.sampled_from(SEATS), spans, spans)
+def test_time_never_runs_backwards_and_never_faster_than_it_does(life, seat, sooner, later):
+    clock, _, now = life
+    ran = running(clock, seat, now + sooner + later) - running(clock, seat, now + sooner)
+    assert 0 <= ran <= later
+
+
+@given(lives(), st.integers(-1, 1), spans, spans)
+def test_what_was_over_before_the_turn_began_changes_nothing(life, seat, before, lasts):
+    clock, _, _ = life
+    until = clock.since - before
+    assert ledger.away(clock, seat, until - lasts, until) == clock
+
+
+@given(plays(), st.lists(st.tuples(spans, st.sampled_from(SEATS)), max_size=6), spans)
+def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
+    after, now = clock, clock.since
+    for wait, seat in plies:
+        now += wait
+        after = moved(after, seat, now)
+    again = ledger.rewound(after, len(clock.turns) // 6, now + pause)
+    assert again.turns == clock.turns
+    assert [used(again, seat) for seat in SEATS] == [used(clock, seat) for seat in SEATS]
+    assert running(again, 0, now + pause) == 0
+
+
+@given(st.data(), spans, spans)
+def test_a_pause_puts_a_deadline_off_by_exactly_its_length(data, wait, lasts):
+    clock = start(data.draw(agreed), BEGIN)
+    flag = deadline(clock, 0)
+    assume(clock.terms.weekends and flag is not None and BEGIN + wait < flag)
+    held = ledger.paused(clock, BEGIN + wait)
+    assert deadline(held, 0) is None
+    again = ledger.resumed(held, BEGIN + wait + lasts)
+    assert deadline(again, 0) == flag + lasts
+
+
+@given(
+    plays(),
+    st.lists(st.tuples(st.sampled_from((*SEATS, -1)), spans, spans), max_size=5),
+    st.randoms(use_true_random=False),
+)
+def test_times_off_may_be_told_in_any_order_and_overlap(clock, offs, random):
+    one = another = clock
+    mixed = random.sample(offs, len(offs))
+    for seat, wait, lasts in offs:
+        one = ledger.away(one, seat, clock.since + wait, clock.since + wait + lasts)
+    for seat, wait, lasts in mixed:
+        another = ledger.away(another, seat, clock.since + wait, clock.since + wait + lasts)
+    assert one == another
+
+
+@given(spans, spans, spans)
+def test_a_vacation_within_a_pause_or_around_it_is_left_out_once(wait, lasts, around):
+    clock = start(Terms(), BEGIN)
+    begin, end = BEGIN + wait, BEGIN + wait + lasts
+    both = ledger.away(clock, 0, begin - min(wait, around), end + around)
+    both = ledger.resumed(ledger.paused(both, begin), end)
+    assert running(both, 0, end + 2 * around) == wait - min(wait, around) + around
+
+
+@given(plays(agreed.map(lambda terms: msgspec.structs.replace(terms, weekends=False))), spans)
+def test_with_weekends_off_nothing_counts_on_saturday_and_sunday(clock, wait):
+    now = clock.since + wait
+    weekday = datetime.fromtimestamp(now // 1000, UTC).isoweekday()
+    saturday = now - now % DAY + (6 - weekday) * DAY
+    until = saturday + 2 * DAY
+    assert running(clock, 0, until) == running(clock, 0, saturday)
+    flag = deadline(clock, 0)
+    if flag is not None and flag > clock.since:
+        assert not saturday < flag <= until
+
+
+@given(plays(st.builds(Terms, bank=st.integers(1, 40), increment=st.integers(0, 3))), spans)
+def test_a_bank_is_never_overdrawn_before_the_deadline(clock, wait):
+    flag = deadline(clock, 0)
+    now = clock.since + wait
+    assume(now <= flag)
+    moves = clock.turns[::6].count(0)
+    bank = (clock.terms.bank + clock.terms.increment * moves) * DAY
+    assume(used(clock, 0) <= bank)  # a player may have been let move after the flag fell
+    assert bank - used(clock, 0) - running(clock, 0, now) >= 0
+
+
+@given(lives())
+def test_a_clock_is_stored_and_read_back(life):
+    clock, _, _ = life
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=Clock) == clock

@@ -1,0 +1,253 @@
+"""Terms of time: words read and written, each refusal's sentence, and the line for people."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.clocks.terms import Terms, describe, read_terms, write_terms
+from domain.errors import Code, Refusal
+
+PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
+BANK = "--bank=A+B, with A from 1 to 3650 and B from 0 to 365"
+DAYS = "--days=N, with N from 1 to 365"
+KNOWN = "--bank, --days, --forfeittime, --nagtime, --totaltime, --unrated, --weekends"
+
+
+def refused(*flags):
+    with pytest.raises(Refusal) as refusal:
+        read_terms(flags)
+    return refusal.value.code, refusal.value.sentence
+
+
+def terms():
+    """Any terms that words can express."""
+    banks = st.tuples(st.integers(1, 3650), st.integers(0, 365)) | st.just((0, 0))
+    return st.builds(
+        lambda bank, **rest: Terms(bank=bank[0], increment=bank[1], **rest),
+        bank=banks,
+        nag=st.integers(0, 365),
+        forfeit=st.integers(0, 3650),
+        total=st.integers(0, 3650),
+        days=st.integers(0, 365),
+        weekends=st.booleans(),
+        rated=st.booleans(),
+    )
+
+
+def test_without_a_word_a_move_has_21_days_and_a_reminder_after_7():
+    assert read_terms([]) == Terms(nag=7, forfeit=21, weekends=True, rated=True)
+    assert write_terms(Terms()) == ()
+
+
+def test_every_option_is_read():
+    words = "--nagtime=3 --forfeittime=30 --totaltime=90 --days=5 --bank=10+1 --weekends=off"
+    assert read_terms([*words.split(), "--unrated"]) == Terms(3, 30, 90, 5, 10, 1, False, False)
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        ("--nagtime=0", Terms(nag=0)),
+        ("--nagtime=365", Terms(nag=365)),
+        ("--forfeittime=0", Terms(forfeit=0)),
+        ("--forfeittime=3650", Terms(forfeit=3650)),
+        ("--totaltime=1", Terms(total=1)),
+        ("--totaltime=3650", Terms(total=3650)),
+        ("--days=1", Terms(days=1)),
+        ("--days=365", Terms(days=365)),
+        ("--bank=1", Terms(bank=1)),
+        ("--bank=1+0", Terms(bank=1)),
+        ("--bank=3650+365", Terms(bank=3650, increment=365)),
+        ("--weekends=on", Terms()),
+        ("--WeekEnds=off", Terms(weekends=False)),
+        ("--DAYS=2", Terms(days=2)),
+    ],
+)
+def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expected):
+    assert read_terms([flag]) == expected
+
+
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("--days=0", f"'--days=0' is out of range: {DAYS}"),
+        ("--days=366", f"'--days=366' is out of range: {DAYS}"),
+        ("--days", f"'--days' is not understood: {DAYS}"),
+        ("--days=", f"'--days=' is not understood: {DAYS}"),
+        ("--days=x", f"'--days=x' is not understood: {DAYS}"),
+        ("--days=+3", f"'--days=+3' is not understood: {DAYS}"),
+        ("--days=03", f"'--days=03' is not understood: {DAYS}"),
+        ("--days=3.0", f"'--days=3.0' is not understood: {DAYS}"),
+        ("--days=3\n", f"'--days=3\\n' is not understood: {DAYS}"),
+        ("--days=٣", f"'--days=٣' is not understood: {DAYS}"),
+        ("--days=" + "9" * 5000, f"'--days={'9' * 24}' is not understood: {DAYS}"),
+        (
+            "--nagtime=366",
+            "'--nagtime=366' is out of range: --nagtime=N, with N from 0 to 365",
+        ),
+        (
+            "--forfeittime=3651",
+            "'--forfeittime=3651' is out of range: --forfeittime=N, with N from 0 to 3650",
+        ),
+        (
+            "--totaltime=0",
+            "'--totaltime=0' is out of range: --totaltime=N, with N from 1 to 3650",
+        ),
+        ("--bank=0", f"'--bank=0' is out of range: {BANK}"),
+        ("--bank=3651+1", f"'--bank=3651+1' is out of range: {BANK}"),
+        ("--bank=1+366", f"'--bank=1+366' is out of range: {BANK}"),
+        ("--bank", f"'--bank' is not understood: {BANK}"),
+        ("--bank=1+", f"'--bank=1+' is not understood: {BANK}"),
+        ("--bank=1+2+3", f"'--bank=1+2+3' is not understood: {BANK}"),
+        (
+            "--weekends",
+            "'--weekends' is not understood: --weekends=off or --weekends=on",
+        ),
+        (
+            "--weekends=OFF",
+            "'--weekends=OFF' is not understood: --weekends=off or --weekends=on",
+        ),
+        ("--unrated=1", "--unrated takes no value; write it alone"),
+        ("--unrated=", "--unrated takes no value; write it alone"),
+    ],
+)
+def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
+    assert refused(flag) == (Code.BAD_OPTION, sentence)
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        (["--days=3", "--days=3"], "days"),
+        (["--Days=3", "--dAYS=4"], "days"),
+        (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
+        (["--weekends=on", "--weekends=off"], "weekends"),
+        (["--bank=1", "--bank=1+1"], "bank"),
+    ],
+)
+def test_an_option_is_given_once(flags, name):
+    assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
+
+
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("--nagtme=3", "there is no option '--nagtme'; did you mean --nagtime?"),
+        ("--FORFEIT=3", "there is no option '--FORFEIT'; did you mean --forfeittime?"),
+        ("-days=3", "there is no option '-days'; did you mean --days?"),
+        ("days=3", "there is no option 'days'; did you mean --days?"),
+        ("--wee\u212aends=off", "there is no option '--wee\u212aends'; did you mean --weekends?"),
+        ("--zzz", f"there is no option '--zzz'; known are {KNOWN}"),
+        ("--", f"there is no option '--'; known are {KNOWN}"),
+        ("", f"there is no option ''; known are {KNOWN}"),
+        ("--" + "q" * 5000, f"there is no option '--{'q' * 22}'; known are {KNOWN}"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest_known_one(flag, sentence):
+    assert refused(flag) == (Code.UNKNOWN_OPTION, sentence)
+
+
+def test_the_recorded_words_are_sorted_and_leave_defaults_out():
+    words = ["--unrated", "--nagtime=7", "--weekends=off", "--bank=10+0", "--DAYS=3"]
+    assert write_terms(read_terms(words)) == (
+        "--bank=10",
+        "--days=3",
+        "--unrated",
+        "--weekends=off",
+    )
+    words = ["--totaltime=90", "--forfeittime=0", "--nagtime=0", "--bank=10+1"]
+    assert write_terms(read_terms(words)) == (
+        "--bank=10+1",
+        "--forfeittime=0",
+        "--nagtime=0",
+        "--totaltime=90",
+    )
+
+
+@given(terms())
+def test_reading_gives_back_what_was_written(agreed):
+    assert read_terms(write_terms(agreed)) == agreed
+
+
+@given(st.lists(st.text("-=+daysbnkwefortu0123456789", max_size=14), max_size=3))
+def test_whatever_is_given_is_read_or_refused(flags):
+    try:
+        agreed = read_terms(flags)
+    except Refusal:
+        assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
+    else:
+        assert read_terms(write_terms(agreed)) == agreed
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("", "21 days a move, a reminder after 7"),
+        ("--days=1", "1 day a move"),
+        ("--days=30", "21 days a move, a reminder after 7"),
+        ("--days=30 --forfeittime=0", "30 days a move, a reminder after 7"),
+        ("--days=3 --nagtime=1", "3 days a move, a reminder after 1"),
+        ("--days=3 --nagtime=3", "3 days a move"),
+        (
+            "--forfeittime=0 --nagtime=0 --bank=10+1 --weekends=off --unrated",
+            "bank of 10 days and 1 more a move, weekends don't count, unrated",
+        ),
+        ("--forfeittime=0 --bank=10", "bank of 10 days, a reminder after 7 days"),
+        ("--forfeittime=0 --bank=7", "bank of 7 days"),
+        ("--forfeittime=0 --bank=7+1", "bank of 7 days and 1 more a move, a reminder after 7 days"),
+        (
+            "--bank=30 --totaltime=90 --nagtime=1",
+            "21 days a move, bank of 30 days, 90 days in all, a reminder after 1 day",
+        ),
+        ("--forfeittime=0 --totaltime=5", "5 days in all"),
+        ("--forfeittime=0", "no time limit, a reminder after 7 days"),
+        ("--forfeittime=0 --nagtime=0 --unrated", "no time limit, unrated"),
+    ],
+)
+def test_terms_are_described_in_one_line(words, line):
+    assert describe(read_terms(words.split())) == line
+
+
+@given(terms())
+def test_every_description_is_one_plain_line(agreed):
+    line = describe(agreed)
+    assert line.isprintable()
+    assert 0 < len(line) < 200
+
+
+def test_the_page_for_players_describes_terms_as_they_are():
+    described = PAGE.read_text().partition("described as |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (?:`(.*)` )?\| (.*) \|$", described, re.MULTILINE)
+    assert len(rows) == 6
+    for words, line in rows:
+        assert describe(read_terms(words.split())) == line
+
+
+def test_the_page_for_players_names_every_option_with_its_range():
+    table = PAGE.read_text().partition("| option |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"^\| `(--[a-z]+)", table, re.MULTILINE))
+    assert named == set(KNOWN.split(", "))
+    ranges = re.findall(r"`(--[a-z]+)=N` .* (\d+) to (\d+) \|", table)
+    assert len(ranges) == 4
+    for option, low, high in ranges:
+        edges = int(low) - 1, int(low), int(high), int(high) + 1
+        fits = [_is_read(f"{option}={edge}") for edge in edges]
+        assert fits == [False, True, True, False]
+
+
+def _is_read(flag):
+    try:
+        read_terms([flag])
+    except Refusal:
+        return False
+    return True
+
+
+def test_the_recorded_form_of_terms_is_final():
+    encoded = msgspec.msgpack.encode(Terms(3, 30, 90, 5, 10, 1, False, False))
+    assert encoded == bytes.fromhex("98 03 1e 5a 05 0a 01 c2 c2")
+    assert msgspec.msgpack.decode(b"\x90", type=Terms) == Terms()
