@@ -127,6 +127,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "100000",
         ),
     ] = 100_000
+    command_rate: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)],
+        _about(
+            "MATCHPOST_COMMAND_RATE",
+            "a whole number, at least 1",
+            "How many commands a minute one account may give to one process of the server; "
+            "further ones are refused as `too-fast`.",
+            "300",
+        ),
+    ] = 300
 
     def environment(self) -> dict[str, str]:
         """Give the variables that make a child process read these same settings."""

@@ -13,9 +13,12 @@ import redis
 
 from infra.accounts import Accounts
 from infra.clients import make_client
+from infra.drafts import Drafts
 from infra.durability import verify
 from infra.embedded import socket_url
 from infra.lanes import Lanes
+from infra.letters import Letters
+from infra.limits import CommandLimit
 from infra.scores import Scores
 from infra.seeds import Seeds
 from infra.settings import Settings
@@ -101,6 +104,24 @@ class Composition:
     def accounts(self) -> Accounts:
         """Players."""
         return Accounts(self.data)
+
+    @cached_property
+    def pace(self) -> CommandLimit:
+        """How fast an account may give commands to this process."""
+        return CommandLimit(self.settings.command_rate)
+
+    @cached_property
+    def letters(self) -> Letters:
+        """What players write to each other."""
+        return Letters(self.data, self._shards)
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        """Moves that wait to be confirmed."""
+        return Drafts(self.data, self._shards)
+
+    def _shards(self) -> int:
+        return self.store.shape().shards
 
     @cached_property
     def scores(self) -> Scores:

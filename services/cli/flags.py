@@ -17,6 +17,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "shards": "how many shards new data is spread over",
     "seeds": "where the workers keep the secrets that draws come from",
     "queue_cap": "how many commands may wait in a shard",
+    "command_rate": "how many commands a minute an account may give",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 

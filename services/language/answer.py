@@ -23,6 +23,11 @@ class Answer(msgspec.Struct, frozen=True):
         return "\n\n".join(part for part in (self.sentence, self.page) if part)
 
     @property
+    def told(self) -> str:
+        """The whole answer as it stands among others: after its code, if it has one."""
+        return f"{self.code}: {self.text}" if self.code else self.text
+
+    @property
     def pending(self) -> bool:
         """Whether the command was taken and nothing is promised about it yet."""
         return self.code == Code.PENDING

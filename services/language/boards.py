@@ -7,26 +7,24 @@ import msgspec
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.match.decide import read_move
+from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState, position_at
 from services.language.answer import Answer
 from services.language.desk import Call
-from services.language.reading import misused, read_board, split_options, split_ply
+from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
 
 
 def show(call: Call) -> Answer:
     """Show boards, as they stand or as they stood."""
-    wanted, flags = split_options(call.words)
-    if not wanted:
-        raise misused(call)
-    display = _read_display(call, flags)
+    display = _read_display(call, call.line.all("flag"), call.rules.displays[0])
+    wanted = call.line.all("board")
     return Answer(page="\n\n\n".join(_shown(call, word, display) for word in wanted))
 
 
-def _read_display(call: Call, flags: Sequence[str]) -> str:
-    """Give the display asked for, the game's first if none is."""
-    display = call.rules.displays[0]
+def _read_display(call: Call, flags: Sequence[str], display: str) -> str:
+    """Give the display asked for; the one given if none is."""
     for flag in flags:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
@@ -49,26 +47,62 @@ def _shown(call: Call, word: str, display: str) -> str:
     if ply is not None and ply > now:
         raise Refusal(Code.UNKNOWN_PLY, f"match {board} stands at #{now}; there is no #{ply} yet")
     if ply is None or ply == now:
-        return f"{heading(scene)}\n\n{draw(scene, display)}"
+        now_ms = call.desk.store.now()
+        return f"{heading(scene, now_ms)}\n\n{draw(scene, display)}"
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
     return f"{heading_at(then, ply)}\n\n{draw(then, display)}"
 
 
+def display_of(call: Call, account: AccountId) -> str:
+    """Give the display an account has chosen for the game, or the game's first."""
+    chosen = dict(call.profile(account).displays).get(call.rules.key, "")
+    return chosen if chosen in call.rules.displays else call.rules.displays[0]
+
+
+def show_as(call: Call) -> Answer:
+    """Show boards as a player prefers them, with what only that player may see."""
+    account = call.account()
+    if not call.line.has("board"):
+        raise Refusal(Code.NOT_YET, "lists of matches are not there yet; name the boards")
+    display = _read_display(call, call.line.all("flag"), display_of(call, account))
+    shown = [
+        "\n\n".join([_shown(call, word, display), *_private(call, word, account)])
+        for word in call.line.all("board")
+    ]
+    return Answer(page="\n\n\n".join(shown))
+
+
+def _private(call: Call, word: str, account: AccountId) -> list[str]:
+    """Give the lines below a board that are for its player alone."""
+    board = read_board(split_ply(word)[0])
+    draft = call.desk.drafts.get(board, account)
+    if draft is None or draft.ply != present(call, board).ply:
+        return []
+    return [f"submitted and not played yet: {draft.text}"]
+
+
+def preview_as(call: Call) -> Answer:
+    """Preview, drawn as a player prefers it."""
+    return _preview(call, display_of(call, call.account()))
+
+
 def preview(call: Call) -> Answer:
     """Show where moves would lead, played in turn from the present position by whoever is next."""
-    if len(call.words) < 2:  # noqa: PLR2004 - the board and at least a move
-        raise misused(call)
-    board = read_board(call.words[0])
+    return _preview(call, call.rules.displays[0])
+
+
+def _preview(call: Call, display: str) -> Answer:
+    board = read_board(call.line.get("board"))
     scene = Scene.of(call.desk, board, present(call, board))
     if scene.state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
     played = []
-    for number, text in enumerate(call.words[1:], 1):
+    for number, text in enumerate(call.line.all("step"), 1):
         scene, move = _played(scene, text, number)
         played.append(move)
     return Answer(
         sentence=f"match {board}, only a preview of {' '.join(played)}: {_then(scene)}",
-        page=draw(scene, scene.rules.displays[0]),
+        page=draw(scene, display),
     )
 
 

@@ -1,15 +1,23 @@
 """What the command language works with, behind every door."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
 
+from domain.errors import Code, Refusal
 from domain.match.commands import Sent
-from domain.rules import AnyRules
-from infra.accounts import Accounts
+from domain.match.events import AccountId
+from domain.rules import AnyRules, current
+from infra.accounts import Accounts, Profile
+from infra.drafts import Drafts
+from infra.letters import Letters
+from infra.limits import CommandLimit
 from infra.outcomes import Outcome
 from infra.scores import Scores
 from infra.store.port import Store
+from services.language.answer import Answer
+from services.language.parsing import Line
 
 
 class Sender(Protocol):
@@ -31,6 +39,21 @@ class Desk(Protocol):
     @property
     def accounts(self) -> Accounts:
         """Players."""
+        ...
+
+    @property
+    def pace(self) -> CommandLimit:
+        """How fast an account may give commands."""
+        ...
+
+    @property
+    def letters(self) -> Letters:
+        """What players write to each other."""
+        ...
+
+    @property
+    def drafts(self) -> Drafts:
+        """Moves that wait to be confirmed."""
         ...
 
     @property
@@ -67,13 +90,30 @@ class Call(msgspec.Struct, frozen=True):
     """How the command is written, for who wrote it otherwise."""
     language: str
     """In which help is given, such as `de`; empty for English."""
-    words: tuple[str, ...]
-    """What stands after the command."""
-    game: AnyRules | None = None
-    """The game that the command names."""
+    line: Line
+    """The sender's words."""
+    again: Callable[[str, str], Answer]
+    """Carries out another line, by a key of its own."""
 
     @property
     def rules(self) -> AnyRules:
         """The newest rules of the game, in a command that names one."""
-        assert self.game is not None
-        return self.game
+        return current(self.line.get("game").lower())
+
+    def account(self) -> AccountId:
+        """Give who gives the command, once password and pace are known good."""
+        account = self.desk.accounts.verify(*self.sender)
+        self.desk.pace.check(account)
+        return account
+
+    def profile(self, account: AccountId) -> Profile:
+        """Give what is known of an account that has just been verified."""
+        found = self.desk.accounts.record_of(account)
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+        return found
+
+    @property
+    def sender(self) -> tuple[str, str]:
+        """Userid and password of who gives the command, where its form has them."""
+        return self.line.all("userid")[0], self.line.get("password")

@@ -1,54 +1,150 @@
-"""Commands about accounts: signup, change password, and what a player prefers."""
+"""Commands about accounts: signup, passwords, addresses, preferences, and leaving."""
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.accounts import Account
 from services.language.answer import Answer
 from services.language.desk import Call
-from services.language.reading import misused
+from services.language.telling import listed
 
 LANGUAGES: Final = {"en": "English", "de": "German"}
 """Languages there is help in."""
 
+NOTICES: Final = {
+    "move": "a mail at once whenever something happens",
+    "daily": "one mail a day",
+    "none": "no mail",
+}
+"""When mail is sent, and how that is said."""
+
+_LISTED: Final = 1_000
+"""Players listed at most."""
+
 
 def read_language(text: str) -> str:
     """Give a language's code, empty for English; `bad-option` for one there is no help in."""
-    code = text.lower()
-    if code not in LANGUAGES:
-        known = " or ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
-        raise Refusal(Code.BAD_OPTION, f"there is no help in {text[:24]!r}; choose {known}")
+    code = _read_choice(text, LANGUAGES, "language of help")
     return "" if code == "en" else code
 
 
-def set_preference(call: Call) -> Answer:
-    """Set what a player prefers: the language of help."""
-    if len(call.words) != 4 or call.words[2].lower() != "language":  # noqa: PLR2004
-        raise misused(call)
-    name, password, _, language = call.words
-    chosen = read_language(language)
-    call.desk.ready()
-    account = call.desk.accounts.set_language(name, password, chosen)
-    (stored,) = call.desk.accounts.name_of([account])
-    return Answer(f"{stored} reads help in {LANGUAGES[chosen or 'en']} from now on")
+def _read_choice(text: str, known: dict[str, str], what: str) -> str:
+    if text.lower() not in known:
+        choices = " or ".join(f"{code} ({meaning})" for code, meaning in known.items())
+        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no {what}; choose {choices}")
+    return text.lower()
 
 
 def signup(call: Call) -> Answer:
     """Make an account."""
-    if len(call.words) != 2:  # noqa: PLR2004 - userid, password
-        raise misused(call)
-    name, password = call.words
     call.desk.ready()
-    account = call.desk.accounts.signup(name, password)
-    (stored,) = call.desk.accounts.name_of([account])
-    return Answer(f"welcome, {stored}; `help` lists what you can do")
+    account = call.desk.accounts.signup(*call.sender, call.line.all("address"))
+    return Answer(f"welcome, {_name(call, account)}; `help` lists what you can do")
 
 
 def change_password(call: Call) -> Answer:
     """Give an account another password."""
-    if len(call.words) != 3:  # noqa: PLR2004 - userid, old, new
-        raise misused(call)
-    name, old, new = call.words
     call.desk.ready()
-    account = call.desk.accounts.change_password(name, old, new)
+    account = call.desk.accounts.change_password(*call.sender, call.line.get("new"))
+    return Answer(f"the password of {_name(call, account)} is changed")
+
+
+def add_addresses(call: Call) -> Answer:
+    """Add mail addresses."""
+    call.desk.ready()
+    account = call.desk.accounts.add_addresses(*call.sender, call.line.all("address"))
+    return _addressed(call, account)
+
+
+def change_addresses(call: Call) -> Answer:
+    """Replace all mail addresses."""
+    call.desk.ready()
+    account = call.desk.accounts.change_addresses(*call.sender, call.line.all("address"))
+    return _addressed(call, account)
+
+
+def _addressed(call: Call, account: AccountId) -> Answer:
+    """Say how many addresses there are: an answer may be read by others than their owner."""
+    count = len(call.profile(account).addresses)
+    told = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
+    return Answer(f"{_name(call, account)} has {told} now")
+
+
+def set_preference(call: Call) -> Answer:
+    """Set what a player prefers everywhere: the language of help, when mail is sent."""
+    if call.line.has("notify"):
+        return _set_notify(call)
+    chosen = read_language(call.line.get("value"))
+    call.desk.ready()
+    account = call.desk.accounts.set_language(*call.sender, chosen)
+    return Answer(f"{_name(call, account)} reads help in {LANGUAGES[chosen or 'en']} from now on")
+
+
+def _set_notify(call: Call) -> Answer:
+    when = _read_choice(call.line.get("value"), NOTICES, "time for mail")
+    call.desk.ready()
+    account = call.desk.accounts.change(
+        *call.sender, lambda record: replace(record, notify=when, signed_off=False)
+    )
+    return Answer(f"{_name(call, account)} gets {NOTICES[when]} from now on")
+
+
+def set_for_game(call: Call) -> Answer:
+    """Set how a game is drawn for a player, or what `set` without a game does."""
+    if call.line.has("language") or call.line.has("notify"):
+        return set_preference(call)
+    display, known = call.line.get("value").lower(), call.rules.displays
+    if display not in known:
+        raise Refusal(
+            Code.BAD_OPTION,
+            f"{call.rules.key} has no display {display[:24]!r}; it is {' or '.join(known)}",
+        )
+    call.desk.ready()
+    game = call.rules.key
+
+    def chosen(record: Account) -> Account:
+        others = (pair for pair in record.displays if pair[0] != game)
+        return replace(record, displays=(*others, (game, display)))
+
+    account = call.desk.accounts.change(*call.sender, chosen)
+    return Answer(f"{call.rules.title} is drawn {display} for {_name(call, account)} from now on")
+
+
+def signoff(call: Call) -> Answer:
+    """Stop all mail."""
+    call.desk.ready()
+    account = call.desk.accounts.signoff(*call.sender)
+    name = _name(call, account)
+    return Answer(
+        f"{name} gets no mail any more; `set {name} password notify move` starts it again, "
+        f"`delete {name} password` erases the account"
+    )
+
+
+def delete(call: Call) -> Answer:
+    """Erase an account and all personal data."""
+    call.desk.ready()
+    call.desk.accounts.delete(*call.sender, call.desk.letters.forget)
+    return Answer(
+        "the account and all that was personal in it are erased; matches go on under "
+        "`a former player`, and are lost on time where they wait for a move of yours"
+    )
+
+
+def list_players(call: Call) -> Answer:
+    """List the players."""
+    if call.line.has("subject"):
+        raise Refusal(
+            Code.NOT_YET, "the players of a game can't be listed yet; `list` alone lists all"
+        )
+    names = call.desk.accounts.names(0, _LISTED)
+    more = " (the first of more)" if len(names) == _LISTED else ""
+    return Answer(page=f"{listed(names) or 'nobody has signed up yet'}{more}")
+
+
+def _name(call: Call, account: AccountId) -> str:
     (stored,) = call.desk.accounts.name_of([account])
-    return Answer(f"the password of {stored} is changed")
+    return stored or "you"

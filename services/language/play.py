@@ -3,7 +3,8 @@
 Everything a door can tell without deciding is told here and never queued.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 from redis.exceptions import RedisError
@@ -13,14 +14,16 @@ from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Decline, Move, Offer, Resign, Sent, Start
 from domain.match.decide import OFFER_KINDS, read_move, seat_of
-from domain.match.events import Envelope, command_id, decode
+from domain.match.events import CommandId, Envelope, command_id, decode
 from domain.match.record import refold
+from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned, rules_id
 from infra.outcomes import Outcome
 from services.language.answer import Answer
-from services.language.boards import draw, present
+from services.language.boards import display_of, draw, present
 from services.language.desk import Call
-from services.language.reading import misused, read_board, split_options, split_ply
+from services.language.parsing import Line
+from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, tell
 from services.post import Pending
 from services.problems import server_failure
@@ -28,9 +31,7 @@ from services.problems import server_failure
 
 def challenge(call: Call) -> Answer:
     """Start a match; on this door it is the first player who asks for it."""
-    names, flags = split_options(call.words)
-    if not names:
-        raise misused(call)
+    names, flags = call.line.all("userid"), call.line.all("flag")
     rules = call.rules
     ours = _read_draw_flags([flag for flag in flags if flag.startswith("--")])
     options = rules.read_options([flag for flag in flags if not flag.startswith("--")])
@@ -48,7 +49,7 @@ def challenge(call: Call) -> Answer:
     )
     call.desk.ready()  # before a number is given to what could not be sent
     board = call.desk.store.allocate(command)
-    return _deliver(call, Sent(board, command, seats[0], start), 0)
+    return deliver(call, Sent(board, command, seats[0], start), 0)
 
 
 class _DrawFlags(msgspec.Struct, frozen=True):
@@ -90,65 +91,58 @@ def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
 
 def move(call: Call) -> Answer:
     """Play a move, or do what is written in its place: resign, decline, an offer, an answer."""
-    if len(call.words) < 4:  # noqa: PLR2004 - board, userid, password, and at least a word
-        raise misused(call)
-    return _act(call, " ".join(call.words[3:]))
+    return _act(call, _read_action)
 
 
 def resign(call: Call) -> Answer:
     """Give the match up."""
-    return _leave(call, "resign")
+    return _act(call, lambda *_: Resign())
 
 
 def decline(call: Call) -> Answer:
     """Refuse to play, before the own first move."""
-    return _leave(call, "decline")
+    return _act(call, lambda *_: Decline())
 
 
-def _leave(call: Call, action: str) -> Answer:
-    if len(call.words) != 3:  # noqa: PLR2004 - board, userid, password
-        raise misused(call)
-    return _act(call, action)
+Reader: TypeAlias = Callable[[Line, MatchState, CommandId], Command]
+"""Reads what a player asks for in a match."""
 
 
-def _act(call: Call, text: str) -> Answer:
+def _act(call: Call, read: Reader) -> Answer:
     """Send what a player asks for in a running match, once player and text are known good."""
-    board = read_board(call.words[0])
+    board = read_board(call.line.get("board"))
     state = present(call, board)
-    account = call.desk.accounts.verify(call.words[1], call.words[2])
+    account = call.account()
     seat_of(account, state)
     id_ = command_id(call.door, account, call.key)
-    if state.gathering and text.lower().split()[:1] == ["accept"]:
-        command: Command = _read_consent(text.split()[1:], id_)
-    else:
-        command = _read_action(call, pinned(state.rules), text)
-    return _deliver(call, Sent(board, id_, account, command), state.ply)
+    return deliver(call, Sent(board, id_, account, read(call.line, state, id_)), state.ply)
 
 
-def _read_consent(flags: Sequence[str], command: bytes) -> Command:
-    """Read what follows `accept` in a match that waits for entropy."""
-    ours = _read_draw_flags(flags)
+def _read_action(line: Line, state: MatchState, id_: CommandId) -> Command:
+    rules = pinned(state.rules)
+    if line.has("move"):
+        return _read_move(rules, line.get("move"))
+    if line.has("propose"):
+        return _read_offer(rules, line.get("value").lower())
+    if line.has("accept"):
+        return _read_consent(line, state, id_)
+    plain: dict[str, Command] = {
+        "undo": Offer(kind="undo"),
+        "reject": commands.Answer(accept=False),
+        "resign": Resign(),
+        "decline": Decline(),
+    }
+    return next(command for part, command in plain.items() if line.has(part))
+
+
+def _read_consent(line: Line, state: MatchState, id_: CommandId) -> Command:
+    """Read `accept`, and the entropy that may follow it in a match that waits for it."""
+    ours = _read_draw_flags(line.all("flag"))
     if ours.gather:
         raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
-    return commands.Answer(accept=True, text=entropy_text(command, ours.word) if ours.word else b"")
-
-
-def _read_action(call: Call, rules: AnyRules, text: str) -> Command:
-    match text.lower().split():
-        case ["resign"]:
-            return Resign()
-        case ["decline"]:
-            return Decline()
-        case ["accept"]:
-            return commands.Answer(accept=True)
-        case ["reject"]:
-            return commands.Answer(accept=False)
-        case ["propose", kind]:
-            return _read_offer(rules, kind)
-        case ["propose", *_]:
-            raise misused(call)
-        case _:
-            return _read_move(rules, text)
+    if ours.word and not state.gathering:
+        raise Refusal(Code.BAD_OPTION, "the match does not wait for entropy; say accept alone")
+    return commands.Answer(accept=True, text=entropy_text(id_, ours.word) if ours.word else b"")
 
 
 def _read_offer(rules: AnyRules, kind: str) -> Offer:
@@ -164,7 +158,7 @@ def _read_move(rules: AnyRules, text: str) -> Move:
     return Move(text=rules.write(read_move(rules, text)), ply=ply)
 
 
-def _deliver(call: Call, sent: Sent, ply: int) -> Answer:
+def deliver(call: Call, sent: Sent, ply: int) -> Answer:
     """Hand a command in, and tell what became of it; `ply` is where this door saw the match."""
     post = call.desk.post
     try:
@@ -194,7 +188,7 @@ def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
     led_to = _led_to(stored, sent, outcome)
     scene = Scene.of(call.desk, sent.match, refold(stored[: led_to[-1].seq]))
     sentence = tell(scene, [envelope.body for envelope in led_to])
-    page = draw(scene, scene.rules.displays[0])
+    page = draw(scene, display_of(call, sent.actor))
     if call.desk.durable:
         return Answer(sentence, page)
     return Answer(

@@ -10,7 +10,6 @@ from domain.rules.api import Score
 from infra.scores import Row, puzzle_name
 from services.language.answer import Answer
 from services.language.desk import Call
-from services.language.reading import misused, split_options
 
 SHOWN: Final = 20
 """Rows of a leaderboard."""
@@ -18,14 +17,11 @@ SHOWN: Final = 20
 
 def scores(call: Call) -> Answer:
     """List the best scores of a puzzle, with what is known to be possible."""
-    words, flags = split_options(call.words)
-    if words:
-        raise misused(call)
     if call.rules.players != (1,):
         raise Refusal(
             Code.USAGE, f"{call.rules.key} is no puzzle: only games played alone have scores"
         )
-    options = call.rules.read_options(flags)
+    options = call.rules.read_options(call.line.all("flag"))
     written = call.rules.write_options(options)
     rows = call.desk.scores.best(puzzle_name(call.rules.key, written), SHOWN)
     names = call.desk.accounts.name_of([row.account for row in rows])

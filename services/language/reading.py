@@ -1,7 +1,7 @@
 """The words of a command line, read: boards, plies, and hints for what was misspelt."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final
 
@@ -9,18 +9,35 @@ from domain.errors import Code, Refusal
 from domain.match.commands import TEXT_LIMIT
 from services.language.desk import Call
 
+WHOLE_LIMIT: Final = 65_536
+"""Characters of everything handed in at once."""
+
+FIRST_LIMIT: Final = 2_600
+"""Characters of its first line: two names, a password, and a text of 2,000."""
+
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,14}")
 _PLY: Final = re.compile(r"0|[1-9][0-9]{0,5}")  # no sign, no leading zero
 
 
 def check_text(text: str) -> None:
     """Refuse what is too long to be read (`too-long`) or not even text (`bad-request`)."""
-    if len(text) > TEXT_LIMIT:
-        raise Refusal(
-            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
-        )
+    if len(text) > WHOLE_LIMIT:
+        raise _too_long("the text", len(text), WHOLE_LIMIT)
+    first = text.strip().partition("\n")[0]
+    if len(first) > FIRST_LIMIT:
+        raise _too_long("the line", len(first), FIRST_LIMIT)
     if not _is_text(text):
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8")
+
+
+def check_line(line: str) -> None:
+    """Refuse a command that is too long for one without free text."""
+    if len(line) > TEXT_LIMIT:
+        raise _too_long("the line", len(line), TEXT_LIMIT)
+
+
+def _too_long(what: str, length: int, limit: int) -> Refusal:
+    return Refusal(Code.TOO_LONG, f"{what} has {length} characters; {limit} are the most")
 
 
 def check_key(key: str) -> None:
@@ -66,15 +83,6 @@ def split_ply(text: str) -> tuple[str, int | None]:
     """Give what stands before `#`, and the ply after it if there is one."""
     before, mark, after = text.partition("#")
     return before, read_ply(after.strip()) if mark else None
-
-
-def split_options(words: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Give the plain words, and those that begin with a hyphen."""
-    plain: list[str] = []
-    flags: list[str] = []
-    for word in words:
-        (flags if word.startswith("-") else plain).append(word)
-    return plain, flags
 
 
 def nearest(word: str, known: Mapping[str, str]) -> str:

@@ -6,27 +6,55 @@ from typing import Any, Self, assert_never
 import msgspec
 
 from domain.match.events import (
+    Absent,
     AccountId,
     Answered,
     Challenged,
     Declined,
     Ended,
     Event,
+    Flagged,
     Gathered,
     MatchStarted,
     Moved,
+    Nagged,
     Offered,
+    Paused,
     Resigned,
+    Resumed,
+    Returned,
+    Undone,
 )
 from domain.match.state import MatchState, Reason, position_of
 from domain.rules import AnyRules, Seat, pinned
 from services.language.desk import Desk
+from services.language.times import clock_lines, instant
 
 _GONE = "a former player"
+
+_OFFERS = {
+    "undo": "to take the last move back",
+    "pause": "a pause",
+    "abort": "to break the match off",
+    "count": "to count",
+}
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write a list as a sentence does, such as `alice, bob and carol`."""
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def offer_name(kind: str) -> str:
+    """Say what is proposed."""
+    return _OFFERS.get(kind, f"a {kind}")
+
 
 _ENDINGS = {
     Reason.AGREEMENT: "it is a draw by agreement",
     Reason.REPETITION: "it is a draw, as the position has stood three times",
+    Reason.ABORTED: "it was broken off by agreement, and counts for nothing",
     Reason.DECLINED: "it was declined, and counts for nothing",
 }
 """Endings without a winner."""
@@ -55,7 +83,7 @@ class Scene(msgspec.Struct, frozen=True):
 
     def everyone(self, seats: Sequence[Seat]) -> str:
         """Name several players."""
-        return " and ".join(self.who(seat) for seat in seats)
+        return listed([self.who(seat) for seat in seats])
 
     def others(self, seat: Seat) -> str:
         """Name all players but one."""
@@ -80,10 +108,14 @@ def _names(desk: Desk, seats: Sequence[AccountId]) -> tuple[str, ...]:
     return tuple(name or _GONE for name in desk.accounts.name_of(seats))
 
 
+_TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
+"""Events after which it is said whose turn it is."""
+
+
 def tell(scene: Scene, events: Sequence[Event]) -> str:
     """Say what a command led to; `scene` is the match after its last event."""
     said = [_said(scene, event) for event in events]
-    if isinstance(events[-1], Moved | MatchStarted | Resigned) and scene.state.next is not None:
+    if isinstance(events[-1], _TURNING) and scene.state.next is not None:
         said += _passed(scene, events[-1])
         if len(scene.names) > 1:  # alone it is always one's own turn
             said.append(f"it is {scene.turn(scene.state.next)}")
@@ -103,7 +135,7 @@ def _passed(scene: Scene, event: Event) -> list[str]:
     ]
 
 
-def _said(scene: Scene, event: Event) -> str:  # noqa: PLR0911 - one for each event
+def _said(scene: Scene, event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one for each event
     match event:
         case MatchStarted():
             players = " against ".join(map(scene.who, range(len(scene.names))))
@@ -121,14 +153,29 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: PLR0911 - one for each ev
             gave = "gave entropy" if event.text else "gave no entropy"
             return f"{scene.who(event.seat)} accepted and {gave}"
         case Moved():
-            return f"{scene.who(event.seat)} played {event.move}"
+            how = "had laid ready" if event.queued else "played"
+            return f"{scene.who(event.seat)} {how} {event.move}"
         case Offered():
-            return f"{scene.who(event.seat)} proposed a {event.kind}"
+            return f"{scene.who(event.seat)} proposed {offer_name(event.kind)}"
         case Answered():
             verb = "accepted" if event.accept else "rejected"
             return f"{scene.who(event.seat)} {verb} the {event.kind}"
+        case Undone():
+            return f"it is taken back to #{event.ply}"
         case Resigned():
             return f"{scene.who(event.seat)} resigned"
+        case Flagged():
+            return f"the time of {scene.who(event.seat)} is over"
+        case Nagged():
+            return f"{scene.who(event.seat)} was reminded"
+        case Paused():
+            return "all clocks stand still until one of you says resume"
+        case Resumed():
+            return f"{scene.who(event.seat)} ended the pause"
+        case Absent():
+            return f"{scene.who(event.seat)} is on vacation until {instant(event.until)}"
+        case Returned():
+            return f"{scene.who(event.seat)} is back from vacation"
         case Declined():
             return f"{scene.who(event.seat)} declined to play"
         case Ended():
@@ -152,8 +199,11 @@ def _why(scene: Scene, result: Ended) -> str:
     return f"by {result.reason}" if outcome is None else f"({outcome.detail})"
 
 
-def heading(scene: Scene) -> str:
-    """Give the lines above a board: game, players, who is to move or how it ended, offers."""
+def heading(scene: Scene, now: int | None = None) -> str:
+    """Give the lines above a board: game, players, who is to move or how it ended, offers.
+
+    With `now`, in ms, also what the clocks show.
+    """
     state = scene.state
     players = ", ".join(
         f"{side} {name}" for side, name in zip(scene.rules.sides, scene.names, strict=False)
@@ -166,9 +216,11 @@ def heading(scene: Scene) -> str:
     if state.offer is not None:
         maker = state.offer.seat
         lines.append(
-            f"{scene.who(maker)} proposed a {state.offer.kind}; "
+            f"{scene.who(maker)} proposed {offer_name(state.offer.kind)}; "
             f"{scene.others(maker)} can accept or reject it"
         )
+    if now is not None:
+        lines += clock_lines(state, scene.names, now)
     return "\n".join(lines)
 
 

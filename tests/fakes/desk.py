@@ -8,7 +8,10 @@ import fakeredis
 from argon2 import PasswordHasher
 
 from infra.accounts import Accounts
+from infra.drafts import Drafts
 from infra.lanes import Lanes
+from infra.letters import Letters
+from infra.limits import CommandLimit
 from infra.scores import Scores
 from infra.seeds import Seeds
 from infra.store.memory import MemoryStore
@@ -35,6 +38,9 @@ class FakeDesk:
         self._folder = TemporaryDirectory()
         self._seeds = Seeds(self.store, Path(self._folder.name))
         self.scores = Scores(self.client)
+        self.pace = CommandLimit(1_000_000)
+        self.letters = Letters(self.client, lambda: 4)
+        self.drafts = Drafts(self.client, lambda: 4)
         self.accounts = Accounts(self.client, CHEAP)
         self._lanes = Lanes(self.client, self._drain)
         self.post = Post(self.store, self._lanes, self.client)

@@ -1,0 +1,274 @@
+"""The table of forms: each of the grammar's rules with its usage, its meaning and its handler."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from services.language import boards, drafts, helping, letters, people, play, puzzles, several
+from services.language.answer import Answer
+from services.language.desk import Call
+
+
+def not_yet(call: Call) -> Answer:
+    """Say that a form can be written and is not carried out yet."""
+    raise Refusal(Code.NOT_YET, f"`{call.form}` is understood, but this server can't do it yet")
+
+
+class Form(msgspec.Struct, frozen=True):
+    """A way to write a command."""
+
+    rule: str
+    """The grammar's rule."""
+    name: str
+    """The words it begins with, after the game's if it is one of a game's."""
+    rest: str
+    """What follows, as usage shows it."""
+    summary: str
+    handler: Callable[[Call], Answer]
+    of_game: bool = False
+
+    def usage(self, game: str = "GAME") -> str:
+        """Show how the command is written."""
+        return " ".join(
+            part for part in (game if self.of_game else "", self.name, self.rest) if part
+        )
+
+    def called(self, words: Sequence[str]) -> bool:
+        """Tell whether these are its name, or the beginning of it."""
+        return bool(words) and self.name.split()[: len(words)] == list(words)
+
+    @property
+    def there(self) -> bool:
+        """Whether it is carried out."""
+        return self.handler is not not_yet
+
+
+_OWN: Final = "userid password"
+_IN_MATCH: Final = "BOARD userid password"
+
+GENERAL: Final = (
+    Form(
+        "help",
+        "help",
+        "[GAME|COMMAND] [--lang=en|de]",
+        "explain",
+        lambda call: helping.show_help(call, FORMS),
+    ),
+    Form("games", "games", "", "list the games and puzzles", helping.list_games),
+    Form("signup", "signup", f"{_OWN} [ADDRESS ...]", "make an account", people.signup),
+    Form("add", "add", f"{_OWN} ADDRESS ...", "add mail addresses", people.add_addresses),
+    Form(
+        "change_password",
+        "change password",
+        "userid old new",
+        "give the account another password",
+        people.change_password,
+    ),
+    Form(
+        "change_address",
+        "change address",
+        f"{_OWN} [ADDRESS ...]",
+        "replace all mail addresses, by none if none is given",
+        people.change_addresses,
+    ),
+    Form(
+        "set",
+        "set",
+        f"{_OWN} language en|de  |  notify move|daily|none",
+        "choose the language of help, and when mail is sent",
+        people.set_preference,
+    ),
+    Form("vacation", "vacation", f"{_OWN} [DAYS|back]", "stop your clocks for whole days", not_yet),
+    Form(
+        "signoff",
+        "signoff",
+        _OWN,
+        "stop all mail; `set ... notify` starts it again",
+        people.signoff,
+    ),
+    Form(
+        "delete", "delete", _OWN, "erase the account and all personal data, for good", people.delete
+    ),
+    Form(
+        "list",
+        "list",
+        "[GAME ...]",
+        "list the players, or those of some games",
+        people.list_players,
+    ),
+    Form(
+        "message",
+        "message",
+        f"{_OWN} userid[,userid ...] TEXT",
+        "write to players; the text may also stand on the lines after",
+        letters.message,
+    ),
+    Form("messages", "messages", _OWN, "read what was written to you", letters.messages),
+    Form(
+        "broadcast",
+        "broadcast",
+        f"{_OWN} TEXT",
+        "write to everybody; arbiters only",
+        letters.broadcast,
+    ),
+    Form(
+        "multiple",
+        "multiple",
+        "and a command on each line after",
+        "carry out several commands, each with its own answer",
+        several.multiple,
+    ),
+    Form(
+        "all_show",
+        "all show",
+        "userid [next|active]",
+        "show a player's boards in all games",
+        not_yet,
+    ),
+)
+
+OF_GAMES: Final = (
+    Form(
+        "game_help",
+        "help",
+        "[--lang=en|de]",
+        "explain the game",
+        helping.show_game_help,
+        of_game=True,
+    ),
+    Form(
+        "challenge",
+        "challenge",
+        "userid1 userid2 [userid3] [-option ...] [--option ...]",
+        "start a match; -options are the game's, --options the server's",
+        play.challenge,
+        of_game=True,
+    ),
+    Form(
+        "move",
+        "move",
+        f"{_IN_MATCH} MOVE[#ply]",
+        "play a move; or in its place: propose KIND, undo, accept, reject, resign, decline, resume",
+        play.move,
+        of_game=True,
+    ),
+    Form(
+        "queue",
+        "queue",
+        f"{_IN_MATCH} [MOVE[#ply] ... | clear]",
+        "lay replies ready, to be played at once when their turn comes",
+        not_yet,
+        of_game=True,
+    ),
+    Form(
+        "submit",
+        "submit",
+        f"{_IN_MATCH} MOVE[#ply]",
+        "look at a move before it is played",
+        drafts.submit,
+        of_game=True,
+    ),
+    Form(
+        "confirm",
+        "confirm",
+        _IN_MATCH,
+        "play the move that was submitted",
+        drafts.confirm,
+        of_game=True,
+    ),
+    Form(
+        "preview",
+        "preview",
+        "BOARD MOVE ...",
+        "show where moves would lead; nothing is played",
+        boards.preview,
+        of_game=True,
+    ),
+    Form(
+        "previewas",
+        "previewas",
+        f"{_IN_MATCH} MOVE ...",
+        "preview, drawn as you prefer it",
+        boards.preview_as,
+        of_game=True,
+    ),
+    Form("resign", "resign", _IN_MATCH, "give the match up", play.resign, of_game=True),
+    Form(
+        "decline",
+        "decline",
+        _IN_MATCH,
+        "refuse to play, before your first move",
+        play.decline,
+        of_game=True,
+    ),
+    Form(
+        "chat",
+        "chat",
+        f"{_IN_MATCH} [TEXT]",
+        "write to the players of a match, or read what they wrote",
+        letters.chat,
+        of_game=True,
+    ),
+    Form(
+        "show_boards",
+        "show",
+        "BOARD[#ply] ... [--display=NAME]",
+        "show boards, as they stand or stood",
+        boards.show,
+        of_game=True,
+    ),
+    Form(
+        "show_players",
+        "show",
+        "userid ... [all|active|inactive|next]",
+        "show boards of players",
+        not_yet,
+        of_game=True,
+    ),
+    Form(
+        "showas",
+        "showas",
+        f"{_OWN} [BOARD[#ply] ... | all|active|inactive|next]",
+        "show boards as you prefer them, with what only you may see",
+        boards.show_as,
+        of_game=True,
+    ),
+    Form(
+        "game_games",
+        "games",
+        "[userid ...] [all|active|inactive|next]",
+        "list matches",
+        not_yet,
+        of_game=True,
+    ),
+    Form("history", "history", "[userid ...]", "list finished matches", not_yet, of_game=True),
+    Form("standings", "standings", "", "list who has won how often", not_yet, of_game=True),
+    Form(
+        "ratings",
+        "ratings",
+        "[userid]",
+        "list the ratings, or how one came about",
+        not_yet,
+        of_game=True,
+    ),
+    Form(
+        "scores",
+        "scores",
+        "[-option ...]",
+        "list the best scores of a puzzle",
+        puzzles.scores,
+        of_game=True,
+    ),
+    Form(
+        "game_set",
+        "set",
+        f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none",
+        "choose how the game's boards are drawn for you",
+        people.set_for_game,
+        of_game=True,
+    ),
+)
+
+FORMS: Final[tuple[Form, ...]] = (*GENERAL, *OF_GAMES)

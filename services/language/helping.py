@@ -1,0 +1,96 @@
+"""Commands that explain: help and games."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Final, Protocol
+
+from domain.errors import Code, Refusal
+from domain.rules import current
+from services.language.answer import Answer
+from services.language.desk import Call
+from services.language.parsing import games
+from services.language.people import read_language
+from services.language.reading import misused, nearest
+
+_HELP: Final = files("services.language").joinpath("help")
+
+
+class Explained(Protocol):
+    """A form, as help shows it."""
+
+    @property
+    def name(self) -> str:
+        """The words it begins with."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """What it does."""
+        ...
+
+    def usage(self) -> str:
+        """Show how the command is written."""
+        ...
+
+    def called(self, words: Sequence[str]) -> bool:
+        """Tell whether these are its name, or the beginning of it."""
+        ...
+
+
+def show_help(call: Call, forms: Sequence[Explained]) -> Answer:
+    """Show the general page, a game's, or how a command is written."""
+    language = _language(call)
+    subject = " ".join(call.line.all("subject")).lower()
+    if not subject:
+        return Answer(page=_page("general", language))
+    if subject in games():
+        return Answer(page=_page(subject, language))
+    return Answer(page=_on_command(subject, forms))
+
+
+def show_game_help(call: Call) -> Answer:
+    """Show a game's page."""
+    return Answer(page=_page(call.rules.key, _language(call)))
+
+
+def list_games(_: Call) -> Answer:
+    """List the games."""
+    lines = [
+        f"{rules.key}: {rules.title}, for {' or '.join(map(str, rules.players))} players "
+        f"({', '.join(rules.sides)}); `help {rules.key}` has the rules"
+        for rules in map(current, games())
+    ]
+    return Answer(page="\n".join(lines))
+
+
+def _on_command(subject: str, forms: Sequence[Explained]) -> str:
+    """Show how the commands of that name, or whose name begins so, are written."""
+    found = [
+        f"{form.usage()}\n    {form.summary}" for form in forms if form.called(subject.split())
+    ]
+    if not found:
+        known = {form.name: f"help {form.name}" for form in forms}
+        known |= {game: f"help {game}" for game in games()}
+        raise Refusal(
+            Code.UNKNOWN_GAME,
+            f"there is no game and no command {subject[:24]!r}; {nearest(subject, known)}",
+        )
+    return "\n".join(found)
+
+
+def _language(call: Call) -> str:
+    """Give the language asked for by `--lang=CODE`, or else the reader's own."""
+    flags: Sequence[str] = call.line.all("flag")
+    if not flags:
+        return call.language
+    name, _, value = flags[0].partition("=")
+    if name != "--lang" or len(flags) > 1:
+        raise misused(call)
+    return read_language(value)
+
+
+def _page(name: str, language: str) -> str:
+    """Give a page in that language, or in English where there is no translation."""
+    translated = _HELP.joinpath(f"{name}.{language}.txt")
+    page = translated if language and translated.is_file() else _HELP.joinpath(f"{name}.txt")
+    return page.read_text("utf-8").rstrip("\n")

@@ -1,0 +1,38 @@
+"""The command that holds others: multiple."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from domain.errors import Code, Refusal
+from services.language.answer import Answer
+from services.language.desk import Call
+
+LINES: Final = 50
+"""Commands that `multiple` takes."""
+
+_KEY_LENGTH: Final = 400
+"""Of a key that is long, enough to stay within the limit with a number behind it."""
+
+
+def multiple(call: Call) -> Answer:
+    """Carry out each line, by a key of its own: so a repetition of all repeats none."""
+    lines = [line for line in call.line.get("body").splitlines() if line.strip()]
+    if len(lines) > LINES:
+        raise Refusal(Code.TOO_LONG, f"`multiple` has {len(lines)} lines; {LINES} are the most")
+    if any(line.split()[0].lower() == "multiple" for line in lines):
+        raise Refusal(Code.USAGE, "`multiple` can't stand inside `multiple`")
+    answers = [
+        call.again(line, f"{call.key[:_KEY_LENGTH]}/{number}")
+        for number, line in enumerate(lines, 1)
+    ]
+    return _together(answers)
+
+
+def _together(answers: Sequence[Answer]) -> Answer:
+    """Give several answers as one, with the first code that is not good."""
+    page = "\n\n".join(f"{number}: {said.told}" for number, said in enumerate(answers, 1))
+    bad = [number for number, said in enumerate(answers, 1) if said.code]
+    if not bad:
+        return Answer(page=page)
+    which = f"line {bad[0]} was" if len(bad) == 1 else f"lines {', '.join(map(str, bad))} were"
+    return Answer(f"{which} not accepted; see above", page, answers[bad[0] - 1].code)

@@ -1,0 +1,82 @@
+"""docs/commands.md, the grammar and the table of forms say the same."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes.desk import FakeDesk, Terminal
+
+from domain.errors import Code
+from services.language.forms import FORMS, OF_GAMES
+from services.language.parsing import parse, rules
+
+PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+
+
+class Section(msgspec.Struct, frozen=True):
+    usage: str
+    text: str
+    examples: tuple[str, ...]
+
+
+def _sections() -> list[Section]:
+    found = []
+    for part in PAGE.split("\n### ")[1:]:
+        usage, rest = part.split("\n", 1)
+        text, block = re.fullmatch(r"(.*)```text\n(.*?)\n```.*", rest, re.DOTALL).groups()
+        examples = (block,) if block.startswith("multiple") else tuple(block.split("\n"))
+        found.append(Section(usage.strip("`"), " ".join(text.split()), examples))
+    return found
+
+
+SECTIONS = _sections()
+EXAMPLES = [
+    pytest.param(form, example, id=example.replace("\n", "/"))
+    for form, section in zip(FORMS, SECTIONS, strict=True)
+    for example in section.examples
+]
+
+
+def test_the_page_lists_every_form_in_the_order_of_the_table():
+    assert [section.usage for section in SECTIONS] == [form.usage() for form in FORMS]
+
+
+def test_the_page_says_what_each_form_does_and_which_are_not_there():
+    for form, section in zip(FORMS, SECTIONS, strict=True):
+        assert section.text.lower().startswith(form.summary.lower())
+        assert ("*Not there yet:*" in section.text) is not form.there, form.usage()
+
+
+def test_the_grammar_has_the_forms_of_the_table_and_no_others():
+    assert sorted(form.rule for form in FORMS) == sorted(rules())
+
+
+def test_a_form_is_one_of_a_games_where_its_rule_begins_with_a_game():
+    assert all(form.of_game for form in OF_GAMES)
+    for form, section in zip(FORMS, SECTIONS, strict=True):
+        assert form.of_game == all(parse(example).has("game") for example in section.examples)
+
+
+@pytest.mark.parametrize(("form", "example"), EXAMPLES)
+def test_every_example_has_the_form_under_which_it_stands(form, example):
+    assert parse(example).form == form.rule
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if not form.there], ids=lambda f: f.rule)
+def test_what_the_page_says_is_not_there_answers_so(form):
+    section = SECTIONS[FORMS.index(form)]
+    desk = FakeDesk()
+    try:
+        terminal = Terminal(desk)
+        assert {terminal.do(line).code for line in section.examples} == {Code.NOT_YET}
+    finally:
+        desk.close()
+
+
+def test_the_general_page_names_every_command():
+    desk = FakeDesk()
+    page = Terminal(desk).do("help").page
+    desk.close()
+    rare = {"broadcast", "previewas"}
+    assert {form.name for form in FORMS if form.name not in page} == rare
