@@ -26,10 +26,10 @@ from domain.errors import Code
 from domain.fairness import Seed
 from domain.match import commands
 from domain.match.commands import Sent
-from domain.match.decide import Decided, Rejected, decide, needs_seed
+from domain.match.decide import Decided, Given, Rejected, decide, needs_seed
 from domain.match.events import CommandId
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
-from domain.match.state import MatchState, initial
+from domain.match.state import MatchState, due, initial
 from infra import outcomes
 from infra.announce import Told, announce
 from infra.faults import point
@@ -58,7 +58,7 @@ _INTERNAL: Final = Rejected(
 )
 
 
-Decider = Callable[[Sent, MatchState], Decided | Rejected]
+Decider = Callable[[Sent, MatchState, Given], Decided | Rejected]
 
 
 class _Task(msgspec.Struct, frozen=True):
@@ -238,7 +238,8 @@ class Drain:
             with LIMITED:
                 if verdict is None and needs_seed(task.sent, snapshot.state):
                     return self._draw(task, snapshot)
-                decision = verdict or self._decider(task.sent, snapshot.state)
+                given = Given(task.entry.received)
+                decision = verdict or self._decider(task.sent, snapshot.state, given)
                 return _write(task, decision, snapshot)
         except Exception:
             logger.exception(
@@ -252,7 +253,8 @@ class Drain:
             raise LostSeedsError("this drain was given no seeds")
         shard = task.entry.shard
         seed = self._seeds.next(shard, self._drawn.get(shard))
-        write, after = _write(task, decide(task.sent, snapshot.state, seed), snapshot)
+        given = Given(task.entry.received, seed)
+        write, after = _write(task, decide(task.sent, snapshot.state, given), snapshot)
         if write.k:
             self._drawn[shard] = seed
         return write, after
@@ -292,6 +294,7 @@ def _write(task: _Task, decision: Decided | Rejected, snapshot: Snapshot) -> tup
         tail=tail,
         leaves=leaves,
         snapshot=packed,
+        due=due(after.state),
         refused=refused,
         chain=draw.chain if draw else 0,
         k=draw.k if draw else 0,

@@ -11,23 +11,46 @@ from typing import assert_never
 import msgspec
 
 from domain.fairness import Seed
-from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
-from domain.match.decide import Decided, decide
+from domain.match.commands import (
+    Answer,
+    Away,
+    Command,
+    Decline,
+    Flag,
+    Move,
+    Nag,
+    Offer,
+    Resign,
+    Resume,
+    Return,
+    Sent,
+    Start,
+)
+from domain.match.decide import Decided, Given, decide
 from domain.match.events import (
+    Absent,
     Answered,
     Challenged,
     Declined,
     Ended,
     Envelope,
     Event,
+    Flagged,
     Gathered,
     MatchStarted,
     Moved,
+    Nagged,
     Offered,
+    Paused,
     Resigned,
-    encode,
+    Resumed,
+    Returned,
+    Undone,
+    decode,
+    leaf_hash,
 )
 from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
+from domain.match.replies import Laid, Replies, Reply
 from domain.match.state import MatchState
 
 
@@ -43,7 +66,9 @@ def verify(board: int, events: Sequence[bytes]) -> Verdict:
     """Check a match's whole history; `Broken` names the first event that does not hold."""
     snapshot = NO_MATCH
     for group in _commands(check_chain(board, events)):
-        snapshot = _rerun(board, group, snapshot)
+        state = _rerun(board, group, snapshot).state
+        # the bytes as they are stored count: an older version may have written them otherwise
+        snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
     return Verdict(snapshot.state, snapshot.head, len(events))
 
 
@@ -57,7 +82,7 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     first = group[0]
     sent = Sent(board, first.command, first.actor, commands_of(first)[0])
     try:
-        decided = decide(sent, snapshot.state, _seed(group))
+        decided = decide(sent, snapshot.state, Given(first.at, _seed(group), _replies(group)))
     except Exception as error:
         raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
     if not isinstance(decided, Decided):
@@ -70,8 +95,9 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
         raise Broken(at, f"the rules give {len(decided.events)} events here, not {len(group)}")
     sealed, after = seal(sent, decided, snapshot, first.at)
     for recorded, data in zip(group, sealed, strict=True):
-        if encode(recorded) != data:
-            raise Broken(recorded.seq, "deciding it again gives other bytes")
+        # what it follows has been checked, by the bytes as they were written then
+        if msgspec.structs.replace(decode(data), prev=recorded.prev) != recorded:
+            raise Broken(recorded.seq, "deciding it again gives another time or actor")
     return after
 
 
@@ -84,7 +110,16 @@ def _seed(group: Sequence[Envelope]) -> Seed | None:
     return None
 
 
-def commands_of(  # noqa: PLR0911 - one return an event
+def _replies(group: Sequence[Envelope]) -> Replies:
+    """Give what must have been laid ready for a command to lead to these events."""
+    return {
+        seat: Laid(tuple(Reply(m.ply - 1, None, m.move) for m in moves if m.seat == seat))
+        for moves in [[e.body for e in group if isinstance(e.body, Moved) and e.body.queued]]
+        for seat in {move.seat for move in moves}
+    }
+
+
+def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
     first: Envelope,
 ) -> list[Command]:
     """Give the commands that this can be the first event of; all are decided alike.
@@ -95,9 +130,16 @@ def commands_of(  # noqa: PLR0911 - one return an event
     match event:
         case MatchStarted():
             text = event.draw.texts[0] if event.draw else b""
-            start = Start(rules=event.rules, options=event.options, seats=event.seats, text=text)
             # where nothing is drawn, nobody can tell what entropy was offered
-            return [start]
+            return [
+                Start(
+                    rules=event.rules,
+                    options=event.options,
+                    seats=event.seats,
+                    text=text,
+                    terms=event.terms,
+                )
+            ]
         case Challenged():
             return [
                 Start(
@@ -106,6 +148,7 @@ def commands_of(  # noqa: PLR0911 - one return an event
                     seats=event.seats,
                     text=event.text,
                     gather=True,
+                    terms=event.terms,
                 )
             ]
         case Gathered():
@@ -119,11 +162,21 @@ def commands_of(  # noqa: PLR0911 - one return an event
             return [Answer(accept=event.accept), *consent]
         case Resigned():
             return [Resign()]
+        case Nagged():
+            return [Nag()]
+        case Flagged():
+            return [Flag()]
+        case Resumed():
+            return [Resume()]
+        case Absent():
+            return [Away(until=event.until)]
+        case Returned():
+            return [Return()]
         case Declined():
             # a match that waits for entropy is declined by rejecting it, too
             return [Decline(), Answer(accept=False)]
-        case Ended():
-            raise Broken(first.seq, "a match ends by a command, and none is recorded before it")
+        case Undone() | Paused() | Ended():
+            raise Broken(first.seq, "it follows from a command, and none is recorded before it")
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from domain.clocks.terms import Terms
 from domain.match.events import AccountId, CommandId
 
 TEXT_LIMIT: Final = 512
@@ -29,6 +30,8 @@ class Start(Order, frozen=True, tag="start"):
     """The challenger's entropy text; see `domain.fairness`."""
     gather: bool = False
     """Wait for every other player's entropy before the draw."""
+    terms: Terms | None = None
+    """The time there is; None for a match without clocks."""
 
 
 class Move(Order, frozen=True, tag="move"):
@@ -60,7 +63,33 @@ class Decline(Order, frozen=True, tag="decline"):
     """Refuse to play, before the own first move."""
 
 
-Command = Start | Move | Offer | Answer | Resign | Decline
+class Resume(Order, frozen=True, tag="resume"):
+    """End a pause."""
+
+
+class Away(Order, frozen=True, tag="away"):
+    """Stop the own clock until `until`, ms: a vacation."""
+
+    until: int
+
+
+class Return(Order, frozen=True, tag="return"):
+    """End a vacation early."""
+
+
+class Nag(Order, frozen=True, tag="nag"):
+    """Remind who is to move at that ply. Given by the keeper."""
+
+    ply: int | None = None
+
+
+class Flag(Order, frozen=True, tag="flag"):
+    """Say that the time of who is to move at that ply is over. Given by the keeper."""
+
+    ply: int | None = None
+
+
+Command = Start | Move | Offer | Answer | Resign | Decline | Resume | Away | Return | Nag | Flag
 
 
 class Sent(msgspec.Struct, frozen=True, array_like=True):

@@ -8,35 +8,51 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
+from domain.clocks import ledger as clocks
 from domain.errors import Code, Refusal
 from domain.fairness import Draw, Seed, Stream, key_of
 from domain.match.commands import (
     TEXT_LIMIT,
     Answer,
+    Away,
     Command,
     Decline,
+    Flag,
     Move,
+    Nag,
     Offer,
     Resign,
+    Resume,
+    Return,
     Sent,
     Start,
 )
 from domain.match.events import (
+    THE_SERVER,
+    Absent,
+    AccountId,
     Answered,
     Challenged,
     Declined,
     Ended,
     Event,
+    Flagged,
     Gathered,
     MatchStarted,
     Moved,
+    Nagged,
     Offered,
+    Paused,
     Resigned,
+    Resumed,
+    Returned,
+    Undone,
 )
-from domain.match.state import MatchState, Reason, position_of, positions
+from domain.match.replies import NONE, Replies, Reply, find, kept, noted
+from domain.match.state import MatchState, Offering, Reason, evolve, position_of, positions
 from domain.rules import AnyRules, Outcome, Seat, pack, pinned
 
-OFFER_KINDS: Final = ("draw",)
+OFFER_KINDS: Final = ("draw", "undo", "abort", "pause")
 """What can be proposed in every game."""
 
 _REPEATED: Final = 3
@@ -48,6 +64,8 @@ class Decided(msgspec.Struct, frozen=True):
 
     events: tuple[Event, ...]
     position: bytes | None = None
+    replies: Replies | None = None
+    """What is laid ready after it, if that is not what was before."""
 
     @property
     def draw(self) -> Draw | None:
@@ -56,6 +74,20 @@ class Decided(msgspec.Struct, frozen=True):
             if isinstance(event, MatchStarted):
                 return event.draw
         return None
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What a decision may need beside the command and the state."""
+
+    received: int = 0
+    """When the command came in, ms."""
+    seed: Seed | None = None
+    """What a draw would use."""
+    replies: Replies = msgspec.field(default_factory=dict)
+    """What the seats have laid ready."""
+
+
+NOTHING: Final = Given()
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -86,27 +118,42 @@ def _draws(name: str, flags: tuple[str, ...], players: int) -> bool:
         return False
 
 
-def decide(sent: Sent, state: MatchState, seed: Seed | None = None) -> Decided | Rejected:
-    """Give what `sent` leads to in `state`; `seed` is what a draw would use."""
+def decide(sent: Sent, state: MatchState, given: Given = NOTHING) -> Decided | Rejected:
+    """Give what `sent` leads to in `state`, with what is given beside the two."""
     try:
-        return _decide(sent, state, seed)
+        decided = _decide(sent, state, given)
+        return _reply(decided, state, given.replies) if given.replies else decided
     except Refusal as refusal:
         return Rejected(refusal.code, refusal.sentence, _canonical(sent.command, state))
 
 
-def _decide(  # noqa: PLR0911 - one return a command
-    sent: Sent, state: MatchState, seed: Seed | None
-) -> Decided:
+def _decide(sent: Sent, state: MatchState, given: Given) -> Decided:
     command = sent.command
+    now = max(given.received, state.at)
     if isinstance(command, Start):
-        return _start(command, sent.match, state, seed)
+        return _start(command, sent.match, state, given)
+    if isinstance(command, Nag | Flag):
+        return _keep(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over")
     if seat not in state.seats_in:
-        raise Refusal(Code.NOT_A_PLAYER, "you have resigned, and the others play on without you")
+        raise Refusal(Code.NOT_A_PLAYER, "you have left the match, and the others play on")
     if state.gathering:
-        return _gather(sent, seat, state, seed)
+        return _gather(sent, seat, state, given)
+    if isinstance(command, Resign):
+        return _resign(seat, state)
+    _check_time(state, now)
+    return _act(command, seat, state, now)
+
+
+def _act(
+    command: Move | Offer | Answer | Decline | Resume | Away | Return,
+    seat: Seat,
+    state: MatchState,
+    now: int,
+) -> Decided:
+    """Decide what a player asks for in a match that runs."""
     match command:
         case Move():
             return _move(command, seat, state)
@@ -114,12 +161,51 @@ def _decide(  # noqa: PLR0911 - one return a command
             return _offer(command, seat, state)
         case Answer():
             return _answer(command, seat, state)
-        case Resign():
-            return _resign(seat, state)
         case Decline():
             return _decline(seat, state)
+        case Resume():
+            return _resume(seat, state)
+        case Away() | Return():
+            return Decided((_absence(command, seat, state, now),))
         case _:  # pragma: no cover - the union is closed
             assert_never(command)
+
+
+_TURNING = Moved | Resigned | Flagged
+"""Events after which another seat may be to move, and have a reply."""
+
+
+def _reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
+    """Play what was laid ready, as long as a reply is due, and drop what can't come to be."""
+    after = state
+    for event in decided.events:
+        after = evolve(after, event, state.at)
+    events, position = list(decided.events), decided.position
+    while isinstance(events[-1], _TURNING) and (mover := after.next) is not None:
+        reply = find(replies, mover, after.moves_of(after.ply))
+        if reply is None:
+            break
+        played = _played(reply, msgspec.structs.replace(after, position=position))
+        if isinstance(played, Refusal):
+            note = f"{reply.move} at #{after.ply} was dropped: {played.sentence}"
+            replies = noted(replies, mover, note)
+            break
+        for event in played.events:
+            after = evolve(after, event, state.at)
+        events += played.events
+        position = played.position
+    left = NONE if after.over else kept(replies, after.moves_of(after.ply))
+    return Decided(tuple(events), position, left)
+
+
+def _played(reply: Reply, state: MatchState) -> Decided | Refusal:
+    assert state.next is not None
+    try:
+        decided = _move(Move(text=reply.move), state.next, state)
+    except Refusal as reason:
+        return reason
+    moved, *rest = decided.events
+    return Decided((msgspec.structs.replace(moved, queued=True), *rest), decided.position)
 
 
 def seat_of(actor: bytes, state: MatchState) -> Seat:
@@ -152,7 +238,7 @@ def _canonical(command: Command, state: MatchState) -> str | None:
         return None
 
 
-def _start(command: Start, board: int, state: MatchState, seed: Seed | None) -> Decided:
+def _start(command: Start, board: int, state: MatchState, given: Given) -> Decided:
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, "the match has started already")
     rules = pinned(command.rules)
@@ -163,31 +249,34 @@ def _start(command: Start, board: int, state: MatchState, seed: Seed | None) -> 
         raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
     options = rules.read_options(command.options)
     flags = rules.write_options(options)
+    challenged = Challenged(
+        rules=command.rules,
+        options=flags,
+        seats=command.seats,
+        text=command.text,
+        terms=command.terms,
+    )
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
-        called = Challenged(rules=command.rules, options=flags, seats=command.seats, text=b"")
-        return _begin(called, texts, board, seed)
+        return _begin(challenged, texts, board, given)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
         raise Refusal(
             Code.BAD_OPTION, "chance decides nothing between players here; leave out --gather"
         )
-    challenged = Challenged(
-        rules=command.rules, options=flags, seats=command.seats, text=command.text
-    )
     return Decided((challenged,))
 
 
 def _begin(
-    called: Challenged, texts: tuple[bytes, ...], board: int, seed: Seed | None, *first: Event
+    called: Challenged, texts: tuple[bytes, ...], board: int, given: Given, *first: Event
 ) -> Decided:
     """Draw what chance decides, and start; `first` are events that come before."""
     rules = pinned(called.rules)
     options, seats = rules.read_options(called.options), called.seats
     draw, setup = None, None
     if rules.needs_draw(options, len(seats)):
-        if seed is None:
+        if given.seed is None:
             raise ValueError("this start draws, and was given no seed")
-        draw = Draw(seed.chain, seed.k, seed.seed, texts)
+        draw = Draw(given.seed.chain, given.seed.k, given.seed.seed, texts)
         key = key_of(draw, seats, board, called.rules, called.options)
         setup = rules.draw(options, len(seats), Stream(key, called.rules))
     position = rules.start(options, len(seats), setup)
@@ -199,11 +288,12 @@ def _begin(
         setup=None if setup is None else msgspec.json.encode(setup).decode(),
         next=None if outcome else rules.to_move(position),
         draw=draw,
+        terms=called.terms,
     )
     return Decided((*first, started, *_endings(outcome)), pack(position))
 
 
-def _gather(sent: Sent, seat: Seat, state: MatchState, seed: Seed | None) -> Decided:
+def _gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
     """Decide what a player says to a match that waits for its players' entropy."""
     match sent.command:
         case Decline() | Answer(accept=False):
@@ -220,9 +310,15 @@ def _gather(sent: Sent, seat: Seat, state: MatchState, seed: Seed | None) -> Dec
     texts = tuple(gathered.text if s == seat else text for s, text in enumerate(state.texts))
     if None in texts:
         return Decided((gathered,))
-    called = Challenged(rules=state.rules, options=state.options, seats=state.seats, text=b"")
-    given = tuple(text or b"" for text in texts)
-    return _begin(called, given, sent.match, seed, gathered)
+    called = Challenged(
+        rules=state.rules,
+        options=state.options,
+        seats=state.seats,
+        text=b"",
+        terms=None if state.clock is None else state.clock.terms,
+    )
+    filled = tuple(text or b"" for text in texts)
+    return _begin(called, filled, sent.match, given, gathered)
 
 
 def _move(command: Move, seat: Seat, state: MatchState) -> Decided:
@@ -263,6 +359,11 @@ def _offer(command: Offer, seat: Seat, state: MatchState) -> Decided:
             raise Refusal(Code.OFFER_STANDS, f"your offer of a {state.offer.kind} stands already")
         # the others proposing the same thing is consent
         return _answer(Answer(accept=True), seat, state)
+    if command.kind == "undo":
+        _last_move_of(seat, state)
+    if command.kind == "pause" and (state.clock is None or state.clock.paused):
+        why = "is paused already" if state.clock else "has no clocks"
+        raise Refusal(Code.UNKNOWN_OFFER, f"a pause can't be proposed: the match {why}")
     offered = Offered(seat=seat, kind=command.kind)
     if command.kind == "draw" and _stood(state) >= _REPEATED:
         return Decided((offered, Ended(winners=state.seats_in, reason=Reason.REPETITION)))
@@ -296,15 +397,42 @@ def _answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
     answered = Answered(seat=seat, kind=offer.kind, accept=command.accept)
     agreed = {offer.seat, seat, *offer.accepted}
     if command.accept and agreed.issuperset(state.seats_in):
-        return Decided((answered, *_agreed(offer.kind, state)))
+        return _agreed(answered, offer, state)
     return Decided((answered,))
 
 
-def _agreed(kind: str, state: MatchState) -> tuple[Event, ...]:
+def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
     """Give what follows when all have agreed."""
-    if kind == "draw":
-        return (Ended(winners=state.seats_in, reason=Reason.AGREEMENT),)
-    return _endings(pinned(state.rules).agreed(position_of(state), kind))
+    match offer.kind:
+        case "draw":
+            ended: tuple[Event, ...] = (Ended(winners=state.seats_in, reason=Reason.AGREEMENT),)
+        case "abort":
+            ended = (Ended(winners=(), reason=Reason.ABORTED),)
+        case "pause":
+            ended = (Paused(),)
+        case "undo":
+            return _undo(answered, _last_move_of(offer.seat, state), state)
+        case kind:
+            ended = _endings(pinned(state.rules).agreed(position_of(state), kind))
+    return Decided((answered, *ended))
+
+
+def _last_move_of(seat: Seat, state: MatchState) -> int:
+    """Give the number of moves played before a seat's last one; refused if it has none."""
+    rules = pinned(state.rules)
+    before = [rules.to_move(position) for position in positions(state)[:-1]]
+    if seat not in before:
+        raise Refusal(Code.UNKNOWN_OFFER, "you have no move to take back")
+    return len(before) - 1 - before[::-1].index(seat)
+
+
+def _undo(answered: Answered, ply: int, state: MatchState) -> Decided:
+    """Take back all moves after the first `ply`."""
+    # as evolve cuts it, with the position found by replay
+    cut = evolve(state, Undone(ply=ply, next=None), state.at)
+    position = position_of(cut)
+    undone = Undone(ply=ply, next=pinned(state.rules).to_move(position))
+    return Decided((answered, undone), pack(position))
 
 
 def _decline(seat: Seat, state: MatchState) -> Decided:
@@ -316,12 +444,75 @@ def _decline(seat: Seat, state: MatchState) -> Decided:
 
 
 def _resign(seat: Seat, state: MatchState) -> Decided:
-    rest = tuple(other for other in state.seats_in if other != seat)
+    return _leave(Resigned(seat=seat), Reason.RESIGNATION, state)
+
+
+def _leave(left: Resigned | Flagged, reason: Reason, state: MatchState) -> Decided:
+    """Give what follows when a seat leaves the match."""
+    rest = tuple(other for other in state.seats_in if other != left.seat)
     if len(rest) <= 1:
-        ended = Ended(winners=rest, reason=Reason.RESIGNATION)
-        return Decided((Resigned(seat=seat), ended))
+        return Decided((left, Ended(winners=rest, reason=reason)))
     rules = pinned(state.rules)
-    position = rules.leave(position_of(state), seat)
+    position = rules.leave(position_of(state), left.seat)
     outcome = rules.outcome(position)
-    resigned = Resigned(seat=seat, next=None if outcome else rules.to_move(position))
-    return Decided((resigned, *_endings(outcome)), pack(position))
+    mover = None if outcome else rules.to_move(position)
+    return Decided((msgspec.structs.replace(left, next=mover), *_endings(outcome)), pack(position))
+
+
+# what the clocks say
+
+
+def _check_time(state: MatchState, now: int) -> None:
+    """Refuse what comes after the mover's time is over: only its flag can fall then."""
+    deadline = _deadline(state)
+    if deadline is not None and now >= deadline:
+        sides = pinned(state.rules).sides
+        assert state.next is not None
+        raise Refusal(
+            Code.TIME_OVER, f"the time of {sides[state.next]} is over; the flag falls now"
+        )
+
+
+def _deadline(state: MatchState) -> int | None:
+    if state.clock is None or state.next is None:
+        return None
+    return clocks.deadline(state.clock, state.next)
+
+
+def _keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> Decided:
+    """Decide what the keeper asks for: nobody else may."""
+    if actor != THE_SERVER:
+        raise Refusal(Code.NOT_A_PLAYER, "only the server reminds and flags")
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+    if state.over or state.next is None or state.clock is None:
+        raise Refusal(Code.MATCH_OVER, "no clock runs in the match")
+    if command.ply not in (None, state.ply):
+        raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply} now")
+    mover = state.next
+    if isinstance(command, Nag):
+        _check_due(clocks.reminder(state.clock, mover), now)
+        return Decided((Nagged(seat=mover),))
+    _check_due(clocks.deadline(state.clock, mover), now)
+    return _leave(Flagged(seat=mover), Reason.TIME, state)
+
+
+def _check_due(instant: int | None, now: int) -> None:
+    if instant is None or now < instant:
+        raise Refusal(Code.TOO_EARLY, "the clock has not come to that")
+
+
+def _resume(seat: Seat, state: MatchState) -> Decided:
+    if state.clock is None or not state.clock.paused:
+        raise Refusal(Code.NOT_PAUSED, "the match is not paused")
+    return Decided((Resumed(seat=seat),))
+
+
+def _absence(command: Away | Return, seat: Seat, state: MatchState, now: int) -> Event:
+    if state.clock is None:
+        raise Refusal(Code.BAD_OPTION, "the match has no clocks that could stop")
+    if isinstance(command, Return):
+        return Returned(seat=seat)
+    if command.until <= now:
+        raise Refusal(Code.TOO_LATE, "the vacation is over already")
+    return Absent(seat=seat, until=command.until)

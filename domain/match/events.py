@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from domain.clocks.terms import Terms
 from domain.fairness import Draw
 from domain.rules import Seat
 
@@ -51,6 +52,8 @@ class MatchStarted(Body, frozen=True, tag="match-started"):
     """The seat to move; None when the match was over at its start."""
     draw: Draw | None = None
     """Where the setup came from; None where chance decided nothing."""
+    terms: Terms | None = None
+    """The time there is; None for a match without clocks."""
 
 
 class Challenged(Body, frozen=True, tag="challenged"):
@@ -61,6 +64,7 @@ class Challenged(Body, frozen=True, tag="challenged"):
     seats: tuple[AccountId, ...]
     text: bytes
     """The challenger's entropy text."""
+    terms: Terms | None = None
 
 
 class Gathered(Body, frozen=True, tag="gathered"):
@@ -81,6 +85,8 @@ class Moved(Body, frozen=True, tag="moved"):
     """Canonical text."""
     next: Seat | None
     """The seat to move now. Seats between were passed by the rules; None when it is over."""
+    queued: bool = False
+    """Whether it was laid ready before; its command is then the one that made it due."""
 
 
 class Offered(Body, frozen=True, tag="offered"):
@@ -98,12 +104,59 @@ class Answered(Body, frozen=True, tag="answered"):
     accept: bool
 
 
+class Undone(Body, frozen=True, tag="undone"):
+    """Moves were taken back, as all had agreed; they stay in the history."""
+
+    ply: int
+    """Moves that are left."""
+    next: Seat | None
+    """The seat to move now."""
+
+
 class Resigned(Body, frozen=True, tag="resigned"):
     """A seat gave up."""
 
     seat: Seat
     next: Seat | None = None
     """The seat to move now, where others go on playing."""
+
+
+class Nagged(Body, frozen=True, tag="nagged"):
+    """A seat was reminded that it is to move."""
+
+    seat: Seat
+
+
+class Flagged(Body, frozen=True, tag="flagged"):
+    """A seat's time was over before it moved."""
+
+    seat: Seat
+    next: Seat | None = None
+    """The seat to move now, where others go on playing."""
+
+
+class Paused(Body, frozen=True, tag="paused"):
+    """All clocks stand still, as all had agreed."""
+
+
+class Resumed(Body, frozen=True, tag="resumed"):
+    """A seat ended the pause."""
+
+    seat: Seat
+
+
+class Absent(Body, frozen=True, tag="absent"):
+    """A seat is on vacation: from this event's time on, its clock does not run."""
+
+    seat: Seat
+    until: int
+    """Milliseconds."""
+
+
+class Returned(Body, frozen=True, tag="returned"):
+    """A seat ended its vacation early."""
+
+    seat: Seat
 
 
 class Declined(Body, frozen=True, tag="declined"):
@@ -122,7 +175,22 @@ class Ended(Body, frozen=True, tag="ended"):
 
 
 Event = (
-    Challenged | Gathered | MatchStarted | Moved | Offered | Answered | Resigned | Declined | Ended
+    Challenged
+    | Gathered
+    | MatchStarted
+    | Moved
+    | Offered
+    | Answered
+    | Undone
+    | Resigned
+    | Nagged
+    | Flagged
+    | Paused
+    | Resumed
+    | Absent
+    | Returned
+    | Declined
+    | Ended
 )
 
 

@@ -9,18 +9,22 @@ from domain.match.decide import Decided, Rejected
 from domain.match.events import (
     NO_HASH,
     SCHEMA,
+    AccountId,
     Envelope,
+    Event,
+    Flagged,
     MatchStarted,
     Moved,
     RefusedLeaf,
     Resigned,
+    Undone,
     decode,
     encode,
     leaf_hash,
 )
 from domain.match.state import MatchState, evolve, initial
 
-_PLACING = (MatchStarted, Moved, Resigned)
+_PLACING = (MatchStarted, Moved, Undone, Resigned, Flagged)
 """Events after which the position is another."""
 
 _PACK = msgspec.msgpack.Encoder()
@@ -59,17 +63,25 @@ def seal(
     event bears the later of that and the time of the match's last event.
     """
     state, head = snapshot.state, snapshot.head
+    placing = next((e for e in reversed(decided.events) if isinstance(e, _PLACING)), None)
     at = max(received, state.at)
     sealed = []
     for event in decided.events:
-        data = encode(
-            Envelope(SCHEMA, sent.match, state.seq + 1, at, sent.id, sent.actor, head, event)
-        )
+        actor = _actor_of(event, sent, state)
+        data = encode(Envelope(SCHEMA, sent.match, state.seq + 1, at, sent.id, actor, head, event))
         sealed.append(data)
         head = leaf_hash(data)
-        memo = decided.position if isinstance(event, _PLACING) else None
+        # the packed position is the one after the last of them
+        memo = decided.position if event is placing else None
         state = evolve(state, event, at, memo)
     return tuple(sealed), Snapshot(head, state)
+
+
+def _actor_of(event: Event, sent: Sent, state: MatchState) -> AccountId:
+    """Give who did it: the sender, but for a move that another had laid ready."""
+    if isinstance(event, Moved) and event.queued:
+        return state.seats[event.seat]
+    return sent.actor
 
 
 def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: int) -> bytes:

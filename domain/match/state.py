@@ -11,18 +11,27 @@ from typing import Any, assert_never
 
 import msgspec
 
+from domain.clocks import ledger as clocks
+from domain.clocks.ledger import Clock
 from domain.match.events import (
+    Absent,
     AccountId,
     Answered,
     Challenged,
     Declined,
     Ended,
     Event,
+    Flagged,
     Gathered,
     MatchStarted,
     Moved,
+    Nagged,
     Offered,
+    Paused,
     Resigned,
+    Resumed,
+    Returned,
+    Undone,
 )
 from domain.rules import AnyRules, Seat, pack, pinned, unpack
 
@@ -34,8 +43,12 @@ class Reason(StrEnum):
     """A draw that all agreed to."""
     REPETITION = "repetition"
     """A draw proposed when the position, with the same player to move, stood a third time."""
+    TIME = "time"
+    """All but one ran out of time or gave up; the last by time."""
     RESIGNATION = "resignation"
     """All but one gave up."""
+    ABORTED = "aborted"
+    """All agreed that the match counts for nothing; nobody wins."""
     DECLINED = "declined"
     """Someone refused to play before the own first move; nobody wins."""
 
@@ -78,13 +91,15 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     acted: int = 0
     """Bit s is set once seat s has moved."""
     out: tuple[tuple[Seat, int], ...] = ()
-    """Seats that have resigned, each with the ply at which it did."""
+    """Seats that have resigned or run out of time, each with the ply at which it did."""
     offer: Offering | None = None
     result: Ended | None = None
     texts: tuple[bytes | None, ...] = ()
     """Before the draw of a match that gathers entropy: each seat's text, None for those who have not accepted."""
     position: bytes | None = None
     """`pack` of the position after `ply` moves; None where it has not been computed."""
+    clock: Clock | None = None
+    """None for a match without clocks."""
 
     @property
     def started(self) -> bool:
@@ -103,7 +118,7 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def seats_in(self) -> tuple[Seat, ...]:
-        """The seats that have not resigned."""
+        """The seats that play on."""
         out = {seat for seat, _ in self.out}
         return tuple(seat for seat in range(len(self.seats)) if seat not in out)
 
@@ -128,10 +143,46 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
     `position` is the packed position after the event, from a caller that has it.
     """
     after = _evolve(state, event, position)
-    return msgspec.structs.replace(after, seq=state.seq + 1, at=at)
+    clock = _clocked(state, event, at)
+    return msgspec.structs.replace(after, seq=state.seq + 1, at=at, clock=clock)
 
 
-def _evolve(  # noqa: PLR0911 - one return an event
+def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa: C901, PLR0911 - one case an event
+    """Give the clock after an event."""
+    if isinstance(event, Challenged | MatchStarted):
+        return None if event.terms is None else clocks.start(event.terms, at)
+    clock = state.clock
+    if clock is None:
+        return None
+    match event:
+        case Moved():
+            return clocks.moved(clock, event.seat, at)
+        case Undone():
+            return clocks.rewound(clock, event.ply, at)
+        case Resigned() | Flagged() if event.next != state.next:
+            return clocks.turned(clock, at)
+        case Nagged():
+            return clocks.nagged(clock)
+        case Paused():
+            return clocks.paused(clock, at)
+        case Resumed():
+            return clocks.resumed(clock, at)
+        case Absent():
+            return clocks.away(clock, event.seat, at, event.until)
+        case Returned():
+            return clocks.back(clock, event.seat, at)
+        case _:
+            return clock
+
+
+def due(state: MatchState) -> int:
+    """Give when the next reminder or flag is due, ms; 0 when none will be as things stand."""
+    if state.over or state.clock is None or state.next is None:
+        return 0
+    return clocks.due(state.clock, state.next) or 0
+
+
+def _evolve(  # noqa: C901, PLR0911 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:
     replace = msgspec.structs.replace
@@ -173,12 +224,14 @@ def _evolve(  # noqa: PLR0911 - one return an event
             return replace(state, offer=Offering(event.kind, event.seat))
         case Answered():
             return replace(state, offer=_answered(state.offer, event))
-        case Resigned():
+        case Undone():
+            return _undone(state, event, position)
+        case Resigned() | Flagged():
             out = (*state.out, (event.seat, state.ply))
             # the position changes only where others go on playing
             kept = state.position if event.next is None else position
             return replace(state, out=out, next=event.next, position=kept)
-        case Declined():
+        case Declined() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Ended():
             return replace(state, result=event, next=None, offer=None)
@@ -190,6 +243,19 @@ def _answered(offer: Offering | None, event: Answered) -> Offering | None:
     if offer is None or not event.accept:
         return None
     return msgspec.structs.replace(offer, accepted=(*offer.accepted, event.seat))
+
+
+def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
+    """Cut the moves; who left the match among those taken back has left it now."""
+    return msgspec.structs.replace(
+        state,
+        ply=event.ply,
+        moves=" ".join(state.moves_of(event.ply)),
+        next=event.next,
+        out=tuple((seat, min(at, event.ply)) for seat, at in state.out),
+        offer=None,
+        position=position,
+    )
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:

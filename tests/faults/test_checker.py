@@ -14,7 +14,7 @@ from redis import Redis
 
 from domain.match import commands
 from domain.match.commands import Move, Sent
-from domain.match.decide import Decided, Rejected, decide
+from domain.match.decide import Decided, Given, Rejected, decide
 from domain.match.events import NO_HASH, decode, encode
 from domain.match.state import MatchState
 from infra import keys
@@ -132,18 +132,18 @@ class Direct:
         return parse(self.store.told[sent.id])
 
 
-def forgiving(sent: Sent, state: MatchState) -> Decided | Rejected:
+def forgiving(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
     """Lets a stranger move for whoever is to move."""
     if sent.actor == STRANGER and isinstance(sent.command, Move) and state.next is not None:
         actor = state.seats[state.next]
         move = commands.Move(text=sent.command.text)
-        return decide(Sent(sent.match, sent.id, actor, move), state)
-    return decide(sent, state)
+        return decide(Sent(sent.match, sent.id, actor, move), state, given)
+    return decide(sent, state, given)
 
 
-def negligent(sent: Sent, state: MatchState) -> Decided | Rejected:
+def negligent(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
     """Gives the move to the wrong seat: no other process decides so."""
-    decided = decide(sent, state)
+    decided = decide(sent, state, given)
     if isinstance(decided, Decided) and isinstance(sent.command, Move) and state.ply == 4:
         moved = msgspec.structs.replace(decided.events[0], next=decided.events[0].seat)
         return Decided((moved, *decided.events[1:]), decided.position)

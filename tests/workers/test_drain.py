@@ -12,7 +12,7 @@ from domain.errors import Code
 from domain.match import commands
 from domain.match.audit import verify
 from domain.match.commands import Move, Offer, Resign, Sent
-from domain.match.decide import Decided, Rejected, decide
+from domain.match.decide import Decided, Given, Rejected, decide
 from domain.match.events import EVENT_LIMIT, Offered, decode_refusal
 from domain.match.state import MatchState
 from infra import keys
@@ -141,10 +141,10 @@ def test_a_snapshot_that_can_not_be_read_costs_its_own_match_only(
 def test_an_event_that_can_not_be_sealed_costs_its_own_match_only(bench: Bench) -> None:
     bench.start(1, 2)
 
-    def too_much(order: Sent, state: MatchState) -> Decided | Rejected:
+    def too_much(order: Sent, state: MatchState, given: Given) -> Decided | Rejected:
         if order.match == 1:
             return Decided((Offered(seat=0, kind="x" * EVENT_LIMIT),))
-        return decide(order, state)
+        return decide(order, state, given)
 
     stuck, other = [bench.send(ALICE, Offer(kind="draw"), board) for board in (1, 2)]
     assert bench.drain(decider=too_much) == 2
@@ -173,10 +173,10 @@ def failing(way: Callable[[], None], times: int = 1_000) -> Decider:
     """Decide as the rules do, but fail on the move m13-j7 that often."""
     failures = iter(range(times))
 
-    def decider(order: Sent, state: MatchState) -> Decided | Rejected:
+    def decider(order: Sent, state: MatchState, given: Given) -> Decided | Rejected:
         if order.command == Move(text="m13-j7") and next(failures, None) is not None:
             way()
-        return decide(order, state)
+        return decide(order, state, given)
 
     return decider
 
@@ -245,11 +245,11 @@ def test_a_repetition_of_a_refused_suspect_is_answered_and_not_tried_again(bench
     behind = bench.send(ALICE, Move(text="m13-j7"))
     tried = []
 
-    def decider(sent: Sent, state: MatchState) -> Decided | Rejected:
+    def decider(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
         if sent.id == order.id:
             tried.append(sent.id)
             raises()
-        return decide(sent, state)
+        return decide(sent, state, given)
 
     bench.drain(decider=decider)
     outcome = bench.outcome(order)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from domain.match.commands import Move, Sent
-from domain.match.decide import Decided, Rejected, decide
+from domain.match.decide import Decided, Given, Rejected, decide
 from domain.match.state import MatchState
 from infra.durability import verify
 from infra.embedded import EmbeddedServer
@@ -69,11 +69,11 @@ KINDS: dict[str, Callable[[], None]] = {
 }
 
 
-def poisoned(sent: Sent, state: MatchState) -> Decided | Rejected:
+def poisoned(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
     """Decide; a marked move does what its mark says instead."""
     if isinstance(sent.command, Move) and sent.command.text.startswith(MARK):
         KINDS[sent.command.text.removeprefix(MARK)]()
-    return decide(sent, state)
+    return decide(sent, state, given)
 
 
 def _serve() -> None:
