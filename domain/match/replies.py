@@ -1,0 +1,102 @@
+"""Conditional replies: moves laid ready, to be played the moment their turn comes.
+
+Each seat has a tree of them, kept as its branches: the moves that must have been played, and the
+reply. They are no events and in no log until they are played; then they are moves like any other,
+marked as queued. `decide` is given them beside the state.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from domain.rules import Seat
+
+MOST: Final = 100
+"""Replies a seat can lay ready in a match."""
+
+_NOTES: Final = 10
+"""Of what became of replies, the newest."""
+
+
+class Reply(msgspec.Struct, frozen=True, array_like=True):
+    """A move for one place in a match."""
+
+    ply: int
+    """How many moves have been played when it is to be played."""
+    path: tuple[str, ...] | None
+    """The last of those moves, as canonical texts; None when any will do."""
+    move: str
+    """Canonical text."""
+
+    @property
+    def since(self) -> int:
+        """How many moves had been played when it was laid ready, as far as it depends on them."""
+        return self.ply - len(self.path or ())
+
+
+class Laid(msgspec.Struct, frozen=True, array_like=True):
+    """What a seat has laid ready, and what became of what it had."""
+
+    replies: tuple[Reply, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Replies = Mapping[Seat, Laid]
+"""What all seats have laid ready. Each seat's is for its own player's eyes only."""
+
+NONE: Final[Replies] = {}
+
+_ENCODER: Final = msgspec.msgpack.Encoder(order="deterministic")
+_DECODER: Final = msgspec.msgpack.Decoder(dict[Seat, Laid])
+
+
+def pack(replies: Replies) -> bytes:
+    """Give the stored bytes; empty when nothing is left to store."""
+    kept = {seat: laid for seat, laid in replies.items() if laid != Laid()}
+    return _ENCODER.encode(kept) if kept else b""
+
+
+def unpack(data: bytes | None) -> Replies:
+    """Read the stored bytes; `msgspec.DecodeError` or `ValidationError` when they are none."""
+    return _DECODER.decode(data) if data else NONE
+
+
+def find(replies: Replies, seat: Seat, moves: Sequence[str]) -> Reply | None:
+    """Give the reply of a seat after these moves of the match; the most particular of several."""
+    fitting = [
+        reply
+        for reply in replies.get(seat, Laid()).replies
+        if reply.ply == len(moves) and _agrees(reply, moves)
+    ]
+    return max(fitting, key=lambda reply: len(reply.path or ()), default=None)
+
+
+def _agrees(reply: Reply, moves: Sequence[str]) -> bool:
+    """Tell whether the moves until now are those it waits for, as far as they go."""
+    if reply.path is None:
+        return True
+    played = tuple(moves[reply.since : reply.ply])
+    return reply.since <= len(moves) and reply.path[: len(played)] == played
+
+
+def kept(replies: Replies, moves: Sequence[str]) -> Replies:
+    """Give those that can still come to be played after these moves."""
+    return {
+        seat: Laid(
+            tuple(r for r in laid.replies if r.ply >= len(moves) and _agrees(r, moves)), laid.notes
+        )
+        for seat, laid in replies.items()
+    }
+
+
+def merged(laid: Laid, more: Iterable[Reply]) -> Laid:
+    """Add replies to a seat's; a new one takes the place of one for the same moves."""
+    found = {(reply.ply, reply.path): reply for reply in (*laid.replies, *more)}
+    return Laid(tuple(found.values()), laid.notes)
+
+
+def noted(replies: Replies, seat: Seat, note: str) -> Replies:
+    """Add a note for a seat's player."""
+    laid = replies.get(seat, Laid())
+    return {**replies, seat: Laid(laid.replies, (*laid.notes, note)[-_NOTES:])}
