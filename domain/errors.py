@@ -13,6 +13,7 @@ class Code(StrEnum):
 
     # what the text says
     UNKNOWN_COMMAND = "unknown-command"
+    NOT_YET = "not-yet"
     USAGE = "usage"
     TOO_LONG = "too-long"
     UNKNOWN_GAME = "unknown-game"
@@ -28,9 +29,12 @@ class Code(StrEnum):
     BAD_NAME = "bad-name"
     BAD_PASSWORD = "bad-password"  # noqa: S105 - a code, not a secret
     NAME_TAKEN = "name-taken"
+    BAD_ADDRESS = "bad-address"
     UNKNOWN_USER = "unknown-user"
     WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
+    TOO_MANY_ATTEMPTS = "too-many-attempts"
     NOT_A_PLAYER = "not-a-player"
+    NOT_AN_ARBITER = "not-an-arbiter"
     # what it is said of
     UNKNOWN_BOARD = "unknown-board"
     WRONG_GAME = "wrong-game"
@@ -43,10 +47,15 @@ class Code(StrEnum):
     ILLEGAL_MOVE = "illegal-move"
     OFFER_STANDS = "offer-stands"
     NO_OFFER = "no-offer"
+    NO_DRAFT = "no-draft"
+    NOT_PAUSED = "not-paused"
+    TIME_OVER = "time-over"
+    TOO_EARLY = "too-early"
     TOO_LATE = "too-late"
     # how it is delivered
     ID_REUSED = "id-reused"
     TOO_MANY_REFUSALS = "too-many-refusals"
+    TOO_FAST = "too-fast"
     BUSY = "busy"
     PENDING = "pending"
     UNAVAILABLE = "unavailable"

@@ -33,6 +33,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.UNKNOWN_COMMAND: Problem(REFUSED, 404, "there is no such command"),
+    Code.NOT_YET: Problem(REFUSED, 501, "the server does not do this yet"),
     Code.USAGE: Problem(REFUSED, 400, "the command is not written as its form says"),
     Code.TOO_LONG: Problem(REFUSED, 413, "the text is longer than the limit"),
     Code.UNKNOWN_GAME: Problem(REFUSED, 404, "there is no such game"),
@@ -49,9 +50,16 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.BAD_NAME: Problem(REFUSED, 422, "the userid is not of the form asked for"),
     Code.BAD_PASSWORD: Problem(REFUSED, 422, "the password is not of the form asked for"),
     Code.NAME_TAKEN: Problem(REFUSED, 409, "the userid belongs to somebody"),
+    Code.BAD_ADDRESS: Problem(
+        REFUSED, 422, "a mail address is not of the form asked for, repeated or one too many"
+    ),
     Code.UNKNOWN_USER: Problem(REFUSED, 404, "there is no such user"),
     Code.WRONG_PASSWORD: Problem(REFUSED, 401, "the password is not this user's"),
+    Code.TOO_MANY_ATTEMPTS: Problem(
+        REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
+    ),
     Code.NOT_A_PLAYER: Problem(REFUSED, 403, "the user does not play in this match"),
+    Code.NOT_AN_ARBITER: Problem(REFUSED, 403, "the user is no arbiter"),
     Code.UNKNOWN_BOARD: Problem(REFUSED, 404, "there is no match of this number"),
     Code.WRONG_GAME: Problem(REFUSED, 409, "the match is one of another game"),
     Code.UNKNOWN_PLY: Problem(REFUSED, 404, "the match has not come to this ply"),
@@ -63,10 +71,17 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.ILLEGAL_MOVE: Problem(REFUSED, 422, "the rules forbid the move here"),
     Code.OFFER_STANDS: Problem(REFUSED, 409, "this was proposed or accepted before"),
     Code.NO_OFFER: Problem(REFUSED, 409, "there is no offer to answer"),
+    Code.NO_DRAFT: Problem(REFUSED, 409, "no move was submitted that could be confirmed"),
+    Code.NOT_PAUSED: Problem(REFUSED, 409, "the match is not paused"),
+    Code.TIME_OVER: Problem(REFUSED, 409, "the player's time had run out"),
+    Code.TOO_EARLY: Problem(REFUSED, 409, "it is not time for this yet"),
     Code.TOO_LATE: Problem(REFUSED, 409, "this could be done only earlier in the match"),
     Code.ID_REUSED: Problem(REFUSED, 409, "the key was used for another command before"),
     Code.TOO_MANY_REFUSALS: Problem(
         REFUSED, 429, "too many commands of the player were refused at this ply"
+    ),
+    Code.TOO_FAST: Problem(
+        REFUSED, 429, "more commands than the limit came from the user; try again later"
     ),
     Code.BUSY: Problem(UNKNOWN, 503, "not taken, since too much waits; try again later"),
     Code.PENDING: Problem(UNKNOWN, 202, "taken, but not known to be decided or kept yet"),

@@ -1,0 +1,251 @@
+"""The accounts themselves: made, checked, changed and erased; the package says in which order."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import redis
+from argon2 import PasswordHasher
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import THE_SERVER, AccountId
+from infra import keys, scripts
+from infra.accounts.passwords import Passwords, RecentPasswords
+from infra.accounts.reading import (
+    check_password,
+    merged,
+    read_addresses,
+    read_name,
+    replaced,
+)
+from infra.accounts.record import Account, Address, Profile, decode, decode_profile, encode
+from infra.accounts.users import Users
+from infra.limits import LoginLimit
+
+ID_BYTES: Final = 8
+
+UNCLAIMED_SECONDS: Final = 3600
+"""How long a record lasts that no name leads to: nobody could ask for it to be erased."""
+
+_REPLACE: Final = scripts.Script("replace")
+_REMOVE: Final = scripts.Script("remove")
+
+
+class Accounts:
+    """The accounts in Redis. Errors of the server pass through; safe for several threads.
+
+    Every method that takes a userid with its password is refused as `unknown-user`,
+    `wrong-password` or `too-many-attempts`, and one that changes the account also as `busy`, when
+    it was being changed elsewhere at the same moment.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        hasher: PasswordHasher | None = None,
+        *,
+        recent: RecentPasswords | None = None,
+        limit: LoginLimit | None = None,
+    ) -> None:
+        self._client = client
+        self._users = Users(client)
+        self._passwords = Passwords(hasher or PasswordHasher())
+        self._recent = recent or RecentPasswords()
+        self._limit = limit or LoginLimit(client)
+
+    def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
+        """Make an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
+        name = read_name(name)
+        check_password(password)
+        read = tuple(Address(text) for text in read_addresses(addresses))
+        if self._users.read(name) is not None:
+            raise _taken(name)
+        hashed = self._passwords.hash(password)
+        record = Account(name=name, password=hashed, created=self._now(), addresses=read)
+        account = self._write_new(encode(record))
+        # crash window: the record is there and no name leads to it; it expires
+        if not self._users.claim(name, account):
+            self._client.delete(keys.account(account))
+            raise _taken(name)
+        # crash window: the account is there and expires; its first login makes it stay
+        self._client.persist(keys.account(account))
+        return account
+
+    def verify(self, name: str, password: str) -> AccountId:
+        """Give the account whose password this is.
+
+        An unknown userid takes as long as a wrong password.
+        """
+        return self._verified(name, password)[0]
+
+    def change(self, name: str, password: str, change: Callable[[Account], Account]) -> AccountId:
+        """Change a record, whole or not at all; `change` may refuse, and leaves the name alone."""
+        account, data = self._verified(name, password)
+        self._store(account, data, change)
+        return account
+
+    def change_password(self, name: str, old: str, new: str) -> AccountId:
+        """Replace a password; `bad-password` when the new one can't be one."""
+        check_password(new)
+        return self.change(name, old, lambda a: replace(a, password=self._passwords.hash(new)))
+
+    def set_language(self, name: str, password: str, language: str) -> AccountId:
+        """Choose the language of an account's help."""
+        return self.change(name, password, lambda a: replace(a, language=language))
+
+    def add_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
+        """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
+
+        Those the account has already stay as they are, so that a repetition does no harm.
+        """
+        read = read_addresses(addresses)
+        return self._change_addresses(name, password, lambda old: merged(old, read))
+
+    def change_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
+        """Give an account these mail addresses and no others, maybe none; ends a sign-off."""
+        read = read_addresses(addresses)
+        return self._change_addresses(name, password, lambda old: replaced(old, read))
+
+    def signoff(self, name: str, password: str) -> AccountId:
+        """Send an account no mail from now on, until it gives an address; it may be off already."""
+        return self.change(name, password, lambda a: replace(a, signed_off=True))
+
+    def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
+        """Make an account an arbiter, or one no more: the operator's word, with no password."""
+        found = self._users.read(name)
+        if found is None:
+            raise _unknown(name)
+        self._store(*found, lambda a: replace(a, arbiter=yes))
+        return found[0]
+
+    def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
+        """Erase an account for good and free its userid; gives the id that it had.
+
+        `erase` erases what other stores hold under the account id. It is called twice and must bear
+        repetition. Killed anywhere, the account is either whole and its password good, or it is no
+        more, and the same command again erases what is left.
+        """
+        account = self._users.find(name)
+        if account is None or self._client.exists(keys.account(account)):
+            account = self._erase_record(name, password, erase)
+        # crash window: the name leads nowhere; no password opens it, and anybody may finish this
+        erase(account)  # also what was sent here while the record could still be found
+        self._limit.forget(name)
+        self._users.release(name.lower(), account)
+        return account
+
+    def record_of(self, account: AccountId) -> Profile | None:
+        """Give what others may see of an account; None for one that is no more."""
+        found: Any = self._client.get(keys.account(account))
+        return None if found is None else decode_profile(found)
+
+    def language_of(self, account: AccountId) -> str:
+        """Give the language an account has chosen; empty for English, and for no account."""
+        profile = self.record_of(account)
+        return profile.language if profile else ""
+
+    def id_of(self, name: str) -> AccountId:
+        """Give the account of a userid; `unknown-user` when there is none."""
+        found = self._users.read(name)
+        if found is None:
+            raise _unknown(name)
+        return found[0]
+
+    def name_of(self, accounts: Sequence[AccountId]) -> list[str | None]:
+        """Give the accounts' userids, None for an account that is no more."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for account in accounts:
+                pipe.get(keys.account(account))
+            return [data and decode_profile(data).name for data in pipe.execute()]
+
+    def names(self, start: int, count: int) -> list[str]:
+        """Give `count` userids in alphabetical order, from the one with index `start`.
+
+        Fewer only at the end of the list. An account older than the list is in it once it has
+        logged in.
+        """
+        return self._users.names(start, count)
+
+    def _change_addresses(
+        self,
+        name: str,
+        password: str,
+        change: Callable[[Sequence[Address]], tuple[Address, ...]],
+    ) -> AccountId:
+        return self.change(
+            name, password, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
+        )
+
+    def _erase_record(
+        self, name: str, password: str, erase: Callable[[AccountId], None]
+    ) -> AccountId:
+        account, data = self._verified(name, password)
+        erase(account)
+        # crash window: only what is under the id is gone; the account is whole
+        if not scripts.call(self._client, _REMOVE, [keys.account(account)], [data]):
+            raise _changed()
+        return account
+
+    def _verified(self, name: str, password: str) -> tuple[AccountId, bytes]:
+        """Give the account and its record, as stored now."""
+        found = self._users.read(name)
+        if found is not None and self._recent.has(decode(found[1]).password, password):
+            return found
+        # counted before hashing: guesses that come all at once are stopped all the same
+        self._limit.count(name)
+        if found is None:
+            self._passwords.match_nobodys(password)
+            raise _unknown(name)
+        if not self._passwords.matches(decode(found[1]).password, password):
+            raise Refusal(Code.WRONG_PASSWORD, f"this is not the password of {name.lower()}")
+        self._limit.give_back(name)
+        return found[0], self._welcome(*found, password)
+
+    def _welcome(self, account: AccountId, data: bytes, password: str) -> bytes:
+        """Bring up to date what is kept of an account whose password was right; give its record."""
+        if self._passwords.is_outdated(decode(data).password):
+            new = encode(replace(decode(data), password=self._passwords.hash(password)))
+            # a change that comes in between wins: it has replaced what we read
+            data = new if self._replace(account, data, new) else data
+        # what a signup that was killed has not come to
+        self._client.persist(keys.account(account))
+        self._users.enlist(decode(data).name)
+        self._recent.add(decode(data).password, password)
+        return data
+
+    def _store(self, account: AccountId, data: bytes, change: Callable[[Account], Account]) -> None:
+        """Store a changed record, if it is still as it was read; `busy` otherwise."""
+        if not self._replace(account, data, encode(change(decode(data)))):
+            raise _changed()
+
+    def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
+        # a record that was deleted meanwhile is not as it was read, and so does not come back
+        return bool(scripts.call(self._client, _REPLACE, [keys.account(account)], [data, new]))
+
+    def _write_new(self, record: bytes) -> AccountId:
+        """Store a record, for a while, under an id of its own."""
+        while True:
+            account = os.urandom(ID_BYTES)
+            if account != THE_SERVER and self._client.set(
+                keys.account(account), record, nx=True, ex=UNCLAIMED_SECONDS
+            ):
+                return account
+
+    def _now(self) -> int:
+        seconds, micros = self._client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+
+def _taken(name: str) -> Refusal:
+    return Refusal(Code.NAME_TAKEN, f"the userid {name!r} is taken; choose another")
+
+
+def _unknown(name: str) -> Refusal:
+    return Refusal(
+        Code.UNKNOWN_USER, f"there is no user {name[:24]!r}; `signup userid password` makes one"
+    )
+
+
+def _changed() -> Refusal:
+    return Refusal(Code.BUSY, "the account was changed elsewhere at the same moment; try again")

@@ -1,0 +1,98 @@
+"""Hashes of passwords, and which passwords this process has found right lately."""
+
+import hmac
+import os
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+from cachetools import TTLCache
+
+HASHES_AT_ONCE: Final = 2
+"""An argon2 hash takes 64 MiB and four threads; more at once would starve the moves."""
+
+RECENT_SECONDS: Final = 600.0
+"""How long a password that was found right needs no hash."""
+
+MOST_RECENT: Final = 10_000
+"""Of how many accounts a process remembers that; about 2 MiB."""
+
+
+class Passwords:
+    """Makes and checks argon2id hashes, at most `HASHES_AT_ONCE` at a time."""
+
+    def __init__(self, hasher: PasswordHasher) -> None:
+        self._hasher = hasher
+        self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
+        self._nobodys = _no_hash(hasher)
+
+    def hash(self, password: str) -> str:
+        """Give a hash of a password that `check_password` lets pass, with a salt of its own."""
+        with self._hashing:
+            return self._hasher.hash(password)
+
+    def matches(self, stored: str, password: str) -> bool:
+        """Whether the password is the one that was hashed."""
+        with self._hashing:
+            try:
+                return self._hasher.verify(stored, _bytes(password))
+            except VerificationError:
+                return False
+
+    def match_nobodys(self, password: str) -> None:
+        """Take as long as `matches` does, where there is nothing to match."""
+        self.matches(self._nobodys, password)
+
+    def is_outdated(self, stored: str) -> bool:
+        """Whether the hash was made with other parameters than those in use."""
+        return self._hasher.check_needs_rehash(stored)
+
+
+class RecentPasswords:
+    """Remembers, in this process only, which passwords were found right in the last ten minutes.
+
+    What is kept is a hash over the stored hash and the password, keyed by chance when the process
+    starts. So no password is kept, and where the stored hash has changed, whoever changed it,
+    nothing matches any more. Safe for several threads.
+    """
+
+    def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
+        self._key = os.urandom(32)
+        self._lock = threading.Lock()
+        self._seen: TTLCache[bytes, None] = TTLCache(MOST_RECENT, RECENT_SECONDS, timer)
+
+    def add(self, stored: str, password: str) -> None:
+        """Remember that the password was found right."""
+        digest = self._digest(stored, password)
+        with self._lock:
+            self._seen[digest] = None
+
+    def has(self, stored: str, password: str) -> bool:
+        """Whether the password was found right for this very hash lately."""
+        digest = self._digest(stored, password)
+        # how long the look-up takes tells of the digest only, which nobody can choose
+        with self._lock:
+            return digest in self._seen
+
+    def _digest(self, stored: str, password: str) -> bytes:
+        # a hash as argon2 writes it has no NUL
+        return hmac.digest(self._key, stored.encode() + b"\0" + _bytes(password), "sha256")
+
+
+def _bytes(password: str) -> bytes:
+    """Give the bytes of any text: half a surrogate pair is in no password, and must match none."""
+    return password.encode(errors="surrogatepass")
+
+
+def _no_hash(hasher: PasswordHasher) -> str:
+    """Give a hash that no password has, and that takes as long to check as those of `hasher`."""
+    salt, digest = (
+        b64encode(os.urandom(length)).decode().rstrip("=")
+        for length in (hasher.salt_len, hasher.hash_len)
+    )
+    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    return f"$argon2id$v=19${costs}${salt}${digest}"

@@ -1,0 +1,71 @@
+"""What is stored of an account, and what of it others may see.
+
+Records are maps: a field that an older one lacks is read as its default, and defaults are not
+written. A new field therefore needs a default, and a default never changes.
+"""
+
+from typing import Final
+
+import msgspec
+
+
+class Address(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A mail address of an account."""
+
+    address: str
+    """As its owner wrote it."""
+    verified: bool = False
+    """Whether a mail sent there was answered."""
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An account's record, less its password."""
+
+    name: str
+    """The userid, in lower case."""
+    created: int
+    """Milliseconds since 1970 by Redis's clock."""
+    language: str = ""
+    """In which help is given, such as `de`; empty for English."""
+    addresses: tuple[Address, ...] = ()
+    notify: str = "move"
+    """When mail is sent: at each `move`, `daily` or `none`."""
+    signed_off: bool = False
+    """Whether no mail is sent at all, whatever `notify` says."""
+    displays: tuple[tuple[str, str], ...] = ()
+    """Pairs of a game and the drawing of its board that is preferred."""
+    arbiter: bool = False
+    """Whether the account decides disputes; only the operator says so."""
+    vacations: tuple[tuple[int, int], ...] = ()
+    """From when to when clocks stand still, each in ms since 1970."""
+
+
+class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
+    """An account's whole record; not shown to anybody."""
+
+    password: str
+    """The argon2id hash, with its parameters and salt."""
+
+    def __repr__(self) -> str:
+        """Show whose record it is, and nothing else of it: it may come to stand in a log."""
+        return f"Account({self.name!r})"
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_ACCOUNTS: Final = msgspec.msgpack.Decoder(Account)
+_PROFILES: Final = msgspec.msgpack.Decoder(Profile)
+
+
+def encode(record: Account) -> bytes:
+    """Give a record as it is stored."""
+    return _ENCODER.encode(record)
+
+
+def decode(data: bytes) -> Account:
+    """Read a stored record."""
+    return _ACCOUNTS.decode(data)
+
+
+def decode_profile(data: bytes) -> Profile:
+    """Read of a stored record what others may see."""
+    return _PROFILES.decode(data)

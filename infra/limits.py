@@ -1,0 +1,131 @@
+"""How often something may be done: wrong passwords of a userid, commands of an account."""
+
+import hashlib
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+import redis
+from cachetools import LRUCache
+from limits import RateLimitItemPerMinute
+from limits.storage import RedisStorage
+from limits.strategies import FixedWindowRateLimiter
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra import keys
+
+WRONG_PASSWORDS: Final = 10
+"""How many a userid may have in a window."""
+
+WINDOW_MINUTES: Final = 15
+"""How long the window lasts, from the first attempt that is counted in it."""
+
+COMMANDS_A_MINUTE: Final = 300
+
+_MINUTE: Final = 60.0
+
+_MOST_WINDOWS: Final = 10_000
+"""Accounts whose commands are counted at once; of more the one silent for longest starts anew."""
+
+
+class LoginLimit:
+    """Counts wrong passwords in Redis, for each userid, whether anybody has it or not.
+
+    An attempt is counted before it is made, and given back when it was good; so at most `most`
+    passwords are tried in a window, however many come at once. A window is a key's life in Redis:
+    no clock but Redis's is asked. Safe for several threads.
+    """
+
+    def __init__(
+        self, client: redis.Redis, most: int = WRONG_PASSWORDS, minutes: int = WINDOW_MINUTES
+    ) -> None:
+        # the scheme is all that is read of the URL: the connections are our client's own
+        self._storage = RedisStorage(
+            "redis://", connection_pool=client.connection_pool, key_prefix=keys.LOGINS
+        )
+        self._limiter = FixedWindowRateLimiter(self._storage)
+        self._item = RateLimitItemPerMinute(most, minutes, namespace="tried")
+
+    def count(self, name: str) -> None:
+        """Count an attempt; `too-many-attempts` when there have been too many."""
+        # one that is refused here stays counted: were it given back after the window's end, it
+        # would buy another guess in the next
+        if not self._limiter.hit(self._item, _hidden(name)):
+            raise Refusal(
+                Code.TOO_MANY_ATTEMPTS,
+                f"too many wrong passwords for {name[:24]!r}; "
+                f"try again in {_counted(self._minutes_left(name), 'minute')}",
+            )
+
+    def give_back(self, name: str) -> None:
+        """Count an attempt no more, which was good; wrong ones stay counted.
+
+        Where the window has ended meanwhile, the next has room for one more.
+        """
+        self._storage.incr(self._key(name), self._item.get_expiry(), -1)
+
+    def forget(self, name: str) -> None:
+        """Forget all attempts for a userid."""
+        self._storage.clear(self._key(name))
+
+    def _minutes_left(self, name: str) -> int:
+        # the library answers in the time of the process, and Redis in seconds from now
+        left = self._storage.get_expiry(self._key(name)) - time.time()
+        return max(1, math.ceil(left / _MINUTE))
+
+    def _key(self, name: str) -> str:
+        return self._item.key_for(_hidden(name))
+
+
+class _Window(msgspec.Struct):
+    """A minute of an account's commands."""
+
+    end: float
+    """In seconds of the timer."""
+    count: int = 0
+
+
+class CommandLimit:
+    """Counts an account's commands in the memory of this process. Safe for several threads."""
+
+    def __init__(
+        self, a_minute: int = COMMANDS_A_MINUTE, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = a_minute
+        self._timer = timer
+        self._lock = threading.Lock()
+        self._windows: LRUCache[AccountId, _Window] = LRUCache(_MOST_WINDOWS)
+
+    def check(self, account: AccountId) -> None:
+        """Count a command; `too-fast` when there were too many since the first of this minute."""
+        now = self._timer()
+        with self._lock:
+            window = self._window(account, now)
+            window.count += 1
+            if window.count <= self._most:
+                return
+        raise Refusal(
+            Code.TOO_FAST,
+            f"more than {self._most} commands in a minute; "
+            f"try again in {_counted(math.ceil(window.end - now), 'second')}",
+        )
+
+    def _window(self, account: AccountId, now: float) -> _Window:
+        window = self._windows.get(account)
+        if window is None or window.end <= now:
+            window = self._windows[account] = _Window(now + _MINUTE)
+        return window
+
+
+def _hidden(name: str) -> str:
+    """Give what stands for a userid in a key: nobody who lists the keys reads names in them."""
+    digest = hashlib.sha256(name.lower().encode(errors="surrogatepass"))
+    return digest.hexdigest()[:32]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
