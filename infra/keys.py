@@ -6,10 +6,12 @@
 | `{s07}:aside` | stream of inbox entries that could not be decoded, for an operator |
 | `{s07}:tries` | hash: inbox entry id -> attempts, of entries that made trouble |
 | `{s07}:draws` | hash: chain of seeds in use, how many of it are used, its anchor; `index:<chain>` the anchor's leaf |
+| `{s07}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
 | `{s07}:m:<board>` | string: 32-byte head hash, then the packed state |
 | `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
 | `{s07}:m:<board>:out` | hash: command id -> stored outcome |
+| `{s07}:m:<board>:laid` | string: what the seats have laid ready, see `domain.match.replies`; private |
 | `{s07}:m:<board>:no` | hash: account and ply -> refusals counted |
 | `{s07}:m:<board>:chat` | list of the lines said at a board: `infra.letters` |
 | `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.drafts` |
@@ -25,6 +27,13 @@
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
 | `{a:<hex>}:chats` | set: boards chatted at |
 | `{broadcast}` | list of the letters to everybody |
+| `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
+| `{p:<name>}:last` | the last generation's number |
+| `{p:<name>}:building` | token of who builds another generation, while it does |
+| `{p:<name>}:<generation>:at` | how far a generation has read the logs; it exists as long as this |
+| `{p:<name>}:<generation>:hold` | set while a generation is compared and must not change |
+| `{p:<name>}:<generation>:stuck` | hash: shard -> the leaf that could not be taken in, and why |
+| `{p:<name>}:<generation>:...` | what the projection tells: `infra.projections` |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
 
@@ -82,6 +91,11 @@ def log(shard: int) -> str:
     return f"{{s{shard:02}}}:log"
 
 
+def due(shard: int) -> str:
+    """Name the sorted set of matches by when they are next to be looked at by themselves."""
+    return f"{{s{shard:02}}}:due"
+
+
 def snapshot(shard: int, board: int) -> str:
     """Name the head and state of a match."""
     return f"{{s{shard:02}}}:m:{board}"
@@ -110,6 +124,11 @@ def chat(shard: int, board: int) -> str:
 def drafts(shard: int, board: int) -> str:
     """Name the hash of a match's moves that wait to be confirmed."""
     return f"{{s{shard:02}}}:m:{board}:draft"
+
+
+def replies(shard: int, board: int) -> str:
+    """Name what the seats of a match have laid ready."""
+    return f"{{s{shard:02}}}:m:{board}:laid"
 
 
 def given(command: bytes) -> str:
@@ -145,6 +164,16 @@ def sent(account_id: bytes) -> str:
 def chats(account_id: bytes) -> str:
     """Name the set of boards that an account chatted at."""
     return f"{account(account_id)}:chats"
+
+
+def projection(name: str, rest: str) -> str:
+    """Name what belongs to a projection, all in one slot."""
+    return f"{{p:{name}}}:{rest}"
+
+
+def generation(name: str, number: int, rest: str) -> str:
+    """Name what belongs to one generation of a projection."""
+    return projection(name, f"{number}:{rest}")
 
 
 def lease(lane: int) -> str:

@@ -27,10 +27,15 @@ class Script:
 ANCHOR: Final = Script("anchor")
 ALLOCATE: Final = Script("allocate")
 COMMIT: Final = Script("commit")
+LAY_REPLIES: Final = Script("lay_replies")
 LEAVE: Final = Script("leave")
+MARK: Final = Script("mark")
+PROJECT: Final = Script("project")
 RENEW: Final = Script("renew")
 SUBMIT: Final = Script("submit")
+SWAP: Final = Script("swap")
 TAKE: Final = Script("take")
+WATERMARK: Final = Script("watermark")
 
 Call = tuple[Script, Sequence[str], Sequence[Arg]]
 

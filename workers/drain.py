@@ -24,7 +24,7 @@ import redis
 
 from domain.errors import Code
 from domain.fairness import Seed
-from domain.match import commands
+from domain.match import commands, replies
 from domain.match.commands import Sent
 from domain.match.decide import Decided, Given, Rejected, decide, needs_seed
 from domain.match.events import CommandId
@@ -66,6 +66,14 @@ class _Task(msgspec.Struct, frozen=True):
 
     entry: Entry
     sent: Sent
+
+
+class _Match(msgspec.Struct, frozen=True):
+    """A match as a command is decided on it."""
+
+    snapshot: Snapshot
+    laid: bytes
+    """What its seats have laid ready, packed."""
 
 
 class Drain:
@@ -192,7 +200,7 @@ class Drain:
         """
         if not tasks:
             return 0
-        snapshots, unreadable = self._load({task.sent.match for task in tasks})
+        matches, unreadable = self._load({task.sent.match for task in tasks})
         point("drain.loaded")
         writes, doors = [], []
         self._drawn.clear()
@@ -201,60 +209,61 @@ class Drain:
             if board in held:
                 continue
             said = _INTERNAL if board in unreadable else verdict
-            decided = self._decide(task, snapshots[board], said)
+            decided = self._decide(task, matches[board], said)
             if decided is None:
                 self._suspects.add(task.sent.id)
                 held.add(board)
                 continue
             if counted:
                 self._store.forgive(task.entry.shard, task.entry.id)
-            write, snapshots[board] = decided
+            write, matches[board] = decided
             writes.append(write)
             doors.append(task.entry.door)
         point("drain.decided")
         return self._commit(writes, doors) if writes else 0
 
-    def _load(self, wanted: Collection[int]) -> tuple[dict[int, Snapshot], set[int]]:
-        """Give the snapshots, and the boards whose snapshot can't be read.
+    def _load(self, wanted: Collection[int]) -> tuple[dict[int, _Match], set[int]]:
+        """Give the matches, and the boards whose snapshot can't be read.
 
         Of those only the head is given: enough for a refusal, so that they stop nobody else.
         """
         boards = list(wanted)
-        snapshots, unreadable = {}, set()
-        for board, data in zip(boards, self._store.snapshots(boards), strict=True):
+        matches, unreadable = {}, set()
+        for board, (data, laid) in zip(boards, self._store.matches(boards), strict=True):
             try:
-                snapshots[board] = unpack_snapshot(data)
+                snapshot = unpack_snapshot(data)
             except msgspec.MsgspecError:
                 logger.exception("ALARM: the snapshot of match %d can't be read", board)
-                snapshots[board] = Snapshot((data or b"")[:32], initial())
+                snapshot = Snapshot((data or b"")[:32], initial())
                 unreadable.add(board)
-        return snapshots, unreadable
+            matches[board] = _Match(snapshot, laid)
+        return matches, unreadable
 
     def _decide(
-        self, task: _Task, snapshot: Snapshot, verdict: Rejected | None
-    ) -> tuple[Write, Snapshot] | None:
+        self, task: _Task, match: _Match, verdict: Rejected | None
+    ) -> tuple[Write, _Match] | None:
         """Decide and seal one command; None, with the reason in the log, when that failed."""
         try:
             with LIMITED:
-                if verdict is None and needs_seed(task.sent, snapshot.state):
-                    return self._draw(task, snapshot)
-                given = Given(task.entry.received)
-                decision = verdict or self._decider(task.sent, snapshot.state, given)
-                return _write(task, decision, snapshot)
+                state = match.snapshot.state
+                if verdict is None and needs_seed(task.sent, state):
+                    return self._draw(task, match)
+                given = Given(task.entry.received, replies=replies.unpack(match.laid))
+                return _write(task, verdict or self._decider(task.sent, state, given), match)
         except Exception:
             logger.exception(
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()
             )
             return None
 
-    def _draw(self, task: _Task, snapshot: Snapshot) -> tuple[Write, Snapshot]:
+    def _draw(self, task: _Task, match: _Match) -> tuple[Write, _Match]:
         """Decide and seal a command that may draw, with the shard's next seed."""
         if self._seeds is None:
             raise LostSeedsError("this drain was given no seeds")
         shard = task.entry.shard
         seed = self._seeds.next(shard, self._drawn.get(shard))
         given = Given(task.entry.received, seed)
-        write, after = _write(task, decide(task.sent, snapshot.state, given), snapshot)
+        write, after = _write(task, decide(task.sent, match.snapshot.state, given), match)
         if write.k:
             self._drawn[shard] = seed
         return write, after
@@ -271,15 +280,18 @@ class Drain:
         return sum(map(len, told.values()))
 
 
-def _write(task: _Task, decision: Decided | Rejected, snapshot: Snapshot) -> tuple[Write, Snapshot]:
-    """Give what the commit writes, and the snapshot the match's next command is decided on."""
-    entry, sent, state = task.entry, task.sent, snapshot.state
+def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Write, _Match]:
+    """Give what the commit writes, and the match as its next command is decided on."""
+    entry, sent, snapshot = task.entry, task.sent, match.snapshot
+    state, left = snapshot.state, match.laid
     draw = None
     if isinstance(decision, Decided):
         leaves, after = seal(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1, "")
         packed, refused = pack_snapshot(after), ""
         draw = decision.draw
+        if decision.replies is not None:
+            left = replies.pack(decision.replies)
     else:
         leaves, after = (seal_refusal(sent, decision, snapshot, entry.received),), snapshot
         tail = outcomes.tail(decision.code, state.seq, decision.sentence)
@@ -295,8 +307,10 @@ def _write(task: _Task, decision: Decided | Rejected, snapshot: Snapshot) -> tup
         leaves=leaves,
         snapshot=packed,
         due=due(after.state),
+        laid=match.laid,
+        left=left,
         refused=refused,
         chain=draw.chain if draw else 0,
         k=draw.k if draw else 0,
     )
-    return write, after
+    return write, _Match(after, left)

@@ -182,6 +182,13 @@ def due(state: MatchState) -> int:
     return clocks.due(state.clock, state.next) or 0
 
 
+def reminds(state: MatchState) -> bool:
+    """Tell whether what is due next is a reminder, and not a flag."""
+    if state.clock is None or state.next is None:
+        return False
+    return clocks.reminder(state.clock, state.next) is not None
+
+
 def _evolve(  # noqa: C901, PLR0911 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:

@@ -24,6 +24,7 @@ from infra.store.port import (
     Submission,
     Submitted,
     Turned,
+    Watermark,
     Write,
     refusal_field,
 )
@@ -34,6 +35,7 @@ class _Match(msgspec.Struct):
     events: list[bytes] = msgspec.field(default_factory=list)
     outcomes: dict[CommandId, bytes] = msgspec.field(default_factory=dict)
     refusals: dict[str, int] = msgspec.field(default_factory=dict)
+    replies: bytes = b""
 
 
 def _now() -> int:
@@ -58,6 +60,7 @@ class MemoryStore:
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
         self._matches: dict[int, _Match] = defaultdict(_Match)
+        self._due: dict[int, dict[int, int]] = defaultdict(dict)
         self._draws: dict[int, Draws] = {}
         self._anchors: dict[tuple[int, int], int] = {}
         self.aside: list[Entry] = []
@@ -112,6 +115,18 @@ class MemoryStore:
         """Give the snapshots."""
         return [self._matches[board].snapshot for board in boards]
 
+    def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+        """Give the snapshots with the replies laid ready."""
+        return [(self._matches[b].snapshot, self._matches[b].replies) for b in boards]
+
+    def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
+        """Store the replies laid ready."""
+        match = self._matches[board]
+        if (match.snapshot or b"")[:32] != head or match.replies != before:
+            return False
+        match.replies = after
+        return True
+
     def commit(self, writes: Sequence[Write]) -> list[Committed]:
         """Commit."""
         return [self._commit(write) for write in writes]
@@ -122,6 +137,8 @@ class MemoryStore:
         head = match.snapshot[:32] if match.snapshot else NO_HASH
         draws = self._draws.get(write.shard)
         if known is None and (head != write.head or (write.k and not _is_next(draws, write))):
+            return Conflict()
+        if known is None and write.snapshot is not None and match.replies != write.laid:
             return Conflict()
         self._inboxes[write.shard].pop(write.entry, None)
         self._tries[write.shard].pop(write.entry, None)
@@ -137,6 +154,8 @@ class MemoryStore:
         else:
             match.events.extend(write.leaves)
             match.snapshot = write.snapshot
+            match.replies = write.left
+            self._due[write.shard][write.board] = write.due
             match.refusals.clear()
         return Done(match.outcomes[write.id])
 
@@ -177,6 +196,15 @@ class MemoryStore:
         self.aside.append(entry)
         self._inboxes[entry.shard].pop(entry.id, None)
 
+    def now(self) -> int:
+        """Give the time that stamps what comes in."""
+        return self._clock()
+
+    def due(self, shard: int, now: int, count: int) -> list[int]:
+        """Give boards whose time has come."""
+        come = sorted((at, board) for board, at in self._due[shard].items() if 0 < at <= now)
+        return [board for _, board in come[:count]]
+
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Give a stored outcome."""
         return self._matches[board].outcomes.get(command)
@@ -197,3 +225,16 @@ class MemoryStore:
         """Give leaves of a shard's log."""
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
+
+    def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+        """Give the shards with new leaves; never waits, for nothing comes while it would."""
+        del block_ms
+        return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
+
+    def watermark(self) -> Watermark:
+        """Tell up to when the logs are complete."""
+        shards = range(self.shape().shards)
+        oldest = [next(iter(self._inboxes[shard].values()), None) for shard in shards]
+        now = self._clock()
+        at = min(now if entry is None else entry.received for entry in oldest)
+        return Watermark(at, tuple(len(self._logs[shard]) for shard in shards))

@@ -13,7 +13,12 @@ Guarantees, each with a test in the contract suite that every adapter passes:
     log order is commit order.
 5.  A snapshot read after a commit has returned is that commit's or a later one.
 6.  The same command id is given the same board number each time.
-7.  A seed is used by one commit at most, and none is skipped: a start whose seed is not the
+7.  What `watermark` tells holds for ever, as long as the server's clock does not run back: every
+    event older than its time is in the logs, below the ends it gives.
+8.  Replies are changed by who read them as they are, and a commit that was decided without those
+    that are there conflicts.
+9.  A match is due when the last commit of its events said, at no other time.
+10. A seed is used by one commit at most, and none is skipped: a start whose seed is not the
     chain's next conflicts. A chain's anchor is a leaf before any of its seeds is used.
 """
 
@@ -101,6 +106,12 @@ class Write(msgspec.Struct, frozen=True):
     """None for a refusal."""
     refused: str = ""
     """For a refusal: whose and at which ply; see `refusal_field`."""
+    due: int = 0
+    """When the match is next to be looked at by itself, ms; 0 for never. A refusal changes nothing."""
+    laid: bytes = b""
+    """The replies as they were decided on; empty for none."""
+    left: bytes = b""
+    """The replies after it. A refusal changes nothing."""
     chain: int = 0
     k: int = 0
     """Chain and number of the seed that a start draws with; 0 and 0 for all else."""
@@ -117,6 +128,15 @@ class Draws(msgspec.Struct, frozen=True):
     """s(0)."""
     index: int
     """Of the anchor's leaf in the shard's log."""
+
+
+class Watermark(msgspec.Struct, frozen=True):
+    """Up to when the logs are complete."""
+
+    at: int
+    """No event older than this time, in ms, will come any more."""
+    ends: tuple[int, ...]
+    """For each shard, the index that its log's next leaf had by then."""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -168,6 +188,17 @@ class Store(Protocol):
         """Give the snapshots, None where there is no match."""
         ...
 
+    def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+        """Give the snapshots, each with the replies laid ready in its match, empty for none."""
+        ...
+
+    def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
+        """Store the replies laid ready in a match; False when head or replies are not as read.
+
+        As durable as a commit when it returns True.
+        """
+        ...
+
     def commit(self, writes: Sequence[Write]) -> list[Committed]:
         """Commit, and return when it is as durable as the adapter is set to make it.
 
@@ -207,6 +238,14 @@ class Store(Protocol):
         """Take an entry that can't be decoded out of the inbox and keep it for an operator."""
         ...
 
+    def now(self) -> int:
+        """Give the time that stamps what comes in, ms."""
+        ...
+
+    def due(self, shard: int, now: int, count: int) -> list[int]:
+        """Give up to `count` boards of a shard whose `Write.due` has come, the oldest first."""
+        ...
+
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Give a stored outcome."""
         ...
@@ -225,6 +264,22 @@ class Store(Protocol):
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Give up to `count` leaves of a shard's log from index `start`, each with its index."""
+        ...
+
+    def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+        """Give the shards whose logs have leaves from these indexes on, one for each shard.
+
+        Waits up to `block_ms` for the first.
+        """
+        ...
+
+    def watermark(self) -> Watermark:
+        """Tell up to when the logs are complete.
+
+        That is the least, over the shards, of the received time of the oldest inbox entry, or of
+        the server's time where the inbox is empty. Whatever enters an inbox later is stamped
+        later, and what had entered earlier and waits no more was committed, so it is in the log.
+        """
         ...
 
 

@@ -25,6 +25,7 @@ from infra.store.port import (
     Submission,
     Submitted,
     Turned,
+    Watermark,
     Write,
     refusal_field,
 )
@@ -207,6 +208,33 @@ class RedisStore:
                 pipe.get(keys.snapshot(self._shard(board), board))
             return list(pipe.execute())
 
+    def now(self) -> int:
+        """Give the time that stamps what comes in."""
+        if self._clock is not None:
+            return self._clock()
+        seconds, micros = self._client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    def due(self, shard: int, now: int, count: int) -> list[int]:
+        """Give boards whose time has come."""
+        found: Any = self._client.zrangebyscore(keys.due(shard), 0, now, start=0, num=count)
+        return [int(board) for board in found]
+
+    def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+        """Give the snapshots with the replies laid ready."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in boards:
+                shard = self._shard(board)
+                pipe.mget(keys.snapshot(shard, board), keys.replies(shard, board))
+            return [(snapshot, replies or b"") for snapshot, replies in pipe.execute()]
+
+    def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
+        """Store the replies laid ready."""
+        shard = self._shard(board)
+        names = [keys.snapshot(shard, board), keys.replies(shard, board)]
+        (done,) = self._durably([(scripts.LAY_REPLIES, names, [head, before, after])])
+        return bool(done)
+
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Give a stored outcome."""
         name = keys.outcomes(self._shard(board), board)
@@ -241,6 +269,24 @@ class RedisStore:
             events = iter(pipe.execute())
         return [(i, next(events) if b"e" in fields else fields[b"l"]) for i, fields in rows]
 
+    def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+        """Give the shards with new leaves."""
+        # the entries after `<index>-0` begin with that leaf, the first of all being `0-1`
+        streams: Any = {keys.log(shard): f"{start}-0" for shard, start in enumerate(starts)}
+        found: Any = self._client.xread(streams, count=1, block=block_ms or None)
+        numbers = {keys.log(shard).encode(): shard for shard in range(len(starts))}
+        return sorted(numbers[name] for name, _ in found or [])
+
+    def watermark(self) -> Watermark:
+        """Tell up to when the logs are complete: one script a shard sees its inbox and its clock."""
+        now = "" if self._clock is None else str(self._clock())
+        calls: list[scripts.Call] = [
+            (scripts.WATERMARK, [keys.inbox(shard), keys.log(shard)], [now])
+            for shard in range(self.shape().shards)
+        ]
+        marks = scripts.call_all(self._client, calls)
+        return Watermark(min(int(at) for at, _ in marks), tuple(int(end) for _, end in marks))
+
 
 def _submitted(reply: Any) -> Submitted:
     match reply[0]:
@@ -272,6 +318,7 @@ def _committed(reply: Any) -> Committed:
 
 def _commit_call(shard: int, run: Sequence[Write]) -> scripts.Call:
     names = [keys.inbox(shard), keys.log(shard), keys.tries(shard), keys.draws(shard)]
+    names.append(keys.due(shard))
     places: dict[int, int] = {}
     args: list[scripts.Arg] = []
     for write in run:
@@ -283,8 +330,10 @@ def _commit_call(shard: int, run: Sequence[Write]) -> scripts.Call:
                 keys.events(shard, board),
                 keys.outcomes(shard, board),
                 keys.refusals(shard, board),
+                keys.replies(shard, board),
             ]
         args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
-        args += [write.refused, write.snapshot or "", write.chain, write.k]
+        args += [write.refused, write.snapshot or "", write.due]
+        args += [write.laid, write.left, write.chain, write.k]
         args += [len(write.leaves), *write.leaves]
     return scripts.COMMIT, names, args
