@@ -29,7 +29,7 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     total: int = 0
     """That all turns of a seat may take together."""
     days: int = 0
-    """That a turn may take: `forfeit` in other words, and the lesser holds."""
+    """That a turn may take: `forfeit` in other words; of both, the lesser holds."""
     bank: int = 0
     """That each seat begins with, and its turns use up."""
     increment: int = 0
@@ -95,8 +95,9 @@ _QUOTED: Final = 24  # of what can't be understood no more is looked at or quote
 def read_terms(flags: Sequence[str]) -> Terms:
     """Read words such as `--days=3`; what is not said is as in `Terms()`.
 
-    Names are read in any letter case. `unknown-option` for an unknown name, `bad-option` for a
-    repeated one and for a value that can't be read or is out of range.
+    `--days` and `--bank` take the place of the usual `--forfeittime`, which holds beside them only
+    where it is said too. Names are read in any letter case. `unknown-option` for an unknown name,
+    `bad-option` for a repeated one and for a value that can't be read or is out of range.
     """
     fields: dict[str, int] = {}
     said: set[str] = set()
@@ -107,7 +108,12 @@ def read_terms(flags: Sequence[str]) -> Terms:
             raise Refusal(Code.BAD_OPTION, f"--{name} is given twice; give it once")
         said.add(name)
         fields.update(_fields(name, value if equals else None))
-    return msgspec.structs.replace(Terms(), **fields)
+    return msgspec.structs.replace(_usual(fields), **fields)
+
+
+def _usual(fields: Mapping[str, int]) -> Terms:
+    """Give what holds where nothing is said: who sets a time of their own means no other."""
+    return Terms(forfeit=0) if fields.get("days") or fields.get("bank") else Terms()
 
 
 def _name(written: str) -> str:
@@ -161,7 +167,8 @@ def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
 
 def write_terms(terms: Terms) -> tuple[str, ...]:
     """Give the words that `read_terms` reads as these terms: sorted, defaults left out."""
-    return tuple(sorted(_words(terms, Terms())))
+    said = {"days": terms.days, "bank": terms.bank}
+    return tuple(sorted(_words(terms, _usual(said))))
 
 
 def _words(terms: Terms, usual: Terms) -> Iterator[str]:

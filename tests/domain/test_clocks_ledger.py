@@ -55,10 +55,12 @@ def test_after_the_reminder_only_the_flag_is_due_and_the_next_turn_has_its_own_r
     ("words", "days"),
     [
         ("--days=3", 3),
-        ("--days=30", 21),
+        ("--days=30", 30),
+        ("--days=30 --forfeittime=21", 21),
         ("--forfeittime=5", 5),
-        ("--forfeittime=0 --days=300", 300),
-        ("--forfeittime=0 --bank=10", 10),
+        ("--days=300", 300),
+        ("--bank=10", 10),
+        ("--bank=30+1 --forfeittime=21", 21),
         ("--bank=10+1 --totaltime=8", 8),
         ("--bank=10 --totaltime=11 --days=9", 9),
     ],
@@ -85,7 +87,7 @@ def test_there_is_no_reminder_at_the_deadline_or_after_it_or_where_none_is_wante
 
 
 def test_a_bank_pays_for_all_turns_and_each_own_move_adds_to_it():
-    clock = played(begun("--forfeittime=0 --bank=10+1"), 72, 1, 24, 2)
+    clock = played(begun("--bank=10+1"), 72, 1, 24, 2)
     assert used(clock, LIGHT) == 4 * DAY
     assert used(clock, DARK) == 3 * HOUR
     assert left(clock, LIGHT, LIGHT, clock.since + DAY) == (10 + 2 - 4 - 1) * DAY
@@ -100,7 +102,7 @@ def test_a_total_pays_for_all_turns_and_is_never_refilled():
 
 
 def test_a_reminder_comes_only_while_the_bank_outlasts_it():
-    clock = begun("--forfeittime=0 --bank=9 --nagtime=5")
+    clock = begun("--bank=9 --nagtime=5")
     assert reminder(clock, LIGHT) == MONDAY + 5 * DAY
     assert reminder(played(clock, 96, 1), LIGHT) is None
 
@@ -115,7 +117,7 @@ def test_what_is_left_is_nothing_once_the_flag_has_fallen():
 
 
 def test_a_flag_falls_at_once_where_the_last_turn_took_more_than_there_was():
-    clock = played(begun("--forfeittime=0 --bank=1"), 30, 1)
+    clock = played(begun("--bank=1"), 30, 1)
     assert ledger.deadline(clock, LIGHT) == clock.since
     assert left(clock, LIGHT, LIGHT, clock.since) == 0
 

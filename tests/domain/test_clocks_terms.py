@@ -57,14 +57,14 @@ def test_every_option_is_read():
         ("--forfeittime=3650", Terms(forfeit=3650)),
         ("--totaltime=1", Terms(total=1)),
         ("--totaltime=3650", Terms(total=3650)),
-        ("--days=1", Terms(days=1)),
-        ("--days=365", Terms(days=365)),
-        ("--bank=1", Terms(bank=1)),
-        ("--bank=1+0", Terms(bank=1)),
-        ("--bank=3650+365", Terms(bank=3650, increment=365)),
+        ("--days=1", Terms(forfeit=0, days=1)),
+        ("--days=365", Terms(forfeit=0, days=365)),
+        ("--bank=1", Terms(forfeit=0, bank=1)),
+        ("--bank=1+0", Terms(forfeit=0, bank=1)),
+        ("--bank=3650+365", Terms(forfeit=0, bank=3650, increment=365)),
         ("--weekends=on", Terms()),
         ("--WeekEnds=off", Terms(weekends=False)),
-        ("--DAYS=2", Terms(days=2)),
+        ("--DAYS=2", Terms(forfeit=0, days=2)),
     ],
 )
 def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expected):
@@ -159,13 +159,21 @@ def test_the_recorded_words_are_sorted_and_leave_defaults_out():
         "--unrated",
         "--weekends=off",
     )
-    words = ["--totaltime=90", "--forfeittime=0", "--nagtime=0", "--bank=10+1"]
-    assert write_terms(read_terms(words)) == (
-        "--bank=10+1",
-        "--forfeittime=0",
-        "--nagtime=0",
-        "--totaltime=90",
-    )
+    words = ["--totaltime=90", "--forfeittime=0", "--nagtime=0"]
+    assert write_terms(read_terms(words)) == ("--forfeittime=0", "--nagtime=0", "--totaltime=90")
+
+
+@pytest.mark.parametrize("own", ["--days=3", "--bank=10", "--bank=10+1"])
+def test_the_usual_limit_of_a_turn_holds_beside_days_or_a_bank_only_where_it_is_said(own):
+    assert read_terms([own]).forfeit == 0
+    assert read_terms([own, "--forfeittime=0"]) == read_terms([own])
+    assert read_terms([own, "--forfeittime=21"]).forfeit == 21
+    assert write_terms(read_terms([own, "--forfeittime=0"])) == (own,)
+    assert write_terms(read_terms([own, "--forfeittime=21"])) == (own, "--forfeittime=21")
+
+
+def test_the_usual_limit_of_a_turn_holds_beside_a_total():
+    assert read_terms(["--totaltime=90"]).forfeit == 21
 
 
 @given(terms())
@@ -188,19 +196,19 @@ def test_whatever_is_given_is_read_or_refused(flags):
     [
         ("", "21 days a move, a reminder after 7"),
         ("--days=1", "1 day a move"),
-        ("--days=30", "21 days a move, a reminder after 7"),
-        ("--days=30 --forfeittime=0", "30 days a move, a reminder after 7"),
+        ("--days=30", "30 days a move, a reminder after 7"),
+        ("--days=30 --forfeittime=21", "21 days a move, a reminder after 7"),
         ("--days=3 --nagtime=1", "3 days a move, a reminder after 1"),
         ("--days=3 --nagtime=3", "3 days a move"),
         (
-            "--forfeittime=0 --nagtime=0 --bank=10+1 --weekends=off --unrated",
+            "--nagtime=0 --bank=10+1 --weekends=off --unrated",
             "bank of 10 days and 1 more a move, weekends don't count, unrated",
         ),
-        ("--forfeittime=0 --bank=10", "bank of 10 days, a reminder after 7 days"),
-        ("--forfeittime=0 --bank=7", "bank of 7 days"),
-        ("--forfeittime=0 --bank=7+1", "bank of 7 days and 1 more a move, a reminder after 7 days"),
+        ("--bank=10", "bank of 10 days, a reminder after 7 days"),
+        ("--bank=7", "bank of 7 days"),
+        ("--bank=7+1", "bank of 7 days and 1 more a move, a reminder after 7 days"),
         (
-            "--bank=30 --totaltime=90 --nagtime=1",
+            "--bank=30 --totaltime=90 --nagtime=1 --forfeittime=21",
             "21 days a move, bank of 30 days, 90 days in all, a reminder after 1 day",
         ),
         ("--forfeittime=0 --totaltime=5", "5 days in all"),
@@ -222,7 +230,7 @@ def test_every_description_is_one_plain_line(agreed):
 def test_the_page_for_players_describes_terms_as_they_are():
     described = PAGE.read_text().partition("described as |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (?:`(.*)` )?\| (.*) \|$", described, re.MULTILINE)
-    assert len(rows) == 6
+    assert len(rows) == 9
     for words, line in rows:
         assert describe(read_terms(words.split())) == line
 
