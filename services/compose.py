@@ -19,7 +19,9 @@ from infra.embedded import socket_url
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
-from infra.scores import Scores
+from infra.projections.lists import Lists
+from infra.projections.notices import Notices
+from infra.projections.scores import Scores
 from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Store
@@ -122,6 +124,16 @@ class Composition:
 
     def _shards(self) -> int:
         return self.store.shape().shards
+
+    @cached_property
+    def lists(self) -> Lists:
+        """Who plays what."""
+        return Lists(self.data)
+
+    @cached_property
+    def notices(self) -> Notices:
+        """What players are told of their matches."""
+        return Notices(self.data)
 
     @cached_property
     def scores(self) -> Scores:

@@ -194,8 +194,11 @@ def _add_worker(commands: Commands) -> None:
     parser = _add(
         commands,
         "worker",
-        lambda arguments: _call("services.cli.worker", settings_of(arguments), arguments.name),
-        description="Decide commands, until told to stop.",
+        lambda arguments: _call(
+            "services.cli.worker", settings_of(arguments), arguments.name, arguments.role
+        ),
+        description="Decide commands, or keep lists up with them, until told to stop.",
     )
+    parser.add_argument("--role", choices=["command", "side"], default="command")
     parser.add_argument("--name", default="worker", help="what it calls itself in the log")
     add_settings(parser)

@@ -1,30 +1,55 @@
-"""The composition of a command worker, one of the processes that `matchpost serve` starts."""
+"""The composition of a worker, one of the processes that `matchpost serve` starts."""
 
 import logging
 import os
+import signal
+from collections.abc import Callable
+from threading import Event
 
 from infra.settings import Settings
 from services.cli import failures
 from services.compose import Composition
 from services.problems import FINE, UNKNOWN
 from services.serve.logs import log_to_stderr
-from workers import command
+from workers import command, side
 
 logger = logging.getLogger(__name__)
 
+SIDE_NICENESS = 5
+"""How far the side worker stands back: moves come first."""
 
-def run(settings: Settings, name: str) -> int:
-    """Decide commands until told to stop; gives the exit code.
 
-    What ends it otherwise, such as a server that went away, is a line in the log like all others.
+def run(settings: Settings, name: str, role: str) -> int:
+    """Decide commands (`command`) or feed projections (`side`) until told to stop.
+
+    Gives the exit code. What ends it otherwise, such as a server that went away, is a line in the
+    log like all others.
     """
     log_to_stderr(name)
     try:
-        with Composition(settings, listening=command.IDLE_SECONDS) as parts:
-            command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+        _run(settings, role)
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
         said = failures.line(error)
         logger.exception(said, exc_info=debug)
         return UNKNOWN
     return FINE
+
+
+def _run(settings: Settings, role: str) -> None:
+    if role == "side":
+        stopping = _told_to_stop()
+        os.nice(SIDE_NICENESS)
+        with Composition(settings) as parts:
+            side.run(parts.store, parts.data, stopping)
+        return
+    with Composition(settings, listening=command.IDLE_SECONDS) as parts:
+        command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+
+
+def _told_to_stop() -> Callable[[], bool]:
+    """Give a function that tells whether SIGTERM or SIGINT has come."""
+    told = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    return told.is_set

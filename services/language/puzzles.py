@@ -7,7 +7,7 @@ from domain.match.record import refold
 from domain.match.state import positions
 from domain.rules import pinned
 from domain.rules.api import Score
-from infra.scores import Row, puzzle_name
+from infra.projections.scores import Row, puzzle_name
 from services.language.answer import Answer
 from services.language.desk import Call
 

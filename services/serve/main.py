@@ -1,4 +1,4 @@
-"""`matchpost serve`: the server, the command workers and the keeper, on one machine."""
+"""`matchpost serve`: the server, the command workers, the side worker and the keeper, on one machine."""
 
 import logging
 import sys
@@ -10,16 +10,14 @@ from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
 from infra.lanes import Lanes
 from infra.queue import wake
-from infra.scores import Scores
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.serve.greeting import greeting
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
-from services.serve.workers import worker_child
+from services.serve.workers import side_child, worker_child
 from workers.keeper import Keeper
-from workers.scores import Scoring
 
 logger = logging.getLogger(__name__)
 
@@ -52,16 +50,9 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
     keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
-    scoring = Scoring(store, Scores(data))
-
-    def tick() -> None:
-        keeper.tick()  # first: nothing that goes wrong after it delays a move
-        scoring.catch_up()
-
+    workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     supervisor = Supervisor(
-        [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)],
-        tick=tick,
-        foundation=foundation,
+        [*workers, side_child(settings, url)], tick=keeper.tick, foundation=foundation
     )
     supervisor.run(started=lambda: _started(settings, url))
 

@@ -19,6 +19,14 @@ def console_script() -> Path:
 
 def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChild:
     """Give a command worker for the server at `redis_url`."""
+    return _child(f"worker-{number}", [], settings, redis_url)
+
+
+def side_child(settings: Settings, redis_url: str) -> ProcessChild:
+    """Give the side worker for the server at `redis_url`."""
+    return _child("side", ["--role", "side"], settings, redis_url)
+
+
+def _child(name: str, role: list[str], settings: Settings, redis_url: str) -> ProcessChild:
     env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": redis_url}
-    name = f"worker-{number}"
-    return ProcessChild(name, [str(console_script()), "worker", "--name", name], env=env)
+    return ProcessChild(name, [str(console_script()), "worker", "--name", name, *role], env=env)

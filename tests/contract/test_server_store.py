@@ -1,6 +1,7 @@
 """What only the store on a server promises."""
 
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -52,6 +53,26 @@ def test_the_servers_clock_stamps_the_received_time(redis_client: Redis) -> None
     (answer,) = store.submit([SUBMISSION])
     assert isinstance(answer, Queued)
     assert 0 <= answer.received - (seconds * 1000 + micros // 1000) < 60_000
+
+
+def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client: Redis) -> None:
+    make(redis_client)
+    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
+    assert store.watermark().at == 1234
+    make(redis_client).submit([SUBMISSION])
+    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 9_999_999_999_999)
+    (entry,) = store.waiting([7], 1)
+    assert store.watermark().at == entry.received
+
+
+def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
+    store = make(redis_client)
+    heard: list[list[int]] = []
+    listener = Thread(target=lambda: heard.append(store.news([0] * 8, block_ms=5_000)))
+    listener.start()
+    redis_client.xadd(keys.log(3), {"l": b"leaf"}, id="0-1")
+    listener.join()
+    assert heard == [[3]]
 
 
 def test_data_of_another_format_is_refused(redis_client: Redis) -> None:

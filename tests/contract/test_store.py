@@ -244,3 +244,39 @@ def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
     first, second = queue(store, 1, 2)
     store.set_aside(first)
     assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
+
+
+def test_news_names_the_shards_whose_logs_have_more(store: Store) -> None:
+    assert store.news([0, 0, 0, 0]) == []
+    (entry,) = queue(store, 1)
+    store.commit([moved(entry, 1, before=0, leaves=2)])
+    assert store.news([0, 0, 0, 0]) == [SHARD]
+    assert store.news([0, 0, 0, 1]) == [SHARD]
+    assert store.news([0, 0, 0, 2]) == []
+
+
+def test_waiting_for_news_ends_with_the_time(store: Store) -> None:
+    assert store.news([0, 0, 0, 0], block_ms=10) == []
+
+
+def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(
+    store: Store,
+) -> None:
+    first = queue(store, 1)[0]
+    store.submit([submission(2, board=4)])
+    assert store.watermark().at == first.received
+    store.commit([moved(first, 1, before=0)])
+    assert store.watermark().at >= first.received
+    (other,) = store.waiting([0], 10)
+    assert store.watermark().at == other.received
+
+
+def test_the_watermark_is_now_where_nothing_waits(store: Store) -> None:
+    before = store.watermark()
+    (entry,) = queue(store, 1)
+    assert entry.received >= before.at
+    assert before.ends == (0, 0, 0, 0)
+    store.commit([moved(entry, 1, before=0, leaves=2)])
+    after = store.watermark()
+    assert after.at >= entry.received
+    assert after.ends == (0, 0, 0, 2)

@@ -2,8 +2,7 @@
 
 import pytest
 from fakes.desk import FakeDesk, Terminal
-
-from workers.scores import Scoring
+from fakes.side import catch_up
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def solve(terminal, name, *moves):
 
 def test_a_puzzle_is_played_alone_and_comes_onto_the_leaderboard(terminal):
     first, second = solve(terminal, "alice", "a5"), solve(terminal, "bob", "a1")
-    Scoring(terminal.desk.store, terminal.desk.scores).catch_up()
+    catch_up(terminal.desk.store, terminal.desk.client)
     lines = terminal.do("one scores").text.splitlines()
     assert lines[0].endswith("the best scores")
     assert "40" in lines[1]  # what is proven stands beside
@@ -38,7 +37,7 @@ def test_a_set_of_solitaire_has_a_leaderboard_of_its_own(terminal):
         terminal.do("jump challenge alice -solitaire=a1,d2,e3,g4").sentence.split()[1].rstrip(",")
     )
     assert terminal.move_in("jump", board, "alice", "done").code == ""
-    Scoring(terminal.desk.store, terminal.desk.scores).catch_up()
+    catch_up(terminal.desk.store, terminal.desk.client)
     assert terminal.do("jump scores").text.endswith("nobody has finished it yet")
     own = terminal.do("jump scores -solitaire=d2,a1,e3,g4").text
     assert f"(match {board})" in own

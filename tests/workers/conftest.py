@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import fakeredis
 import pytest
 from fakes.bench import Bench
 from redis import Redis
@@ -22,3 +23,13 @@ def cpu_limit() -> Iterator[None]:
     before = signal.signal(signal.SIGVTALRM, guard._out_of_time)
     yield
     signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.fixture(params=["fakeredis", "valkey"])
+def shelf_client(request: pytest.FixtureRequest) -> Iterator[Redis]:
+    """A server for projections, which need nothing that only a real one has."""
+    if request.param == "fakeredis":
+        with fakeredis.FakeRedis() as client:
+            yield client
+    else:
+        yield request.getfixturevalue("redis_client")

@@ -3,11 +3,11 @@
 import msgspec
 from fakes.bench import Bench
 from fakes.given import ALICE, BOB, CAROL
+from fakes.side import catch_up
 from redis import Redis
 
 from domain.match.commands import Move, Resign, Start
-from infra.scores import Row, Scores
-from workers.scores import Scoring
+from infra.projections.scores import Row, Scores
 
 
 def solve(bench: Bench, board: int, account: bytes, *moves: str) -> None:
@@ -23,11 +23,10 @@ def standing(client: Redis) -> list[tuple[bytes, int]]:
 
 
 def test_finished_puzzles_are_ranked_by_score_and_then_by_who_was_first(bench: Bench) -> None:
-    scoring = Scoring(bench.store, Scores(bench.client))
     solve(bench, 1, ALICE, "a5")
     solve(bench, 2, BOB, "a1")
     solve(bench, 3, CAROL, "a5")
-    scoring.catch_up()
+    catch_up(bench.store, bench.client)
     # a1 is on more lines than a5; alice was before carol
     assert standing(bench.client) == [(BOB, 2), (ALICE, 1), (CAROL, 3)]
 
@@ -35,16 +34,16 @@ def test_finished_puzzles_are_ranked_by_score_and_then_by_who_was_first(bench: B
 def test_a_player_stands_with_the_best_of_several(bench: Bench) -> None:
     solve(bench, 1, ALICE, "a5")
     solve(bench, 2, ALICE, "a1")
-    Scoring(bench.store, Scores(bench.client)).catch_up()
+    catch_up(bench.store, bench.client)
     assert standing(bench.client) == [(ALICE, 2)]
 
 
 def test_the_best_position_counts_though_it_was_left(bench: Bench) -> None:
     solve(bench, 1, ALICE, "a1", "-a1", "a5")
-    Scoring(bench.store, Scores(bench.client)).catch_up()
+    catch_up(bench.store, bench.client)
     (row,) = Scores(bench.client).best("one", 1)
     solve(bench, 2, BOB, "a1")
-    Scoring(bench.store, Scores(bench.client)).catch_up()
+    catch_up(bench.store, bench.client)
     assert Scores(bench.client).best("one", 2)[1].rank == row.rank
     assert standing(bench.client) == [(ALICE, 1), (BOB, 2)]
 
@@ -53,7 +52,7 @@ def test_a_puzzle_that_goes_on_does_not_count_yet(bench: Bench) -> None:
     bench.send(ALICE, Start(rules="one/1", options=(), seats=(ALICE,)), 1)
     bench.send(ALICE, Move(text="a5"), 1)
     bench.drain()
-    Scoring(bench.store, Scores(bench.client)).catch_up()
+    catch_up(bench.store, bench.client)
     assert standing(bench.client) == []
 
 
@@ -62,23 +61,8 @@ def test_games_for_several_have_no_place_on_it(bench: Bench) -> None:
     bench.send(ALICE, Resign())
     bench.send(CAROL, Resign())
     bench.drain()
-    Scoring(bench.store, Scores(bench.client)).catch_up()
+    catch_up(bench.store, bench.client)
     assert Scores(bench.client).best("pow2", 10) == []
-    assert Scores(bench.client).read()[1] == len(bench.store.leaves(1, 0, 100))
-
-
-def test_reading_everything_again_changes_nothing(bench: Bench) -> None:
-    for board, account in enumerate((ALICE, BOB, CAROL), 1):
-        solve(bench, board, account, "a5")
-    scoring = Scoring(bench.store, Scores(bench.client))
-    scoring.catch_up()
-    before = Scores(bench.client).best("one", 10)
-    bench.client.delete("{p:scores}:read")
-    scoring.catch_up()
-    assert Scores(bench.client).best("one", 10) == before
-    bench.client.delete("{p:scores}:read", "{p:scores}:one")
-    scoring.catch_up()
-    assert Scores(bench.client).best("one", 10) == before
 
 
 def test_a_rows_text_sorts_as_it_ranks_and_comes_back() -> None:

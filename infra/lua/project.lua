@@ -1,0 +1,24 @@
+-- Writes what a projection makes of some leaves, together with how far it has read by then.
+--
+-- KEYS  1 checkpoint  2 hold; then the keys written
+-- ARGV  1 checkpoint as it was read  2 the new one; then for each command: how many words follow,
+--       its name, which of the written keys (1..), and its arguments
+-- Returns  'done' | 'moved' (the checkpoint is another, or gone) | 'held' (somebody compares what
+--          is there); both have written nothing
+--
+-- Redis has no rollback: a server without memory refuses the first write, before all else.
+
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return 'moved'
+end
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  return 'held'
+end
+redis.call('SET', KEYS[1], ARGV[2])
+local at = 3
+while at <= #ARGV do
+  local last = at + tonumber(ARGV[at])
+  redis.call(ARGV[at + 1], KEYS[tonumber(ARGV[at + 2]) + 2], unpack(ARGV, at + 3, last))
+  at = last + 1
+end
+return 'done'

@@ -1,0 +1,276 @@
+"""Where a projection stands on the server: its generations, how far each has read, who builds one.
+
+The checkpoint is a generation's heart. It changes in the same script as the data, and only from
+the value that the writer has read: so a writer that was overtaken, or whose generation was
+replaced, writes nothing, and several writers do no harm.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Self
+
+import msgspec
+import redis
+
+from infra import keys, scripts
+from infra.projections.specs import Spec
+
+BUILDING_MS: Final = 30_000
+"""How long a builder may be silent before another may begin."""
+
+LINGER_SECONDS: Final = 60
+"""How long a replaced generation can still be read by who has just looked the pointer up."""
+
+Arg = str | bytes | int
+
+Write = tuple[Arg, ...]
+"""A command on one key: its name, the key within the generation, its arguments."""
+
+Read = tuple[Arg, ...]
+"""The same, for a command that changes nothing."""
+
+Place = tuple[int, int, int]
+"""Where an event stands among all: time in ms, board, seq."""
+
+STUCK: Final = "stuck"
+
+_STEP: Final = 1_000
+
+
+class BusyError(Exception):
+    """The projection is being built or compared elsewhere; the message says so."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True, array_like=True):
+    """How far a generation has read."""
+
+    version: int
+    counts: tuple[int, ...]
+    """Of each shard's log, how many leaves are in."""
+    last: Place = (0, 0, 0)
+    """Of those that go by time: the last event that is in; what is younger may wait."""
+    late: bool = False
+    """Whether an event came that belongs before `last`: the order is broken, it must be made anew."""
+
+    @classmethod
+    def zero(cls, spec: Spec, shards: int) -> Self:
+        """Give the checkpoint of a generation that has read nothing."""
+        return cls(spec.version, (0,) * shards)
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(Checkpoint)
+
+
+class Generation(msgspec.Struct, frozen=True):
+    """One making of a projection."""
+
+    name: str
+    number: int
+
+    def key(self, rest: str) -> str:
+        """Name a key of its own."""
+        return keys.generation(self.name, self.number, rest)
+
+    @property
+    def mark(self) -> str:
+        """Name its checkpoint."""
+        return self.key("at")
+
+    @property
+    def held(self) -> str:
+        """Name what keeps it unchanged."""
+        return self.key("hold")
+
+    @property
+    def stuck(self) -> str:
+        """Name the hash of what it could not take in."""
+        return self.key(STUCK)
+
+    def reads(self, pipe: Any, reads: Iterable[Read]) -> None:
+        """Put reads into a pipeline."""
+        for command, key, *args in reads:
+            pipe.execute_command(command, self.key(str(key)), *args)
+
+    def change(
+        self, before: Checkpoint, after: Checkpoint, writes: Sequence[Write]
+    ) -> scripts.Call:
+        """Give the script call that makes the writes, if the checkpoint is as it was read."""
+        places: dict[str, int] = {}
+        args: list[Arg] = [_ENCODER.encode(before), _ENCODER.encode(after)]
+        for command, key, *rest in writes:
+            place = places.setdefault(str(key), len(places) + 1)
+            args += [len(rest) + 2, command, place, *rest]
+        names = [self.mark, self.held, *(self.key(key) for key in places)]
+        return scripts.PROJECT, names, args
+
+
+class Stuck(msgspec.Struct, frozen=True, array_like=True):
+    """Something that a generation could not take in."""
+
+    what: str
+    """Such as `leaf 17 of shard 3`."""
+    since: int
+    """Milliseconds, by the clock of who tried."""
+    error: str
+
+
+class Shelf:
+    """The generations of one projection. Errors of the server pass through."""
+
+    def __init__(self, client: redis.Redis, spec: Spec) -> None:
+        self.spec = spec
+        self._client = client
+
+    def _key(self, rest: str) -> str:
+        return keys.projection(self.spec.name, rest)
+
+    # reading
+
+    def live(self) -> tuple[int, Generation] | None:
+        """Give the generation that is read, and its version; None before there is any."""
+        return parse_pointer(self.spec.name, self._client.get(self._key("live")))
+
+    def checkpoint(self, generation: Generation) -> Checkpoint | None:
+        """Tell how far a generation has read; None when it is gone."""
+        found: Any = self._client.get(generation.mark)
+        return None if found is None else _DECODER.decode(found)
+
+    def stuck(self, generation: Generation) -> Mapping[str, Stuck]:
+        """Give what it could not take in, by shard, or by `order`."""
+        found: Any = self._client.hgetall(generation.stuck)
+        return {
+            where.decode(): msgspec.msgpack.decode(data, type=Stuck)
+            for where, data in found.items()
+        }
+
+    def note_stuck(self, generation: Generation, where: str, stuck: Stuck) -> None:
+        """Note what it could not take in."""
+        self._client.hset(generation.stuck, where, msgspec.msgpack.encode(stuck))
+
+    # building
+
+    @property
+    def is_building(self) -> bool:
+        """Whether somebody builds another generation."""
+        return bool(self._client.exists(self._key("building")))
+
+    def begin(self, token: str, shards: int) -> Generation:
+        """Make an empty generation; `BusyError` when somebody is building one.
+
+        What builders before have left behind when they were killed is taken away.
+        """
+        if not self._client.set(self._key("building"), token, nx=True, px=BUILDING_MS):
+            raise BusyError(f"{self.spec.name} are being rebuilt already; wait for that")
+        self.sweep()
+        generation = Generation(self.spec.name, int(self._client.incr(self._key("last"))))
+        # a zombie whose mark has expired makes a generation that the next builder sweeps
+        self._client.set(generation.mark, _ENCODER.encode(Checkpoint.zero(self.spec, shards)))
+        return generation
+
+    def renew(self, token: str) -> None:
+        """Go on building; `BusyError` when too long has passed and another may have begun."""
+        if not self._mark(self._key("building"), token, BUILDING_MS):
+            raise BusyError(
+                f"the rebuild of {self.spec.name} was silent for too long, and is given up"
+            )
+
+    def swap(
+        self, generation: Generation, checkpoint: Checkpoint, ends: Sequence[int], token: str
+    ) -> bool:
+        """Put a generation in the place of the live one, which then lingers for those who read it.
+
+        Nothing happens, and False is given, unless the new one is where `checkpoint` says and has
+        read at least what the live one has, as far as the logs go: up to `ends`.
+        """
+        pointer: Any = self._client.get(self._key("live"))
+        before = parse_pointer(self.spec.name, pointer)
+        old = before[1] if before else None
+        stand: Any = self._client.get(old.mark) if old else None
+        if stand is not None and not _reaches(checkpoint, _DECODER.decode(stand), ends):
+            return False
+        names = [self._key("live"), old.mark if old else self._key("none")]
+        names += [generation.mark, self._key("building")]
+        new = f"{self.spec.version}:{generation.number}"
+        args: list[Arg] = [pointer or "", new, stand or "", _ENCODER.encode(checkpoint), token]
+        if not scripts.call(self._client, scripts.SWAP, names, args):
+            return False
+        self.sweep()
+        return True
+
+    def drop(self, generation: Generation, token: str) -> None:
+        """Take away a generation that was never read, and let others build."""
+        self._client.delete(generation.mark)
+        for names in self.keys_of(generation):
+            self._client.unlink(*names)
+        self._mark(self._key("building"), token, 0)
+
+    def sweep(self) -> None:
+        """Let all that belongs to no generation in use vanish in a while.
+
+        Only who holds the mark `building` may call this, before there is a generation of its own
+        or after it has become the live one.
+        """
+        live = self.live()
+        kept = [self._key(rest) for rest in ("live", "last", "building")]
+        own = live[1].key("") if live else None
+        for names in self._scan(self._key("")):
+            gone = [n for n in names if n not in kept and not (own and n.startswith(own))]
+            self._fade(gone)
+
+    def _fade(self, names: Sequence[str]) -> None:
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                if name.endswith(":at"):
+                    pipe.delete(name)  # so that nobody writes to it any more
+                else:
+                    pipe.expire(name, LINGER_SECONDS, nx=True)
+            pipe.execute()
+
+    # holding
+
+    def hold(self, generation: Generation, token: str) -> None:
+        """Keep a generation as it is; `BusyError` when somebody else does."""
+        if not self._client.set(generation.held, token, nx=True, px=BUILDING_MS):
+            raise BusyError(f"{generation.name} are being compared already; wait for that")
+
+    def keep_hold(self, generation: Generation, token: str) -> None:
+        """Go on holding; `BusyError` when it has changed meanwhile, or may have."""
+        if not self._mark(generation.held, token, BUILDING_MS):
+            raise BusyError(f"{generation.name} could not be kept still long enough; try again")
+
+    def release(self, generation: Generation, token: str) -> None:
+        """Let a generation change again."""
+        self._mark(generation.held, token, 0)
+
+    def _mark(self, name: str, token: str, milliseconds: int) -> bool:
+        return bool(scripts.call(self._client, scripts.MARK, [name], [token, milliseconds]))
+
+    # what there is
+
+    def keys_of(self, generation: Generation) -> Iterator[list[str]]:
+        """Give the names of a generation's keys, some at a time; a name may come twice."""
+        return self._scan(generation.key(""))
+
+    def _scan(self, beginning: str) -> Iterator[list[str]]:
+        cursor = 0
+        while True:
+            found: Any = self._client.scan(cursor, match=f"{beginning}*", count=_STEP)
+            cursor, names = found
+            yield [name.decode() for name in names]
+            if not cursor:
+                return
+
+
+def parse_pointer(name: str, value: Any) -> tuple[int, Generation] | None:
+    """Read a pointer: the version and the generation."""
+    if value is None:
+        return None
+    version, number = value.split(b":")
+    return int(version), Generation(name, int(number))
+
+
+def _reaches(one: Checkpoint, other: Checkpoint, ends: Sequence[int]) -> bool:
+    """Tell whether one has read what the other has, less what the logs have lost since."""
+    counts = zip(one.counts, other.counts, ends, strict=True)
+    far = all(mine >= min(theirs, end) for mine, theirs, end in counts)
+    return far and (one.last >= other.last or other.late)

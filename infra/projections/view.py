@@ -1,0 +1,56 @@
+"""What all readers of projections have in common: they look up which generation is read."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Final
+
+import redis
+
+from infra import keys
+from infra.projections.shelf import Generation, parse_pointer
+from infra.projections.specs import Spec
+
+_PAGE: Final = 500
+
+
+class View:
+    """Reads one projection. Errors of the server pass through.
+
+    Before anything was projected everything is empty. `LookupError`, with a sentence, while the
+    data are of another version than this program's: the side worker makes them anew.
+    """
+
+    spec: ClassVar[Spec]
+
+    def __init__(self, client: redis.Redis) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+
+    def _generation(self) -> Generation:
+        """Give the generation that is read; an empty one where there is none.
+
+        One that is replaced meanwhile lingers, so an answer may take several questions.
+        """
+        name = self.spec.name
+        found = parse_pointer(name, self._client.get(keys.projection(name, "live")))
+        if found is None:
+            return Generation(name, 0)
+        version, generation = found
+        if version != self.spec.version:
+            raise LookupError(
+                f"{name} are of version {version} and are made anew for this server, "
+                f"which reads version {self.spec.version}; try again later"
+            )
+        return generation
+
+    def _fields(self, key: str, fields: Iterable[Any]) -> list[bytes | None]:
+        """Give fields of a hash, None for those that are not there."""
+        wanted = list(fields)
+        return list(self._client.hmget(key, wanted)) if wanted else []
+
+    def _members(self, key: str, *, newest: bool) -> Iterator[bytes]:
+        """Give the members of a sorted set, read in pages as they are asked for."""
+        for start in range(0, 1 << 62, _PAGE):
+            page = self._client.zrange(key, start, start + _PAGE - 1, desc=newest)
+            yield from page
+            if len(page) < _PAGE:
+                return

@@ -1,0 +1,56 @@
+"""Events of matches, told in short."""
+
+from domain.match.events import (
+    AccountId,
+    Challenged,
+    Ended,
+    MatchStarted,
+    Moved,
+    Offered,
+    Resigned,
+    Undone,
+)
+from fakes.given import ALICE, BOB, CAROL
+
+
+def started(
+    *seats: AccountId, turn: int | None = 0, rules: str = "pow2/1", options: tuple[str, ...] = ()
+) -> MatchStarted:
+    """A match begins, of alice and bob if nobody is named."""
+    players = seats or (ALICE, BOB)
+    return MatchStarted(rules=rules, options=options, seats=players, setup=None, next=turn)
+
+
+def three(turn: int | None = 0) -> MatchStarted:
+    """A match of three begins."""
+    return started(ALICE, BOB, CAROL, turn=turn, rules="halves/1")
+
+
+def challenged(*seats: AccountId) -> Challenged:
+    """A match is called for."""
+    return Challenged(rules="halves/1", options=(), seats=seats or (ALICE, BOB), text=b"text")
+
+
+def moved(ply: int, seat: int, turn: int | None, *, queued: bool = False) -> Moved:
+    """A move."""
+    return Moved(ply=ply, seat=seat, move="a1", next=turn, queued=queued)
+
+
+def resigned(seat: int, turn: int | None = None) -> Resigned:
+    """A seat gives up."""
+    return Resigned(seat=seat, next=turn)
+
+
+def undone(ply: int, turn: int) -> Undone:
+    """Moves are taken back."""
+    return Undone(ply=ply, next=turn)
+
+
+def offered(seat: int, kind: str = "draw") -> Offered:
+    """An offer."""
+    return Offered(seat=seat, kind=kind)
+
+
+def ended(*winners: int, reason: str = "goal") -> Ended:
+    """The end."""
+    return Ended(winners=winners, reason=reason)

@@ -1,0 +1,185 @@
+"""Who plays what: given events, when they are read, then these lists."""
+
+import pytest
+from fakes.given import ALICE, BOB, CAROL
+from fakes.logs import ANCHOR, REFUSAL, Logs
+from fakes.side import catch_up
+from fakes.stories import challenged, ended, moved, offered, resigned, started, three, undone
+from redis import Redis
+
+from domain.match.events import THE_SERVER, Answered, Declined, Flagged, Gathered, Nagged
+from domain.match.state import Reason
+from infra.projections.lists import Counts, Lists, Row, State
+
+
+@pytest.fixture
+def logs() -> Logs:
+    return Logs()
+
+
+def read(logs: Logs, client: Redis) -> Lists:
+    catch_up(logs.store, client)
+    return Lists(client)
+
+
+def boards(rows: list[Row]) -> list[int]:
+    return [row.board for row in rows]
+
+
+def row_of(logs: Logs, client: Redis, board: int = 1) -> Row:
+    (row,) = read(logs, client).rows([board])
+    assert row is not None
+    return row
+
+
+def test_before_anything_was_read_all_lists_are_empty(shelf_client: Redis) -> None:
+    lists = Lists(shelf_client)
+    assert lists.of(ALICE) == lists.playing("pow2") == []
+    assert lists.counts(ALICE) == Counts(0, 0, 0)
+    assert lists.rows([1]) == [None]
+
+
+def test_a_match_is_active_for_its_players_and_waits_for_one(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, started())
+    lists = read(logs, shelf_client)
+    assert boards(lists.of(ALICE, State.NEXT)) == [1]
+    assert lists.of(BOB, State.NEXT) == []
+    for account in (ALICE, BOB):
+        assert boards(lists.of(account, State.ACTIVE)) == [1]
+        assert boards(lists.of(account)) == [1]
+        assert lists.of(account, State.INACTIVE) == []
+    assert lists.counts(ALICE) == Counts(next=1, active=1, inactive=0)
+    assert lists.of(CAROL) == []
+
+
+def test_a_row_tells_what_a_list_shows(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, started(options=("-fast",)))
+    logs.add(1, 200, ALICE, moved(1, 0, 1))
+    logs.add(1, 300, ALICE, offered(0))
+    assert row_of(logs, shelf_client) == Row(
+        board=1,
+        seq=3,
+        rules="pow2/1",
+        options=("-fast",),
+        seats=(ALICE, BOB),
+        waits=(1,),
+        since=200,
+        ply=1,
+        at=300,
+    )
+
+
+def test_a_move_passes_the_turn(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, started())
+    catch_up(logs.store, shelf_client)
+    logs.add(1, 200, ALICE, moved(1, 0, 1))
+    lists = read(logs, shelf_client)
+    assert lists.of(ALICE, State.NEXT) == []
+    assert boards(lists.of(BOB, State.NEXT)) == [1]
+
+
+def test_who_moves_again_waits_since_the_last_move(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, started(), moved(1, 0, 1))
+    logs.add(1, 250, BOB, moved(2, 1, 1))
+    row = row_of(logs, shelf_client)
+    assert (row.next, row.since) == (1, 250)
+
+
+def test_an_undo_gives_the_turn_back(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, started(), moved(1, 0, 1), offered(0, "undo"))
+    logs.add(1, 200, BOB, Answered(seat=1, kind="undo", accept=True), undone(0, 0))
+    row = row_of(logs, shelf_client)
+    assert (row.next, row.ply, row.since, row.seq) == (0, 0, 200, 5)
+
+
+def test_an_ended_match_is_inactive_with_its_result(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, started(), moved(1, 0, None), ended(0))
+    lists = read(logs, shelf_client)
+    for account in (ALICE, BOB):
+        assert lists.counts(account) == Counts(0, 0, 1)
+        assert boards(lists.of(account, State.INACTIVE)) == [1]
+    (row,) = lists.of(ALICE)
+    assert (row.winners, row.reason, row.over, row.next) == ((0,), "goal", True, None)
+    assert lists.playing("pow2") == []
+
+
+def test_of_the_turns_the_longest_wait_is_first_and_of_the_ended_the_last(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    for board, at in ((1, 300), (2, 100), (3, 200)):
+        logs.add(board, at, ALICE, started())
+    lists = read(logs, shelf_client)
+    assert boards(lists.of(ALICE, State.NEXT)) == [2, 3, 1]
+    assert boards(lists.of(ALICE, State.ACTIVE)) == [3, 2, 1]
+    for board, at in ((1, 500), (2, 600)):
+        logs.add(board, at, ALICE, resigned(0), ended(1))
+    lists = read(logs, shelf_client)
+    assert boards(lists.of(ALICE, State.INACTIVE)) == [2, 1]
+    assert boards(lists.of(ALICE, State.ALL)) == [3, 2, 1]
+
+
+def test_lists_can_be_of_one_game_and_come_in_pages(logs: Logs, shelf_client: Redis) -> None:
+    for board in range(1, 21):
+        rules = "pow2/1" if board % 2 else "torere/1"
+        logs.add(board, board, ALICE, started(rules=rules))
+    lists = read(logs, shelf_client)
+    assert boards(lists.of(ALICE, State.ACTIVE, "torere", count=3)) == [20, 18, 16]
+    assert boards(lists.of(ALICE, State.ACTIVE, "torere", start=3, count=3)) == [14, 12, 10]
+    assert boards(lists.of(ALICE, State.ACTIVE, start=18)) == [2, 1]
+    assert lists.of(ALICE, State.ACTIVE, "tor") == []
+    assert boards(lists.playing("pow2", count=2)) == [19, 17]
+    assert boards(lists.playing("torere", start=9)) == [2]
+
+
+def test_a_match_that_gathers_waits_for_those_who_have_not_accepted(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, challenged(ALICE, BOB, CAROL))
+    logs.add(1, 200, CAROL, Gathered(seat=2, text=b""))
+    row = row_of(logs, shelf_client)
+    assert (row.waits, row.next, row.started) == ((1,), None, False)
+    lists = Lists(shelf_client)
+    assert boards(lists.of(BOB, State.NEXT)) == [1]
+    assert lists.of(CAROL, State.NEXT) == lists.of(ALICE, State.NEXT) == []
+    logs.add(1, 300, BOB, Gathered(seat=1, text=b""), three(turn=2))
+    row = row_of(logs, shelf_client)
+    assert (row.waits, row.next, row.started) == ((2,), 2, True)
+
+
+def test_a_declined_match_counts_for_nothing(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, challenged())
+    logs.add(1, 200, BOB, Declined(seat=1), ended(reason=Reason.DECLINED))
+    row = row_of(logs, shelf_client)
+    assert (row.winners, row.over, row.started) == ((), True, False)
+
+
+@pytest.mark.parametrize("leave", [resigned(1, turn=2), Flagged(seat=1, next=2)])
+def test_of_three_one_may_leave_and_the_others_play_on(
+    logs: Logs, shelf_client: Redis, leave: object
+) -> None:
+    logs.add(1, 100, ALICE, three(), moved(1, 0, 1))
+    logs.add(1, 200, THE_SERVER, leave)  # type: ignore[arg-type]
+    row = row_of(logs, shelf_client)
+    assert (row.left, row.waits, row.over, row.since) == ((1,), (2,), False, 200)
+
+
+def test_reminders_offers_and_answers_leave_the_turn_where_it_is(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, started())
+    logs.add(1, 200, THE_SERVER, Nagged(seat=0))
+    logs.add(1, 300, BOB, offered(1))
+    logs.add(1, 400, ALICE, Answered(seat=0, kind="draw", accept=False))
+    row = row_of(logs, shelf_client)
+    assert (row.waits, row.since, row.at, row.seq) == ((0,), 100, 400, 4)
+
+
+def test_refusals_and_anchors_are_passed_over(logs: Logs, shelf_client: Redis) -> None:
+    logs.add_leaf(1, ANCHOR)
+    logs.add(1, 100, ALICE, started())
+    for _ in range(3):
+        logs.add_leaf(1, REFUSAL)
+    logs.add(1, 200, ALICE, moved(1, 0, 1))
+    assert row_of(logs, shelf_client).seq == 2

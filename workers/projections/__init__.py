@@ -1,0 +1,14 @@
+"""The projections as they are fed from the logs: pure folds, the feed that runs them, rebuilding."""
+
+from typing import Final
+
+from workers.projections.lists import ListsProjection
+from workers.projections.notices import NoticesProjection
+from workers.projections.projection import Projection
+from workers.projections.scores import ScoresProjection
+
+PROJECTIONS: Final[tuple[Projection, ...]] = (
+    ListsProjection(),
+    NoticesProjection(),
+    ScoresProjection(),
+)

@@ -1,0 +1,193 @@
+"""Reads the logs for all projections at once: every leaf is decoded once, and made a fact.
+
+A refusal or an anchor tells nothing here. An event is understood with the first of its match, which
+never changes and is remembered; one that ends a match comes with the match's whole history. So
+no projection keeps rows for that: what it takes is in the lists that the log's references lead to,
+and whoever moves those to an archive has to keep them as readable as the log itself.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+import msgspec
+from redis.exceptions import ResponseError
+
+from domain.match.events import (
+    Challenged,
+    Ended,
+    Envelope,
+    Flagged,
+    MatchStarted,
+    Moved,
+    Resigned,
+    Undone,
+    decode,
+)
+from domain.ratings import ranking
+from infra.store.port import Store
+from workers.projections.projection import Cast, Fact, Finished
+
+BATCH: Final = 1_000
+"""About how many leaves are read together: few enough to fold in milliseconds."""
+
+_CASTS: Final = 50_000
+"""Matches whose beginning is remembered."""
+
+_FIRST_TEXT: Final = 0x80
+"""MessagePack: below it a byte is a number, which is how an event begins behind its length."""
+
+
+class Leaf(msgspec.Struct, frozen=True):
+    """A leaf of a shard's log; `fact` is None where it is no event."""
+
+    shard: int
+    index: int
+    fact: Fact | None
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """A leaf that can't be made a fact, and why."""
+
+    shard: int
+    index: int
+    error: Exception
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Some leaves that follow a checkpoint, those of each shard in order."""
+
+    start: tuple[int, ...]
+    leaves: tuple[Leaf, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+    """Of each shard where there is one, the first; what follows it is not read."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many leaves of each shard's log are in after it."""
+        counts = list(self.start)
+        for leaf in self.leaves:
+            counts[leaf.shard] = leaf.index + 1
+        return tuple(counts)
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The events among the leaves."""
+        return [leaf.fact for leaf in self.leaves if leaf.fact is not None]
+
+
+def is_event(leaf: bytes) -> bool:
+    """Tell whether a leaf is an event: others begin with text, see `domain.match.events`."""
+    return leaf[1] < _FIRST_TEXT
+
+
+def rated(started: MatchStarted) -> bool:
+    """Tell whether a match counts for ratings; one without terms of time does."""
+    return started.terms is None or started.terms.rated
+
+
+class Reader:
+    """Reads leaves. Errors of the server pass through; those of a leaf are told in the chunk."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._casts: OrderedDict[int, Cast] = OrderedDict()
+
+    def read(
+        self,
+        start: tuple[int, ...],
+        without: Collection[int] = (),
+        until: Sequence[int] | None = None,
+    ) -> Chunk:
+        """Give what follows these indexes, but not of the shards `without`, nor from `until` on."""
+        new = [shard for shard in self._store.news(start) if shard not in without]
+        if until is not None:
+            new = [shard for shard in new if start[shard] < until[shard]]
+        each = max(1, BATCH // max(1, len(new)))
+        leaves: list[Leaf] = []
+        unreadable: list[Unreadable] = []
+        for shard in new:
+            most = each if until is None else min(each, until[shard] - start[shard])
+            for leaf in self._leaves(shard, start[shard], most):
+                if isinstance(leaf, Unreadable):
+                    unreadable.append(leaf)
+                else:
+                    leaves.append(leaf)
+        return Chunk(start, tuple(leaves), tuple(unreadable))
+
+    def _leaves(self, shard: int, start: int, count: int) -> Iterator[Leaf | Unreadable]:
+        """Give leaves up to the first that can't be read."""
+        try:
+            found = self._store.leaves(shard, start, count)
+        except ResponseError as error:
+            # a key of another type: whose, only reading one by one can tell
+            yield from self._one_by_one(shard, start, count, error)
+            return
+        for expected, (index, data) in enumerate(found, start):
+            try:
+                if index != expected:
+                    raise LookupError(f"the log goes on with leaf {index}")  # noqa: TRY301
+                fact = self._fact(data) if is_event(data) else None
+            except (LookupError, TypeError, ValueError) as error:
+                # msgspec's errors are ValueErrors; of an event that is gone there are no bytes
+                yield Unreadable(shard, expected, error)
+                return
+            yield Leaf(shard, index, fact)
+
+    def _one_by_one(
+        self, shard: int, start: int, count: int, error: Exception
+    ) -> Iterator[Leaf | Unreadable]:
+        if count == 1:
+            yield Unreadable(shard, start, error)
+            return
+        for index in range(start, start + count):
+            for leaf in self._leaves(shard, index, 1):
+                yield leaf
+                if isinstance(leaf, Unreadable):
+                    return
+
+    def _fact(self, data: bytes) -> Fact:
+        event = decode(data)
+        cast = self._cast(event)
+        return Fact(event, cast, self._finished(event, event.body))
+
+    def _cast(self, event: Envelope) -> Cast:
+        board = event.match
+        cast = self._casts.get(board)
+        if cast is None:
+            first = event if event.seq == 1 else decode(self._store.events(board)[0])
+            cast = self._casts[board] = _cast(first)
+            if len(self._casts) > _CASTS:
+                self._casts.popitem(last=False)
+        return cast
+
+    def _finished(self, event: Envelope, body: object) -> Finished | None:
+        if not isinstance(body, Ended):
+            return None
+        # what may follow the end is no part of it
+        history = tuple(map(decode, self._store.events(event.match)[: event.seq]))
+        self._casts.pop(event.match, None)
+        return _finished(body, history)
+
+
+def _cast(first: Envelope) -> Cast:
+    body = first.body
+    if not isinstance(body, MatchStarted | Challenged):
+        raise TypeError(f"match {first.match} begins with {body!r}")
+    return Cast(body.rules, body.rules.partition("/")[0], body.options, body.seats)
+
+
+def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
+    bodies = [event.body for event in history]
+    started = [body for body in bodies if isinstance(body, MatchStarted)]
+    left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
+    plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
+    ranks = ranking(len(_cast(history[0]).seats), ended.winners, left)
+    return Finished(
+        winners=ended.winners,
+        reason=ended.reason,
+        ranks=ranks,
+        plies=plies[-1] if plies else 0,
+        rated=all(map(rated, started)),
+        history=history,
+    )

@@ -1,0 +1,79 @@
+"""Makes a projection anew, beside the live one, and puts it in its place.
+
+While it reads, the live generation is read and fed as ever. The new one takes its place by moving the
+pointer, once it has read as much. Killed at any point it leaves a generation that nobody reads,
+which the next builder takes away.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import uuid4
+
+import redis
+
+from infra.projections.pending import PENDING
+from infra.projections.shelf import BusyError, Checkpoint, Shelf
+from infra.store.port import Store, Watermark
+from workers.projections.feed import Track
+from workers.projections.projection import Projection
+
+RENEW_ROUNDS: Final = 16
+"""Rounds between two signs of life; a round takes milliseconds."""
+
+
+class Rebuild:
+    """One projection's new generation; begins when it is made, `BusyError` when it can't."""
+
+    def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
+        self._store = store
+        self._client = client
+        self._shelf = Shelf(client, projection.spec)
+        self._token = uuid4().hex
+        self._rounds = 0
+        self.goal: Watermark = store.watermark()
+        """What there was when it began; it must have read that much."""
+        shards = store.shape().shards
+        generation = self._shelf.begin(self._token, shards)
+        zero = Checkpoint.zero(projection.spec, shards)
+        self.track = Track(projection, self._shelf, generation, zero)
+
+    def go_on(self) -> None:
+        """Give a sign of life, before each round; `BusyError` when it is given up."""
+        if self.track.gone:
+            raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
+        if self._rounds % RENEW_ROUNDS == 0:
+            self._shelf.renew(self._token)
+        self._rounds += 1
+
+    def finish(self) -> bool:
+        """Put it in the live one's place, if it has read enough; tell whether it is there."""
+        if not self._has_read():
+            return False
+        ends = self._store.watermark().ends
+        track = self.track
+        return self._shelf.swap(track.generation, track.checkpoint, ends, self._token)
+
+    def drop(self) -> None:
+        """Take it away."""
+        self._shelf.drop(self.track.generation, self._token)
+
+    def _has_read(self) -> bool:
+        counts = self.track.checkpoint.counts
+        if any(count < end for count, end in zip(counts, self.goal.ends, strict=True)):
+            return False
+        key = self.track.generation.key(PENDING)
+        return not (self.track.waiting and self._client.zcount(key, "-inf", f"({self.goal.at}"))
+
+
+def total(rebuilds: Sequence[Rebuild]) -> int:
+    """Give how many leaves there were to read when they began."""
+    return sum(sum(rebuild.goal.ends) for rebuild in rebuilds)
+
+
+def done(rebuilds: Sequence[Rebuild]) -> int:
+    """Give how many of them have been read."""
+    return sum(
+        min(count, end)
+        for rebuild in rebuilds
+        for count, end in zip(rebuild.track.checkpoint.counts, rebuild.goal.ends, strict=True)
+    )

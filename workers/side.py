@@ -1,0 +1,156 @@
+"""The side worker: keeps all projections up with the logs, until it is told to stop.
+
+It makes anew what is missing, of an older version, or out of order, while the old is still read. It never
+touches matches; when it is killed or fails nothing but the lists are late. Several do no harm.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import redis
+
+from infra.projections.shelf import BusyError, Shelf
+from infra.store.port import Store
+from workers.projections import PROJECTIONS
+from workers.projections.feed import Feed, Track
+from workers.projections.projection import Projection
+from workers.projections.reader import BATCH
+from workers.projections.rebuild import Rebuild
+
+logger = logging.getLogger(__name__)
+
+IDLE_MS: Final = 1_000
+"""How long it listens to silent logs before it looks whether it is to stop."""
+
+SOON_MS: Final = 100
+"""The same while something waits for its turn, or to be tried again."""
+
+PACE_SECONDS: Final = 0.02
+"""Least time between two rounds while people play: each round is one more fsync of the server's."""
+
+AGAIN_SECONDS: Final = 1.0
+"""Until a projection that could not be mustered is looked at again."""
+
+
+class Side:
+    """Keeps projections up with the logs."""
+
+    def __init__(
+        self, store: Store, client: redis.Redis, projections: Sequence[Projection] = PROJECTIONS
+    ) -> None:
+        self._store = store
+        self._client = client
+        self._feed = Feed(store, client)
+        self._posts = [_Post(store, client, projection) for projection in projections]
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Go on until told to stop."""
+        while not stopping():
+            began = time.monotonic()
+            done = self.round()
+            if not done:
+                self._feed.wait(self._live, SOON_MS if self.hurries else IDLE_MS)
+            elif done < BATCH // 2:
+                time.sleep(max(0.0, PACE_SECONDS - (time.monotonic() - began)))
+
+    def round(self) -> int:
+        """Read some leaves for every projection; gives how many that were, 0 if there is no more."""
+        for post in self._posts:
+            post.muster()
+        rebuilt = [post.rebuild.track for post in self._posts if post.rebuild]
+        done = self._feed.round([*self._live, *rebuilt])
+        finished = sum(post.finish() for post in self._posts)
+        return done + finished
+
+    @property
+    def _live(self) -> list[Track]:
+        return [post.track for post in self._posts if post.track]
+
+    @property
+    def hurries(self) -> bool:
+        """Whether there may be something to do soon, without any news."""
+        return any(post.hurries for post in self._posts)
+
+
+class _Post:
+    """A projection's place: the live generation that is fed, and the one that is being built."""
+
+    def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
+        self.projection = projection
+        self.track: Track | None = None
+        self.rebuild: Rebuild | None = None
+        self._store = store
+        self._client = client
+        self._shelf = Shelf(client, projection.spec)
+        self._due = 0.0
+
+    @property
+    def hurries(self) -> bool:
+        """Whether there may be something to do without any news."""
+        track = self.track
+        waits = track is None or track.waiting or track.rests or bool(track.blocked)
+        return waits or self.rebuild is not None
+
+    def muster(self) -> None:
+        """See to it that there is something to feed."""
+        if self.track and self.track.gone:
+            self.track = None
+            self._due = 0.0
+        sound = self.track is not None and not self.track.checkpoint.late
+        if self.rebuild:
+            self._go_on(self.rebuild)
+        elif not sound and time.monotonic() >= self._due:
+            self._due = time.monotonic() + AGAIN_SECONDS
+            self._find()
+
+    def _go_on(self, rebuild: Rebuild) -> None:
+        try:
+            rebuild.go_on()
+        except BusyError as error:
+            logger.warning("%s", error)
+            self.rebuild = None
+
+    def _find(self) -> None:
+        """Take the live generation, or begin to build one where there is none that will do."""
+        why = self._why_not()
+        if why:
+            try:
+                self.rebuild = Rebuild(self._store, self._client, self.projection)
+            except BusyError:
+                return  # somebody else is at it; looked at again later
+            logger.info("%s are made anew: %s", self.projection.spec.name, why)
+
+    def _why_not(self) -> str:
+        """Take the live generation, or say why it has to be made anew."""
+        spec = self.projection.spec
+        live = self._shelf.live()
+        if live is None:
+            return "there are none yet"
+        version, generation = live
+        if version < spec.version:
+            return f"they are of version {version}, and this program's is {spec.version}"
+        checkpoint = self._shelf.checkpoint(generation)
+        if version > spec.version or checkpoint is None:
+            # a newer program's, or being replaced at this moment
+            return ""
+        if self.track is None:
+            self.track = Track(self.projection, self._shelf, generation, checkpoint)
+        ends = self._store.watermark().ends
+        if any(count > end for count, end in zip(checkpoint.counts, ends, strict=True)):
+            return "they know of leaves that the logs have lost"
+        return "an event came that belongs before others" if checkpoint.late else ""
+
+    def finish(self) -> int:
+        """Let what was built be read, if it has read enough; gives 1 if so."""
+        if self.rebuild is None or not self.rebuild.finish():
+            return 0
+        self.track = self.rebuild.track
+        self.rebuild = None
+        return 1
+
+
+def run(store: Store, client: redis.Redis, stopping: Callable[[], bool]) -> None:
+    """Keep all projections up until told to stop, or until the server goes away."""
+    Side(store, client).run(stopping)
