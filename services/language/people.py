@@ -47,21 +47,21 @@ def signup(call: Call) -> Answer:
 
 def change_password(call: Call) -> Answer:
     """Give an account another password."""
-    call.desk.ready()
+    _admit(call)
     account = call.desk.accounts.change_password(*call.sender, call.line.get("new"))
     return Answer(f"the password of {_name(call, account)} is changed")
 
 
 def add_addresses(call: Call) -> Answer:
     """Add mail addresses."""
-    call.desk.ready()
+    _admit(call)
     account = call.desk.accounts.add_addresses(*call.sender, call.line.all("address"))
     return _addressed(call, account)
 
 
 def change_addresses(call: Call) -> Answer:
     """Replace all mail addresses."""
-    call.desk.ready()
+    _admit(call)
     account = call.desk.accounts.change_addresses(*call.sender, call.line.all("address"))
     return _addressed(call, account)
 
@@ -75,17 +75,16 @@ def _addressed(call: Call, account: AccountId) -> Answer:
 
 def set_preference(call: Call) -> Answer:
     """Set what a player prefers everywhere: the language of help, when mail is sent."""
+    _admit(call)
     if call.line.has("notify"):
         return _set_notify(call)
     chosen = read_language(call.line.get("value"))
-    call.desk.ready()
     account = call.desk.accounts.set_language(*call.sender, chosen)
     return Answer(f"{_name(call, account)} reads help in {LANGUAGES[chosen or 'en']} from now on")
 
 
 def _set_notify(call: Call) -> Answer:
     when = _read_choice(call.line.get("value"), NOTICES, "time for mail")
-    call.desk.ready()
     account = call.desk.accounts.change(
         *call.sender, lambda record: replace(record, notify=when, signed_off=False)
     )
@@ -96,13 +95,13 @@ def set_for_game(call: Call) -> Answer:
     """Set how a game is drawn for a player, or what `set` without a game does."""
     if call.line.has("language") or call.line.has("notify"):
         return set_preference(call)
+    _admit(call)
     display, known = call.line.get("value").lower(), call.rules.displays
     if display not in known:
         raise Refusal(
             Code.BAD_OPTION,
             f"{call.rules.key} has no display {display[:24]!r}; it is {' or '.join(known)}",
         )
-    call.desk.ready()
     game = call.rules.key
 
     def chosen(record: Account) -> Account:
@@ -115,7 +114,7 @@ def set_for_game(call: Call) -> Answer:
 
 def signoff(call: Call) -> Answer:
     """Stop all mail."""
-    call.desk.ready()
+    _admit(call)
     account = call.desk.accounts.signoff(*call.sender)
     name = _name(call, account)
     return Answer(
@@ -140,9 +139,15 @@ def list_players(call: Call) -> Answer:
         raise Refusal(
             Code.NOT_YET, "the players of a game can't be listed yet; `list` alone lists all"
         )
-    names = call.desk.accounts.names(0, _LISTED)
-    more = " (the first of more)" if len(names) == _LISTED else ""
-    return Answer(page=f"{listed(names) or 'nobody has signed up yet'}{more}")
+    names = call.desk.accounts.names(0, _LISTED + 1)
+    more = " (the first of more)" if len(names) > _LISTED else ""
+    return Answer(page=f"{listed(names[:_LISTED]) or 'nobody has signed up yet'}{more}")
+
+
+def _admit(call: Call) -> None:
+    """Let a command go on whose password is right, and that is not one too many in a minute."""
+    call.account()
+    call.desk.ready()
 
 
 def _name(call: Call, account: AccountId) -> str:

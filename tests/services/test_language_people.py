@@ -1,0 +1,394 @@
+"""Accounts, as their owners type about them: made, changed, listed, left."""
+
+from collections.abc import Iterator
+
+import fakeredis
+import pytest
+from fakes.desk import CHEAP, FakeDesk, Terminal
+
+from domain.errors import Code
+from infra.accounts import Accounts, Profile
+from infra.limits import CommandLimit
+from services.cli.verify import check
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+def accepted(terminal: Terminal, line: str) -> str:
+    answer = terminal.do(line)
+    assert answer.code == "", answer
+    return answer.sentence
+
+
+def profile(terminal: Terminal, name: str) -> Profile:
+    found = terminal.desk.accounts.record_of(terminal.desk.accounts.id_of(name))
+    assert found is not None
+    return found
+
+
+def addresses(terminal: Terminal, name: str) -> list[str]:
+    return [one.address for one in profile(terminal, name).addresses]
+
+
+# signing up
+
+
+def test_an_account_is_made_with_the_addresses_that_follow_its_password(terminal):
+    line = "signup Dora explorer dora@example.org Dora@Example.NET"
+    assert accepted(terminal, line) == "welcome, dora; `help` lists what you can do"
+    assert addresses(terminal, "dora") == ["dora@example.org", "Dora@Example.NET"]
+    assert accepted(terminal, "signoff dora explorer").startswith("dora gets no mail any more")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("signup d explorer", Code.BAD_NAME, "'d' is no userid"),
+        ("signup all explorer", Code.BAD_NAME, "'all' is a word of the command language"),
+        ("signup dora 12345", Code.BAD_PASSWORD, "6 to 128 characters, not 5"),
+        (f"signup dora {'x' * 129}", Code.BAD_PASSWORD, "6 to 128 characters, not 129"),
+        ("signup dora explo\u200brer", Code.BAD_PASSWORD, "no blanks and no control characters"),
+        ("signup Alice explorer", Code.NAME_TAKEN, "the userid 'alice' is taken"),
+        ("signup dora explorer dora@here", Code.BAD_ADDRESS, "'dora@here' is no plain mail addr"),
+        ("signup dora explorer a@b.org A@b.org a@B.org", Code.BAD_ADDRESS, "'a@B.org' is given tw"),
+        (
+            "signup dora explorer " + " ".join(f"{n}@b.org" for n in range(6)),
+            Code.BAD_ADDRESS,
+            "at most 5 mail addresses, not 6",
+        ),
+    ],
+)
+def test_a_signup_that_breaks_a_rule_makes_no_account(terminal, line, code, said):
+    answer = terminal.do(line)
+    assert (answer.code, said in answer.sentence) == (code, True), answer
+    assert "dora" not in terminal.do("list").page
+
+
+# changing
+
+
+def test_addresses_are_added_and_replaced_and_only_counted_in_the_answer(terminal):
+    assert accepted(terminal, "add alice wonderland a@b.org") == "alice has 1 mail address now"
+    said = accepted(terminal, "add ALICE wonderland a@b.org b@b.org")
+    assert said == "alice has 2 mail addresses now"
+    assert addresses(terminal, "alice") == ["a@b.org", "b@b.org"]
+    said = accepted(terminal, "change address Alice wonderland c@b.org")
+    assert said == "alice has 1 mail address now"
+    assert addresses(terminal, "alice") == ["c@b.org"]
+    said = accepted(terminal, "change address alice wonderland")
+    assert said == "alice has no mail address now"
+    assert addresses(terminal, "alice") == []
+
+
+def test_an_account_has_five_addresses_at_most_however_they_came(terminal):
+    accepted(terminal, "add alice wonderland 1@b.org 2@b.org 3@b.org")
+    assert terminal.do("add alice wonderland 4@b.org 5@b.org 6@b.org").code == Code.BAD_ADDRESS
+    assert len(addresses(terminal, "alice")) == 3
+
+
+def test_a_changed_password_opens_and_the_old_one_does_not(terminal):
+    board = terminal.challenge()
+    said = accepted(terminal, "change password ALICE wonderland looking-glass")
+    assert said == "the password of alice is changed"
+    assert terminal.move(board, "alice", "m13-j7").code == Code.WRONG_PASSWORD
+    assert accepted(terminal, f"pow2 move {board} alice looking-glass m13-j7")
+
+
+def test_a_new_password_must_be_one(terminal):
+    answer = terminal.do("change password alice wonderland short")
+    assert answer.code == Code.BAD_PASSWORD
+    assert terminal.do("messages alice wonderland").code == ""
+
+
+def test_the_language_of_help_is_chosen_with_and_without_a_game(terminal):
+    alice = terminal.desk.accounts.id_of("alice")
+    german = terminal.do("help line --lang=de")
+    for line in ("set ALICE wonderland language DE", "pow2 set alice wonderland Language de"):
+        assert accepted(terminal, line) == "alice reads help in German from now on"
+        assert terminal.language.do("help line", reader=alice) == german
+        said = accepted(terminal, "set alice wonderland LANGUAGE en")
+        assert said == "alice reads help in English from now on"
+        assert terminal.language.do("help line", reader=alice) != german
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("move", "alice gets a mail at once whenever something happens from now on"),
+        ("DAILY", "alice gets one mail a day from now on"),
+        ("none", "alice gets no mail from now on"),
+    ],
+)
+@pytest.mark.parametrize("game", ["", "pow2 "])
+def test_it_is_chosen_when_mail_is_sent(terminal, game, when, said):
+    assert accepted(terminal, f"{game}set alice wonderland notify {when}") == said
+    assert profile(terminal, "alice").notify == when.lower()
+
+
+def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(terminal):
+    for again in (
+        "set alice wonderland notify move",
+        "add alice wonderland a@b.org",
+        "change address alice wonderland",
+    ):
+        assert accepted(terminal, "signoff Alice wonderland") == (
+            "alice gets no mail any more; `set alice password notify move` starts it again, "
+            "`delete alice password` erases the account"
+        )
+        assert profile(terminal, "alice").signed_off
+        accepted(terminal, again)
+        assert not profile(terminal, "alice").signed_off
+
+
+# drawing
+
+
+def test_a_display_once_set_is_that_of_the_players_own_answers(terminal):
+    board = terminal.challenge()
+    large, small = (
+        terminal.do(f"pow2 show {board} --display={name}").page.split("\n\n", 1)[1]
+        for name in ("large", "small")
+    )
+    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(large)
+    said = accepted(terminal, "pow2 set ALICE wonderland Small")
+    assert said == "The Power of Two is drawn small for alice from now on"
+    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(small)
+    assert terminal.do(f"pow2 showas bob builder2 {board}").page.endswith(large)
+    assert terminal.do(f"pow2 show {board}").page.endswith(large)
+    shown = terminal.do(f"pow2 showas alice wonderland {board} --display=large").page
+    assert shown.endswith(large)
+    assert accepted(terminal, "pow2 set alice wonderland display large")
+    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(large)
+
+
+def test_a_move_is_answered_with_the_board_as_its_player_likes_it(terminal):
+    board = terminal.challenge()
+    accepted(terminal, "pow2 set alice wonderland small")
+
+    def drawn(display: str) -> str:
+        return terminal.do(f"pow2 show {board} --display={display}").page.split("\n\n", 1)[1]
+
+    assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
+    assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
+    assert terminal.do(f"pow2 resign {board} alice wonderland").page == drawn("small")
+    challenged = terminal.do("pow2 challenge alice bob").page
+    assert challenged == terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)[1]
+
+
+def test_previewas_is_drawn_as_its_player_likes_it_with_the_words_in_either_order(terminal):
+    board = terminal.challenge()
+    plain = terminal.do(f"pow2 preview {board} m13-j7")
+    lines = (
+        f"pow2 previewas {board} alice wonderland m13-j7",
+        f"pow2 previewas Alice wonderland {board} m13-j7",
+    )
+    assert [terminal.do(line) for line in lines] == [plain, plain]
+    accepted(terminal, "pow2 set alice wonderland small")
+    one, other = (terminal.do(line) for line in lines)
+    assert one == other
+    assert one.sentence == plain.sentence
+    assert one.page != plain.page
+    assert one.page.splitlines()[2] == "   a b c d e f g h i j k l m"
+
+
+def test_a_display_is_set_for_one_game_alone(terminal):
+    accepted(terminal, "pow2 set alice wonderland small")
+    accepted(terminal, "goliath set alice wonderland small")
+    accepted(terminal, "pow2 set alice wonderland large")
+    assert dict(profile(terminal, "alice").displays) == {"pow2": "large", "goliath": "small"}
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("set alice wonderland notify hourly", Code.BAD_OPTION, "'hourly' is no time for mail"),
+        ("set alice wonderland language eo", Code.BAD_OPTION, "choose en (English) or de (German)"),
+        ("pow2 set alice wonderland tiny", Code.BAD_OPTION, "no display 'tiny'; it is large or sm"),
+        ("add alice wonderland", Code.USAGE, "the form is `add userid password ADDRESS ...`"),
+        ("set alice wonderland notify", Code.USAGE, "the form is `set userid password "),
+        ("pow2 set alice wonderland", Code.USAGE, "the form is `pow2 set userid password "),
+        ("add alice wonderland a@b", Code.BAD_ADDRESS, "'a@b' is no plain mail address"),
+        ("change address alice wonderland a@b", Code.BAD_ADDRESS, "'a@b' is no plain mail addr"),
+        ("pow2 showas alice wonderland 1 --size=9", Code.UNKNOWN_OPTION, "--display=NAME is one"),
+        ("pow2 showas alice wonderland 9", Code.UNKNOWN_BOARD, "there is no match 9"),
+    ],
+)
+def test_what_can_not_be_set_is_refused_and_changes_nothing(terminal, line, code, said):
+    before = profile(terminal, "alice")
+    answer = terminal.do(line)
+    assert (answer.code, said in answer.sentence) == (code, True), answer
+    assert profile(terminal, "alice") == before
+
+
+OWN = [
+    "add {} a@b.org",
+    "change address {}",
+    "change password {} explorer",
+    "set {} language de",
+    "set {} notify none",
+    "pow2 set {} small",
+    "signoff {}",
+    "delete {}",
+    "pow2 showas {} 1",
+    "pow2 previewas {} 1 m13-j7",
+    "messages {}",
+]
+
+
+@pytest.mark.parametrize("line", OWN)
+def test_only_the_owner_of_an_account_speaks_for_it(terminal, line):
+    terminal.challenge()
+    before = profile(terminal, "alice")
+    assert terminal.do(line.format("alice guessing")).code == Code.WRONG_PASSWORD
+    assert terminal.do(line.format("zoe wonderland")).code == Code.UNKNOWN_USER
+    assert profile(terminal, "alice") == before
+
+
+@pytest.mark.parametrize("line", OWN)
+def test_after_ten_wrong_passwords_not_even_the_right_one_is_heard(terminal, line):
+    for _ in range(10):
+        assert terminal.do(line.format("alice guessing")).code == Code.WRONG_PASSWORD
+    answer = terminal.do(line.format("Alice wonderland"))
+    assert answer.code == Code.TOO_MANY_ATTEMPTS
+    assert answer.sentence.startswith("too many wrong passwords for 'Alice'; try again in ")
+
+
+PACED = [line for line in OWN if not line.startswith("delete")]
+
+
+@pytest.mark.parametrize("line", PACED)
+def test_whoever_gives_too_many_commands_in_a_minute_is_asked_to_wait(terminal, line):
+    terminal.challenge()
+    terminal.desk.pace = CommandLimit(1)
+    before = profile(terminal, "alice")
+    assert terminal.do("messages alice wonderland").code == ""
+    answer = terminal.do(line.format("alice wonderland"))
+    assert answer.code == Code.TOO_FAST
+    assert profile(terminal, "alice") == before
+
+
+class Meddled(fakeredis.FakeRedis):
+    """A client that, once, does something before it runs scripts, which it does in pipelines."""
+
+    meddle = None
+
+    def pipeline(self, *args, **options):
+        if self.meddle:
+            meddle, self.meddle = self.meddle, None
+            meddle()
+        return super().pipeline(*args, **options)
+
+
+@pytest.mark.parametrize("line", ["signoff {}", "set {} notify none", "pow2 set {} small"])
+def test_of_two_changes_at_one_moment_the_later_is_to_be_tried_again(terminal, line):
+    desk = terminal.desk
+    whole, client = desk.accounts, Meddled(connection_pool=desk.client.connection_pool)
+    desk.accounts = Accounts(client, CHEAP)
+    desk.accounts.verify("alice", "wonderland")  # so that no script is run to count a login
+    client.meddle = lambda: whole.set_language("alice", "wonderland", "de")
+    answer = terminal.do(line.format("alice wonderland"))
+    assert answer.code == Code.BUSY
+    assert answer.sentence.endswith("try again")
+    assert profile(terminal, "alice").language == "de"
+    assert terminal.do(line.format("alice wonderland")).code == ""
+
+
+# leaving
+
+
+def test_who_is_deleted_is_a_former_player_of_matches_that_still_hold(terminal):
+    board = terminal.challenge()
+    terminal.move(board, "alice", "m13-j7")
+    said = accepted(terminal, "delete Alice wonderland")
+    assert said.startswith("the account and all that was personal in it are erased")
+    shown = terminal.do(f"pow2 show {board}").page
+    assert "players: Light a former player, Dark bob" in shown
+    assert "alice" not in shown
+    answer = terminal.move(board, "bob", "a13-d7")
+    assert answer.sentence.endswith("it is Light's turn (a former player)")
+    assert "holds" in check(terminal.desk.store, board)
+
+
+@pytest.mark.parametrize("line", [*OWN, "pow2 move 1 {} m13-j7"])
+def test_the_password_of_a_deleted_account_opens_nothing_any_more(terminal, line):
+    terminal.challenge()
+    accepted(terminal, "delete alice wonderland")
+    assert terminal.do(line.format("alice wonderland")).code == Code.UNKNOWN_USER
+
+
+def test_the_userid_of_who_was_deleted_is_free_and_brings_nothing_back(terminal):
+    board = terminal.challenge()
+    accepted(terminal, "pow2 set alice wonderland small")
+    accepted(terminal, "add alice wonderland a@b.org")
+    accepted(terminal, "delete alice wonderland")
+    assert terminal.do("list").page == "bob and carol"
+    accepted(terminal, "signup alice looking-glass")
+    assert addresses(terminal, "alice") == []
+    assert profile(terminal, "alice").displays == ()
+    assert terminal.do("messages alice wonderland").code == Code.WRONG_PASSWORD
+    answer = terminal.do(f"pow2 move {board} alice looking-glass m13-j7")
+    assert answer.code == Code.NOT_A_PLAYER
+
+
+def test_the_letters_of_who_is_deleted_are_gone(terminal):
+    board = terminal.challenge()
+    accepted(terminal, "message alice wonderland bob a secret of alice")
+    accepted(terminal, "message bob builder2 alice,carol a word of bob")
+    accepted(terminal, f"pow2 chat {board} alice wonderland said by alice")
+    accepted(terminal, f"pow2 chat {board} bob builder2 said by bob")
+    accepted(terminal, "delete alice wonderland")
+    assert terminal.do("messages bob builder2").page == "nobody has written to you"
+    assert "a word of bob" in terminal.do("messages carol singing5").page
+    chat = terminal.do(f"pow2 chat {board} bob builder2").page
+    assert chat.endswith("bob: said by bob")
+    assert "alice" not in chat
+    accepted(terminal, "signup alice looking-glass")
+    assert terminal.do("messages alice looking-glass").page == "nobody has written to you"
+
+
+def test_nothing_in_the_store_leads_to_who_was_deleted(terminal):
+    board = terminal.challenge()
+    accepted(terminal, "signup Eleanor aquitaine eleanor@example.org")
+    accepted(terminal, "message eleanor aquitaine bob from eleanor")
+    accepted(terminal, "message bob builder2 eleanor hello")
+    accepted(terminal, "pow2 challenge eleanor bob")
+    accepted(terminal, "pow2 submit 2 eleanor aquitaine m13-j7")
+    accepted(terminal, "delete eleanor aquitaine")
+    client = terminal.desk.client
+    kept = [key + (client.dump(key) or b"") for key in client.scan_iter()]
+    assert kept
+    assert not [data for data in kept if b"eleanor" in data.lower()]
+    store = terminal.desk.store
+    assert not [data for data in store.events(board + 1) if b"eleanor" in data]
+
+
+# listing
+
+
+def test_the_players_are_listed_in_order(terminal):
+    assert terminal.do("list").page == "alice, bob and carol"
+    accepted(terminal, "signup Amber explorer")
+    assert terminal.do("LIST").page == "alice, amber, bob and carol"
+
+
+def test_where_nobody_has_signed_up_the_list_says_so(terminal):
+    for line in ("delete alice wonderland", "delete bob builder2", "delete carol singing5"):
+        accepted(terminal, line)
+    assert terminal.do("list").page == "nobody has signed up yet"
+
+
+@pytest.mark.parametrize(("many", "more"), [(1000, False), (1001, True)])
+def test_of_a_thousand_players_and_more_a_thousand_are_listed(terminal, many, more):
+    for number in range(many - 3):  # and alice, bob, carol
+        terminal.desk.accounts.signup(f"player{number:04}", "explorer")
+    page = terminal.do("list").page
+    assert len(page.replace(" and ", ", ").split(", ")) == 1000
+    assert page.endswith(" (the first of more)") == more
