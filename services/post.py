@@ -1,6 +1,7 @@
 """The one way in: every door hands its commands to a `Post` and gets their outcomes back."""
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
 from uuid import uuid4
@@ -22,6 +23,9 @@ WAIT_SECONDS: Final = 10.0
 
 _LOOK_SECONDS: Final = 1.0
 """How often a waiting door looks at the stored outcome: an announcement may be lost."""
+
+_TOGETHER: Final = 200
+"""Commands handed in with one round trip."""
 
 _TURNED: Final = {
     Code.ID_REUSED: "this id was used for another command before; give each command its own",
@@ -67,12 +71,9 @@ class Post:
         (`id-reused`, `too-many-refusals`, `busy`) and `Pending` when there is no outcome after
         `seconds`: it may come later, and the same command sent again gets it.
         """
-        payload = commands.encode(sent)
-        digest = commands.digest(payload)
+        submission = self._submission(sent, ply)
         point("submit.ready")
-        (answer,) = self._store.submit(
-            [Submission(sent.match, sent.id, digest, payload, sent.actor, ply, self._door)]
-        )
+        (answer,) = self._store.submit([submission])
         if isinstance(answer, Turned):
             raise Refusal(Code(answer.code), _TURNED[Code(answer.code)])
         if isinstance(answer, Known):
@@ -83,7 +84,24 @@ class Post:
         point("submit.woken")
         outcome = self._await(sent, time.monotonic() + seconds)
         point("submit.heard")
-        return _own(outcome, digest)
+        return _own(outcome, submission.digest)
+
+    def hand_in(self, sents: Sequence[Sent]) -> None:
+        """Hand commands in whose outcomes nobody waits for. Repeating it is harmless.
+
+        Which of them were not taken is not told: the inbox of a shard may be full.
+        """
+        for start in range(0, len(sents), _TOGETHER):
+            some = sents[start : start + _TOGETHER]
+            self._store.submit([self._submission(sent, 0) for sent in some])
+            shape = self._store.shape()
+            for lane in {lane_of(shard_of(s.match, shape.shards), shape.lanes) for s in some}:
+                self._lanes.want(lane)
+
+    def _submission(self, sent: Sent, ply: int) -> Submission:
+        payload = commands.encode(sent)
+        digest = commands.digest(payload)
+        return Submission(sent.match, sent.id, digest, payload, sent.actor, ply, self._door)
 
     def _await(self, sent: Sent, end: float) -> Outcome:
         while (left := end - time.monotonic()) > 0:

@@ -37,7 +37,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     arbiter: bool = False
     """Whether the account decides disputes; only the operator says so."""
     vacations: tuple[tuple[int, int], ...] = ()
-    """From when to when clocks stand still, each in ms since 1970."""
+    """Since when clocks stood still, ms since 1970, and for how many days."""
 
 
 class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):

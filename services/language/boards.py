@@ -9,9 +9,11 @@ from domain.errors import Code, Refusal
 from domain.match.decide import read_move
 from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
+from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from services.language.answer import Answer
 from services.language.desk import Call
+from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
 
@@ -75,10 +77,15 @@ def show_as(call: Call) -> Answer:
 def _private(call: Call, word: str, account: AccountId) -> list[str]:
     """Give the lines below a board that are for its player alone."""
     board = read_board(split_ply(word)[0])
-    draft = call.desk.drafts.get(board, account)
-    if draft is None or draft.ply != present(call, board).ply:
+    state = present(call, board)
+    if account not in state.seats:
         return []
-    return [f"submitted and not played yet: {draft.text}"]
+    ((_, data),) = call.desk.store.matches([board])
+    lines = lines_of(unpack(data).get(state.seats.index(account), Laid()))
+    draft = call.desk.drafts.get(board, account)
+    if draft is not None and draft.ply == state.ply and not state.over:
+        lines.append(f"submitted and not played yet: {draft.text}")
+    return ["\n".join(lines)] if lines else []
 
 
 def preview_as(call: Call) -> Answer:

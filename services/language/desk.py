@@ -1,6 +1,6 @@
 """What the command language works with, behind every door."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -14,7 +14,8 @@ from infra.drafts import Drafts
 from infra.letters import Letters
 from infra.limits import CommandLimit
 from infra.outcomes import Outcome
-from infra.scores import Scores
+from infra.projections.lists import Lists
+from infra.projections.scores import Scores
 from infra.store.port import Store
 from services.language.answer import Answer
 from services.language.parsing import Line
@@ -25,6 +26,10 @@ class Sender(Protocol):
 
     def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
         """Hand a command in and give its outcome; raises `Refusal` and `Pending`."""
+        ...
+
+    def hand_in(self, commands: Sequence[Sent]) -> None:
+        """Hand commands in whose outcomes nobody waits for."""
         ...
 
 
@@ -54,6 +59,11 @@ class Desk(Protocol):
     @property
     def drafts(self) -> Drafts:
         """Moves that wait to be confirmed."""
+        ...
+
+    @property
+    def lists(self) -> Lists:
+        """Who plays what."""
         ...
 
     @property

@@ -6,7 +6,18 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from services.language import boards, drafts, helping, letters, people, play, puzzles, several
+from services.language import (
+    boards,
+    drafts,
+    helping,
+    letters,
+    people,
+    play,
+    puzzles,
+    replies,
+    several,
+    vacations,
+)
 from services.language.answer import Answer
 from services.language.desk import Call
 
@@ -80,7 +91,13 @@ GENERAL: Final = (
         "choose the language of help, and when mail is sent",
         people.set_preference,
     ),
-    Form("vacation", "vacation", f"{_OWN} [DAYS|back]", "stop your clocks for whole days", not_yet),
+    Form(
+        "vacation",
+        "vacation",
+        f"{_OWN} [DAYS|back]",
+        "stop your clocks for whole days",
+        vacations.vacation,
+    ),
     Form(
         "signoff",
         "signoff",
@@ -159,7 +176,7 @@ OF_GAMES: Final = (
         "queue",
         f"{_IN_MATCH} [MOVE[#ply] ... | clear]",
         "lay replies ready, to be played at once when their turn comes",
-        not_yet,
+        replies.queue,
         of_game=True,
     ),
     Form(

@@ -8,6 +8,7 @@ from domain.errors import Code, Refusal
 from domain.rules import current
 from services.language.answer import Answer
 from services.language.desk import Call
+from services.language.discretion import shown
 from services.language.parsing import games
 from services.language.people import read_language
 from services.language.reading import misused, nearest
@@ -73,7 +74,7 @@ def _on_command(subject: str, forms: Sequence[Explained]) -> str:
         known |= {game: f"help {game}" for game in games()}
         raise Refusal(
             Code.UNKNOWN_GAME,
-            f"there is no game and no command {subject[:24]!r}; {nearest(subject, known)}",
+            f"there is no game and no command {shown(subject, known)}; {nearest(subject, known)}",
         )
     return "\n".join(found)
 

@@ -9,6 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.language.answer import Answer, refusal
 from services.language.desk import Call, Desk
+from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
 from services.language.parsing import Line, Unparsed, games, parse
 from services.language.reading import check_key, check_line, check_text, nearest
@@ -59,7 +60,10 @@ class Language:
             line=line,
             again=lambda text, key: self.do(text, key, seconds, reader),
         )
-        return form.handler(call)
+        try:
+            return form.handler(call)
+        except Refusal as reason:
+            raise discreet(reason, line, call.form) from None
 
 
 def _read(text: str) -> Line:
@@ -76,7 +80,7 @@ def _read(text: str) -> Line:
 
 
 def _misfit(words: Sequence[str]) -> Refusal:
-    """Say what is wrong with a line that has no form; repeat none but its first words."""
+    """Say what is wrong with a line that has no form; repeat at most the word that is misspelt."""
     said = [word.lower() for word in words]
     if said[0] in games():
         return _misfit_of_game(said[1:], said[0])
@@ -85,10 +89,12 @@ def _misfit(words: Sequence[str]) -> Refusal:
     if said[1:2] and _begun(OF_GAMES, said[1:]) and said[0] not in {form.name for form in OF_GAMES}:
         return _unknown_game(words[0])
     known = {form.name.split()[0]: form.name for form in GENERAL}
-    known |= {form.name: form.usage() for form in OF_GAMES if form.name not in known}
+    # of forms that share a name the first is meant
+    known = {form.name: form.usage() for form in reversed(OF_GAMES)} | known
     known |= {name: f"help {name}" for name in games()}
     return Refusal(
-        Code.UNKNOWN_COMMAND, f"there is no command {words[0][:24]!r}; {nearest(said[0], known)}"
+        Code.UNKNOWN_COMMAND,
+        f"there is no command {shown(words[0], known)}; {nearest(said[0], known)}",
     )
 
 
@@ -99,7 +105,8 @@ def _misfit_of_game(said: Sequence[str], game: str) -> Refusal:
     if forms := _begun(OF_GAMES, said):
         return _written(forms, game)
     return Refusal(
-        Code.UNKNOWN_COMMAND, f"{game} has no command {said[0][:24]!r}; {nearest(said[0], known)}"
+        Code.UNKNOWN_COMMAND,
+        f"{game} has no command {shown(said[0], known)}; {nearest(said[0], known)}",
     )
 
 
@@ -119,4 +126,4 @@ def _unknown_game(name: str) -> Refusal:
     """Say that a command names no game, with the nearest as a hint."""
     near = get_close_matches(name.lower(), games(), n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"the games are {', '.join(games())}"
-    return Refusal(Code.UNKNOWN_GAME, f"there is no game {name[:24]!r}; {hint}")
+    return Refusal(Code.UNKNOWN_GAME, f"there is no game {shown(name, games())}; {hint}")

@@ -1,9 +1,11 @@
 """What players write to each other: message, messages, broadcast, chat."""
 
+from collections.abc import Sequence
+
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, command_id
-from infra.letters import Letter
+from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
 from services.language.answer import Answer
 from services.language.boards import present
 from services.language.desk import Call
@@ -12,26 +14,47 @@ from services.language.telling import listed
 from services.language.times import instant
 
 _SHOWN = 20
-"""Letters shown at once."""
+"""Letters shown at once, where no more than these are new."""
 
 
 def message(call: Call) -> Answer:
     """Write to players."""
     account = call.account()
-    names = call.line.get("recipients").split() or call.line.get("recipient").split(",")
-    to = [call.desk.accounts.id_of(name) for name in names]
+    to = _read_recipients(call)
     call.desk.ready()
     call.desk.letters.send(account, to, _text(call), _id(call, account))
-    verb = "finds" if len(set(to)) == 1 else "find"
-    found = [name for name in call.desk.accounts.name_of(list(dict.fromkeys(to))) if name]
-    return Answer(f"{listed(found)} {verb} it in `messages`")
+    found = [name for name in call.desk.accounts.name_of(to) if name]
+    return Answer(f"{listed(found)} {'finds' if len(to) == 1 else 'find'} it in `messages`")
+
+
+def _read_recipients(call: Call) -> list[AccountId]:
+    """Give the accounts that are written to, each once."""
+    if not call.line.has("recipients"):
+        return _accounts(call, call.line.get("recipient").split(","))
+    try:
+        return _accounts(call, call.line.get("recipients").replace(",", " ").split())
+    except Refusal as reason:
+        hint = "a text that goes over several lines begins on the second"
+        raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
+
+
+def _accounts(call: Call, names: Sequence[str]) -> list[AccountId]:
+    if "" in names:
+        raise Refusal(Code.USAGE, "between userids stands one comma and no blank")
+    if len(names) > RECIPIENTS:  # before each of them is looked up
+        raise Refusal(
+            Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(names)}"
+        )
+    return list(dict.fromkeys(call.desk.accounts.id_of(name) for name in names))
 
 
 def messages(call: Call) -> Answer:
-    """Show what was written to a player, and mark it as read."""
+    """Show what was written to a player: all that is new, and mark it as read."""
     account = call.account()
     letters = call.desk.letters
-    new, shown = letters.unread(account), letters.read(account, _SHOWN)
+    # read before counting: what comes in between is not shown, and stays new
+    kept, new = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT), letters.unread(account)
+    shown = kept[: max(new, _SHOWN)]
     page = _page(call, shown) or "nobody has written to you"
     letters.mark_read(account, shown)
     return Answer(f"{new} new" if new else "", page)
@@ -69,7 +92,7 @@ def _id(call: Call, account: AccountId) -> bytes:
     return command_id(call.door, account, call.key)
 
 
-def _page(call: Call, letters: list[Letter]) -> str:
+def _page(call: Call, letters: Sequence[Letter]) -> str:
     """Give letters as text, each after its time and its writer."""
     names = call.desk.accounts.name_of([letter.sender for letter in letters])
     return "\n".join(
@@ -84,4 +107,5 @@ def _to(letter: Letter) -> str:
 
 def _indented(text: str) -> str:
     """Set the lines after the first off, so that no text can look like another's line."""
-    return text.replace("\n", "\n    ")
+    # at every sign that some reader may take for a line's end, such as U+2028
+    return "\n    ".join(text.splitlines())

@@ -6,15 +6,14 @@ Everything a door can tell without deciding is told here and never queued.
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-import msgspec
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
 from domain.match import commands
-from domain.match.commands import Command, Decline, Move, Offer, Resign, Sent, Start
+from domain.match.commands import Command, Decline, Move, Offer, Resign, Resume, Sent, Start
 from domain.match.decide import OFFER_KINDS, read_move, seat_of
-from domain.match.events import CommandId, Envelope, command_id, decode
+from domain.match.events import CommandId, Envelope, MatchStarted, command_id, decode
 from domain.match.record import refold
 from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned, rules_id
@@ -25,6 +24,8 @@ from services.language.desk import Call
 from services.language.parsing import Line
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, tell
+from services.language.terms import read_agreed, read_draw
+from services.language.vacations import absences
 from services.post import Pending
 from services.problems import server_failure
 
@@ -33,10 +34,10 @@ def challenge(call: Call) -> Answer:
     """Start a match; on this door it is the first player who asks for it."""
     names, flags = call.line.all("userid"), call.line.all("flag")
     rules = call.rules
-    ours = _read_draw_flags([flag for flag in flags if flag.startswith("--")])
+    ours = read_agreed([flag for flag in flags if flag.startswith("--")], len(names))
     options = rules.read_options([flag for flag in flags if not flag.startswith("--")])
     _check_players(rules, names)
-    if ours != _NO_FLAGS and not rules.needs_draw(options, len(names)):
+    if ours.draws and not rules.needs_draw(options, len(names)):
         raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
     seats = tuple(call.desk.accounts.id_of(name) for name in names)
     command = command_id(call.door, seats[0], call.key)
@@ -46,35 +47,11 @@ def challenge(call: Call) -> Answer:
         seats=seats,
         text=entropy_text(command, ours.word) if rules.needs_draw(options, len(names)) else b"",
         gather=ours.gather,
+        terms=ours.terms,
     )
     call.desk.ready()  # before a number is given to what could not be sent
     board = call.desk.store.allocate(command)
     return deliver(call, Sent(board, command, seats[0], start), 0)
-
-
-class _DrawFlags(msgspec.Struct, frozen=True):
-    word: str = ""
-    gather: bool = False
-
-
-_NO_FLAGS = _DrawFlags()
-
-
-def _read_draw_flags(flags: Sequence[str]) -> _DrawFlags:
-    """Read `--entropy=WORD` and `--gather`, each at most once."""
-    word, gather = "", False
-    for flag in flags:
-        name, mark, value = flag.partition("=")
-        if name == "--entropy" and value and not word:
-            word = value
-        elif name == "--gather" and not mark and not gather:
-            gather = True
-        else:
-            raise Refusal(
-                Code.BAD_OPTION,
-                f"{flag[:24]!r} can't stand here; --entropy=WORD and --gather can, once each",
-            )
-    return _DrawFlags(word, gather)
 
 
 def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
@@ -129,6 +106,7 @@ def _read_action(line: Line, state: MatchState, id_: CommandId) -> Command:
     plain: dict[str, Command] = {
         "undo": Offer(kind="undo"),
         "reject": commands.Answer(accept=False),
+        "resume": Resume(),
         "resign": Resign(),
         "decline": Decline(),
     }
@@ -137,7 +115,7 @@ def _read_action(line: Line, state: MatchState, id_: CommandId) -> Command:
 
 def _read_consent(line: Line, state: MatchState, id_: CommandId) -> Command:
     """Read `accept`, and the entropy that may follow it in a match that waits for it."""
-    ours = _read_draw_flags(line.all("flag"))
+    ours = read_draw(line.all("flag"))
     if ours.gather:
         raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
     if ours.word and not state.gathering:
@@ -188,6 +166,9 @@ def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
     led_to = _led_to(stored, sent, outcome)
     scene = Scene.of(call.desk, sent.match, refold(stored[: led_to[-1].seq]))
     sentence = tell(scene, [envelope.body for envelope in led_to])
+    if any(isinstance(envelope.body, MatchStarted) for envelope in led_to):
+        # crash window: a match of who is on vacation knows nothing of it; a day more tells it
+        call.desk.post.hand_in(absences(call.desk, sent.match, scene.state.seats))
     page = draw(scene, display_of(call, sent.actor))
     if call.desk.durable:
         return Answer(sentence, page)

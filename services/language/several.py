@@ -1,6 +1,7 @@
 """The command that holds others: multiple."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final
 
 from domain.errors import Code, Refusal
@@ -11,21 +12,24 @@ LINES: Final = 50
 """Commands that `multiple` takes."""
 
 _KEY_LENGTH: Final = 400
-"""Of a key that is long, enough to stay within the limit with a number behind it."""
+"""Characters of a key behind which there is room for a number."""
 
 
 def multiple(call: Call) -> Answer:
     """Carry out each line, by a key of its own: so a repetition of all repeats none."""
-    lines = [line for line in call.line.get("body").splitlines() if line.strip()]
+    # a newline and nothing else ends a command, here as anywhere
+    lines = [line for line in call.line.get("body").split("\n") if line.strip()]
     if len(lines) > LINES:
         raise Refusal(Code.TOO_LONG, f"`multiple` has {len(lines)} lines; {LINES} are the most")
     if any(line.split()[0].lower() == "multiple" for line in lines):
         raise Refusal(Code.USAGE, "`multiple` can't stand inside `multiple`")
-    answers = [
-        call.again(line, f"{call.key[:_KEY_LENGTH]}/{number}")
-        for number, line in enumerate(lines, 1)
-    ]
-    return _together(answers)
+    key = _short(call.key)
+    return _together([call.again(line, f"{key}/{n}") for n, line in enumerate(lines, 1)])
+
+
+def _short(key: str) -> str:
+    """Give what stands for a key before a number: itself, or where it is too long its hash."""
+    return key if len(key) <= _KEY_LENGTH else sha256(key.encode()).hexdigest()
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
@@ -35,4 +39,4 @@ def _together(answers: Sequence[Answer]) -> Answer:
     if not bad:
         return Answer(page=page)
     which = f"line {bad[0]} was" if len(bad) == 1 else f"lines {', '.join(map(str, bad))} were"
-    return Answer(f"{which} not accepted; see above", page, answers[bad[0] - 1].code)
+    return Answer(f"{which} not accepted; see below", page, answers[bad[0] - 1].code)

@@ -175,7 +175,7 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - 
         case Absent():
             return f"{scene.who(event.seat)} is on vacation until {instant(event.until)}"
         case Returned():
-            return f"{scene.who(event.seat)} is back from vacation"
+            return f"{scene.who(event.seat)} ends the vacation on {instant(event.until)}"
         case Declined():
             return f"{scene.who(event.seat)} declined to play"
         case Ended():

@@ -17,6 +17,11 @@ def instant(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def day_of(at: int) -> int:
+    """Give the days from 1970 to an instant."""
+    return at // _DAY
+
+
 def span(ms: int) -> str:
     """Write a span by its two largest units, rounded down, such as `9 days 3 hours`."""
     days, rest = divmod(max(ms, 0), _DAY)

@@ -6,13 +6,15 @@ from tempfile import TemporaryDirectory
 
 import fakeredis
 from argon2 import PasswordHasher
+from fakes.side import catch_up
 
 from infra.accounts import Accounts
 from infra.drafts import Drafts
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
-from infra.scores import Scores
+from infra.projections.lists import Lists
+from infra.projections.scores import Scores
 from infra.seeds import Seeds
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
@@ -48,6 +50,15 @@ class FakeDesk:
     def _drain(self, lane: int) -> None:
         if self.awake:
             Drain(self.store, self._lanes, self.client, lane, seeds=self._seeds).run()
+
+    @property
+    def lists(self) -> Lists:
+        """Who plays what, up to now."""
+        self._catch_up()
+        return Lists(self.client)
+
+    def _catch_up(self) -> None:
+        catch_up(self.store, self.client)
 
     def ready(self) -> None:
         """Promise what is not kept."""

@@ -103,8 +103,13 @@ def test_show_tells_game_players_turn_and_last_move(terminal):
         "players: Light alice, Dark bob",
         "#1: it is Dark's turn (bob); the last move was m13-m9",
     ]
-    assert lines[4] == "Remaining Pieces: Light 12 Dark 12"
-    assert lines[6] == "   a b c d e f g h i j k l m"
+    assert lines[3:6] == [
+        "time: 21 days a move, a reminder after 7",
+        "clocks: Light alice 21 days, Dark bob 20 days 23 hours",
+        "deadline: 2023-12-05 22:13 UTC, in 20 days 23 hours",
+    ]
+    assert lines[7] == "Remaining Pieces: Light 12 Dark 12"
+    assert lines[9] == "   a b c d e f g h i j k l m"
 
 
 def test_show_gives_several_boards_each_at_its_ply(terminal):

@@ -1,0 +1,59 @@
+"""What of a command line its answer may repeat: no word that may be a password in a wrong place.
+
+With a word too few or too many in a line, the password stands where another word should. Answers
+are kept and shown where no password should be, so they repeat a word only where it can't be one:
+too short for it, or all but a word of the language. What has an @ is taken for a mail address.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from domain.errors import Refusal
+from infra.accounts import PASSWORD_LENGTHS
+from services.language.parsing import Line
+
+_HIDDEN: Final = "'...'"
+
+_DISPLACED: Final = frozenset({"address", "board", "userid"})
+"""Parts in whose place a password stands when a word is missing or too many."""
+
+_ELSEWHERE: Final = frozenset(
+    {"address", "board", "flag", "move", "recipient", "recipients", "step", "value"}
+)
+"""Parts of which a refusal may repeat something."""
+
+
+def shown(word: str, known: Iterable[str]) -> str:
+    """Give a word to stand after `there is no command`: quoted, if it can't be a password."""
+    if _may_be_password(word) and not get_close_matches(word.lower(), list(known), n=1):
+        return "of that name"
+    return repr(word[:24])
+
+
+def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
+    """Give the refusal of a line without what may be a password."""
+    password = line.get("password").lower()
+    if not password:
+        return reason
+    if _may_be_password(password) and any(
+        part in _ELSEWHERE and password in word.lower() for part, word in line.words
+    ):
+        return Refusal(
+            reason.code,
+            f"the password stands in the line twice, so nothing is repeated; the form is `{form}`",
+        )
+    return Refusal(reason.code, _hushed(reason.sentence, line))
+
+
+def _hushed(sentence: str, line: Line) -> str:
+    for part, word in line.words:
+        if part in _DISPLACED and _may_be_password(word) and "@" not in word:
+            # as refusals cut what they repeat
+            for cut in (word, word[:24], f"{word[:60]}..."):
+                sentence = sentence.replace(repr(cut), _HIDDEN)
+    return sentence
+
+
+def _may_be_password(word: str) -> bool:
+    return len(word) >= PASSWORD_LENGTHS[0]

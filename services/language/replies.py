@@ -1,0 +1,123 @@
+"""Replies laid ready: queue."""
+
+from collections.abc import Sequence
+
+from domain.errors import Code, Refusal
+from domain.match.decide import read_move, seat_of
+from domain.match.record import unpack_snapshot
+from domain.match.replies import MOST, Laid, Replies, Reply, merged, pack, unpack
+from domain.match.state import MatchState, position_of
+from domain.rules import AnyRules, Seat, pinned
+from services.language.answer import Answer
+from services.language.boards import present
+from services.language.desk import Call
+from services.language.laying import lines_of
+from services.language.reading import read_board, split_ply
+
+_ATTEMPTS = 5
+"""Times it is tried anew when the match moves on meanwhile."""
+
+
+def queue(call: Call) -> Answer:
+    """Lay replies ready, drop them, or show what is laid ready."""
+    board = read_board(call.line.get("board"))
+    state = present(call, board)
+    account = call.account()
+    seat = seat_of(account, state)
+    if call.line.has("clear") or call.line.has("step"):
+        call.desk.ready()
+        return _laid(call, board, seat)
+    _, data = call.desk.store.matches([board])[0]
+    return _shown(board, unpack(data).get(seat, Laid()))
+
+
+def _laid(call: Call, board: int, seat: Seat) -> Answer:
+    """Store what the player wants, unless the match keeps moving on."""
+    for _ in range(_ATTEMPTS):
+        snapshot, data = call.desk.store.matches([board])[0]
+        head, state = unpack_snapshot(snapshot).head, unpack_snapshot(snapshot).state
+        before = unpack(data)
+        laid = _wanted(call, seat, state, before)
+        if call.desk.store.lay(board, head, data, pack({**before, seat: laid})):
+            return _shown(board, laid)
+    raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
+
+
+def _wanted(call: Call, seat: Seat, state: MatchState, before: Replies) -> Laid:
+    """Give what the seat shall have laid ready; what was told in notes is read by now."""
+    if call.line.has("clear"):
+        return Laid()
+    if state.over:
+        raise Refusal(Code.MATCH_OVER, "the match is over")
+    if state.gathering:
+        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+    steps = [split_ply(word) for word in call.line.all("step")]
+    more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
+    laid = merged(Laid(before.get(seat, Laid()).replies), more)
+    if len(laid.replies) > MOST:
+        raise Refusal(Code.TOO_LONG, f"{MOST} replies are the most; `clear` drops those there are")
+    return laid
+
+
+Step = tuple[str, int | None]
+"""A move's text, and the ply it is meant for if one is given."""
+
+
+def _is_later(state: MatchState, steps: Sequence[Step]) -> bool:
+    """Tell whether the first move is for a later ply: then it depends on nothing before."""
+    ply = steps[0][1]
+    return ply is not None and ply > state.ply
+
+
+def _later(state: MatchState, steps: Sequence[Step]) -> list[Reply]:
+    """Read moves for later plies, each to be played there if it is legal then."""
+    rules = pinned(state.rules)
+    replies = []
+    for text, ply in steps:
+        if ply is None or ply <= state.ply:
+            raise Refusal(
+                Code.USAGE, "after a move for a later ply each move says its own, such as m13-j7#6"
+            )
+        replies.append(Reply(ply, None, rules.write(read_move(rules, text))))
+    return replies
+
+
+def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Reply]:
+    """Read a line of moves from the present position on, and give the seat's own in it."""
+    rules, position = pinned(state.rules), position_of(state)
+    path: list[str] = []
+    replies = []
+    for text, ply in steps:
+        at = state.ply + len(path)
+        if ply not in (None, at):
+            raise Refusal(Code.STALE_PLY, f"{text} would be played at #{at}, not at #{ply}")
+        mover = rules.to_move(position)
+        move = _checked(rules, position, text, len(path) + 1)
+        if mover == seat:
+            replies.append(Reply(at, tuple(path), rules.write(move)))
+        path.append(rules.write(move))
+        position = rules.play(position, move)
+    if not replies:
+        raise Refusal(
+            Code.USAGE, "the line has no move of yours: write the other's, then your reply"
+        )
+    if not replies[0].path:
+        raise Refusal(Code.NOT_YOUR_TURN, "it is your turn now: `move` plays the first of these")
+    return replies
+
+
+def _checked(rules: AnyRules, position: object, text: str, number: int) -> object:
+    """Read a move of the line; what is wrong with it is told with its number."""
+    if rules.outcome(position) is not None:
+        raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over before it")
+    try:
+        return rules.check(position, read_move(rules, text))
+    except Refusal as reason:
+        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+
+
+def _shown(board: int, laid: Laid) -> Answer:
+    lines = lines_of(laid)
+    if not lines:
+        return Answer(f"match {board}: you have laid nothing ready")
+    return Answer(f"match {board}: only you can see this", "\n".join(lines))

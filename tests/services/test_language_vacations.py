@@ -1,0 +1,88 @@
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import FakeDesk, Terminal
+
+from domain.clocks import ledger
+from domain.clocks.days import DAY
+from domain.errors import Code
+from domain.match.record import unpack_snapshot
+from services.cli.verify import check
+
+SECOND = 1_000
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+def deadline(terminal: Terminal, board: int) -> int:
+    (data,) = terminal.desk.store.snapshots([board])
+    state = unpack_snapshot(data).state
+    found = ledger.deadline(state.clock, state.next)
+    assert found is not None
+    return found
+
+
+def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_and_in_no_others(terminal):
+    own, others = terminal.challenge("--days=3"), terminal.challenge("--days=3")
+    terminal.move(others, "alice", "m13-j7")
+    before = deadline(terminal, own), deadline(terminal, others)
+    answer = terminal.do("vacation alice wonderland 5")
+    assert answer.code == ""
+    assert "25 days of vacation are left in 2023; 2 matches of yours were told" in answer.sentence
+    assert abs(deadline(terminal, own) - before[0] - 5 * DAY) < SECOND
+    assert deadline(terminal, others) == before[1]
+    assert check(terminal.desk.store, own).startswith(f"match {own} holds")
+
+
+def test_a_match_that_begins_while_a_player_is_away_knows_it(terminal):
+    terminal.do("vacation alice wonderland 5")
+    board = terminal.challenge("--days=3")
+    now = terminal.desk.store.now()
+    assert deadline(terminal, board) - now > 7 * DAY
+    assert "deadline: " in terminal.do(f"pow2 show {board}").text
+
+
+def test_a_vacation_can_be_made_longer_and_ended_early(terminal):
+    board = terminal.challenge("--days=3")
+    before = deadline(terminal, board)
+    terminal.do("vacation alice wonderland 5")
+    assert "18 days" in terminal.do("vacation alice wonderland 7").sentence
+    assert abs(deadline(terminal, board) - before - 12 * DAY) < SECOND
+    assert "29 days" in terminal.do("vacation alice wonderland back").sentence
+    assert abs(deadline(terminal, board) - before - DAY) < SECOND
+
+
+def test_without_days_it_says_what_there_is(terminal):
+    assert terminal.do("vacation alice wonderland").sentence == (
+        "you are not on vacation; 30 days of vacation are left in 2023"
+    )
+    terminal.do("vacation alice wonderland 30")
+    assert terminal.do("vacation alice wonderland").sentence.startswith("you are on vacation until")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("vacation alice wonderland 31", Code.BAD_OPTION),
+        ("vacation alice wonderland 0", Code.BAD_OPTION),
+        ("vacation alice wonderland -1", Code.BAD_OPTION),
+        ("vacation alice wonderland ³", Code.BAD_OPTION),
+        ("vacation alice wonderland 9999", Code.BAD_OPTION),
+        ("vacation alice wonderland soon", Code.BAD_OPTION),
+        ("vacation alice wonderland back", Code.TOO_LATE),
+        ("vacation alice guessing 3", Code.WRONG_PASSWORD),
+    ],
+)
+def test_what_can_not_be_a_vacation_is_refused(terminal, line, code):
+    assert terminal.do(line).code == code
+
+
+def test_a_puzzle_has_no_clock_to_stop(terminal):
+    terminal.do("one challenge alice")
+    assert "0 matches" in terminal.do("vacation alice wonderland 3").sentence
+    assert terminal.do("one challenge alice").code == ""
