@@ -97,7 +97,7 @@ class Keeper:
             boards = self._store.due(shard, now, AT_ONCE)
             for board, data in zip(boards, self._store.snapshots(boards), strict=True):
                 if state := self._state(board, data):
-                    self._send(board, state)
+                    self._send(board, state, now)
             if boards:
                 self._lanes.want(lane_of(shard, self._store.shape().lanes))
 
@@ -111,8 +111,8 @@ class Keeper:
                 self._unreadable.add(board)
             return None
 
-    def _send(self, board: int, state: MatchState) -> None:
-        command = _command(state)
+    def _send(self, board: int, state: MatchState, now: int) -> None:
+        command = _command(state, now)
         if command is None:
             return
         # where the match stands is its last event: the same turn can come to a flag only once
@@ -127,8 +127,8 @@ class Keeper:
             self._sent[id_] = self._timer()
 
 
-def _command(state: MatchState) -> Nag | Flag | None:
+def _command(state: MatchState, now: int) -> Nag | Flag | None:
     """Give the command that a match is due for; None when it is for none any more."""
     if not due(state):
         return None
-    return Nag(ply=state.ply) if reminds(state) else Flag(ply=state.ply)
+    return Nag(ply=state.ply) if reminds(state, now) else Flag(ply=state.ply)
