@@ -171,7 +171,7 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Absent():
             return [Away(until=event.until)]
         case Returned():
-            return [Return()]
+            return [Return(until=event.until)]
         case Declined():
             # a match that waits for entropy is declined by rejecting it, too
             return [Decline(), Answer(accept=False)]

@@ -74,7 +74,9 @@ class Away(Order, frozen=True, tag="away"):
 
 
 class Return(Order, frozen=True, tag="return"):
-    """End a vacation early."""
+    """End a vacation early, at `until`, ms."""
+
+    until: int
 
 
 class Nag(Order, frozen=True, tag="nag"):

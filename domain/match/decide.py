@@ -48,8 +48,16 @@ from domain.match.events import (
     Returned,
     Undone,
 )
-from domain.match.replies import NONE, Replies, Reply, find, kept, noted
-from domain.match.state import MatchState, Offering, Reason, evolve, position_of, positions
+from domain.match.replies import NONE, Replies, Reply, dropped, find, kept
+from domain.match.state import (
+    MatchState,
+    Offering,
+    Reason,
+    deadline,
+    evolve,
+    position_of,
+    positions,
+)
 from domain.rules import AnyRules, Outcome, Seat, pack, pinned
 
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause")
@@ -177,35 +185,44 @@ _TURNING = Moved | Resigned | Flagged
 
 def _reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
     """Play what was laid ready, as long as a reply is due, and drop what can't come to be."""
-    after = state
-    for event in decided.events:
-        after = evolve(after, event, state.at)
-    events, position = list(decided.events), decided.position
-    while isinstance(events[-1], _TURNING) and (mover := after.next) is not None:
-        reply = find(replies, mover, after.moves_of(after.ply))
-        if reply is None:
-            break
-        played = _played(reply, msgspec.structs.replace(after, position=position))
+    after, left = _after(decided, state), replies
+    while reply := _reply_due(decided, after, left):
+        played = _played(reply, after)
         if isinstance(played, Refusal):
             note = f"{reply.move} at #{after.ply} was dropped: {played.sentence}"
-            replies = noted(replies, mover, note)
+            left = dropped(left, _mover(after), reply, note)
             break
-        for event in played.events:
-            after = evolve(after, event, state.at)
-        events += played.events
-        position = played.position
-    left = NONE if after.over else kept(replies, after.moves_of(after.ply))
-    return Decided(tuple(events), position, left)
+        after = _after(played, after)
+        decided = Decided((*decided.events, *played.events), played.position)
+    left = NONE if after.over else kept(left, after.moves_of(after.ply), after.seats_in)
+    return msgspec.structs.replace(decided, replies=None if left == replies else left)
+
+
+def _after(decided: Decided, state: MatchState) -> MatchState:
+    """Give the state after a decision, but for its time."""
+    for event in decided.events:
+        state = evolve(state, event, state.at, decided.position)
+    return state
+
+
+def _reply_due(decided: Decided, after: MatchState, replies: Replies) -> Reply | None:
+    if after.next is None or not isinstance(decided.events[-1], _TURNING):
+        return None
+    return find(replies, after.next, after.moves_of(after.ply))
 
 
 def _played(reply: Reply, state: MatchState) -> Decided | Refusal:
-    assert state.next is not None
     try:
-        decided = _move(Move(text=reply.move), state.next, state)
+        decided = _move(Move(text=reply.move), _mover(state), state)
     except Refusal as reason:
         return reason
     moved, *rest = decided.events
     return Decided((msgspec.structs.replace(moved, queued=True), *rest), decided.position)
+
+
+def _mover(state: MatchState) -> Seat:
+    assert state.next is not None
+    return state.next
 
 
 def seat_of(actor: bytes, state: MatchState) -> Seat:
@@ -464,19 +481,10 @@ def _leave(left: Resigned | Flagged, reason: Reason, state: MatchState) -> Decid
 
 def _check_time(state: MatchState, now: int) -> None:
     """Refuse what comes after the mover's time is over: only its flag can fall then."""
-    deadline = _deadline(state)
-    if deadline is not None and now >= deadline:
-        sides = pinned(state.rules).sides
-        assert state.next is not None
-        raise Refusal(
-            Code.TIME_OVER, f"the time of {sides[state.next]} is over; the flag falls now"
-        )
-
-
-def _deadline(state: MatchState) -> int | None:
-    if state.clock is None or state.next is None:
-        return None
-    return clocks.deadline(state.clock, state.next)
+    flag = deadline(state)
+    if flag is not None and now >= flag:
+        side = pinned(state.rules).sides[_mover(state)]
+        raise Refusal(Code.TIME_OVER, f"the time of {side} is over; the flag falls now")
 
 
 def _keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> Decided:
@@ -491,9 +499,10 @@ def _keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) ->
         raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply} now")
     mover = state.next
     if isinstance(command, Nag):
+        _check_time(state, now)
         _check_due(clocks.reminder(state.clock, mover), now)
         return Decided((Nagged(seat=mover),))
-    _check_due(clocks.deadline(state.clock, mover), now)
+    _check_due(deadline(state), now)
     return _leave(Flagged(seat=mover), Reason.TIME, state)
 
 
@@ -512,7 +521,8 @@ def _absence(command: Away | Return, seat: Seat, state: MatchState, now: int) ->
     if state.clock is None:
         raise Refusal(Code.BAD_OPTION, "the match has no clocks that could stop")
     if isinstance(command, Return):
-        return Returned(seat=seat)
+        # what was off until now stays off
+        return Returned(seat=seat, until=max(command.until, now))
     if command.until <= now:
         raise Refusal(Code.TOO_LATE, "the vacation is over already")
     return Absent(seat=seat, until=command.until)

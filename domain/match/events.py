@@ -154,9 +154,11 @@ class Absent(Body, frozen=True, tag="absent"):
 
 
 class Returned(Body, frozen=True, tag="returned"):
-    """A seat ended its vacation early."""
+    """A seat cut its vacation short."""
 
     seat: Seat
+    until: int
+    """When its clock goes on at the latest, ms: a day that has begun may be left of it."""
 
 
 class Declined(Body, frozen=True, tag="declined"):

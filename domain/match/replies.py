@@ -5,7 +5,7 @@ reply. They are no events and in no log until they are played; then they are mov
 marked as queued. `decide` is given them beside the state.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -47,13 +47,14 @@ Replies = Mapping[Seat, Laid]
 
 NONE: Final[Replies] = {}
 
-_ENCODER: Final = msgspec.msgpack.Encoder(order="deterministic")
+_ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(dict[Seat, Laid])
 
 
 def pack(replies: Replies) -> bytes:
     """Give the stored bytes; empty when nothing is left to store."""
-    kept = {seat: laid for seat, laid in replies.items() if laid != Laid()}
+    # in the order of the seats, so that equal replies have equal bytes
+    kept = {seat: replies[seat] for seat in sorted(replies) if replies[seat] != Laid()}
     return _ENCODER.encode(kept) if kept else b""
 
 
@@ -80,13 +81,14 @@ def _agrees(reply: Reply, moves: Sequence[str]) -> bool:
     return reply.since <= len(moves) and reply.path[: len(played)] == played
 
 
-def kept(replies: Replies, moves: Sequence[str]) -> Replies:
-    """Give those that can still come to be played after these moves."""
+def kept(replies: Replies, moves: Sequence[str], seats: Container[Seat]) -> Replies:
+    """Give those that can still come to be played after these moves, by the seats that play on."""
     return {
         seat: Laid(
             tuple(r for r in laid.replies if r.ply >= len(moves) and _agrees(r, moves)), laid.notes
         )
         for seat, laid in replies.items()
+        if seat in seats
     }
 
 
@@ -96,7 +98,8 @@ def merged(laid: Laid, more: Iterable[Reply]) -> Laid:
     return Laid(tuple(found.values()), laid.notes)
 
 
-def noted(replies: Replies, seat: Seat, note: str) -> Replies:
-    """Add a note for a seat's player."""
+def dropped(replies: Replies, seat: Seat, reply: Reply, note: str) -> Replies:
+    """Take away a reply of a seat's that can't be played, with a note for its player."""
     laid = replies.get(seat, Laid())
-    return {**replies, seat: Laid(laid.replies, (*laid.notes, note)[-_NOTES:])}
+    rest = tuple(other for other in laid.replies if other != reply)
+    return {**replies, seat: Laid(rest, (*laid.notes, note)[-_NOTES:])}

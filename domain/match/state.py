@@ -170,7 +170,7 @@ def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa:
         case Absent():
             return clocks.away(clock, event.seat, at, event.until)
         case Returned():
-            return clocks.back(clock, event.seat, at)
+            return clocks.back(clock, event.seat, event.until)
         case _:
             return clock
 
@@ -182,11 +182,22 @@ def due(state: MatchState) -> int:
     return clocks.due(state.clock, state.next) or 0
 
 
-def reminds(state: MatchState) -> bool:
-    """Tell whether what is due next is a reminder, and not a flag."""
+def deadline(state: MatchState) -> int | None:
+    """Give when the flag of who is to move falls, ms; None when it will not as things stand."""
+    if state.clock is None or state.next is None:
+        return None
+    return clocks.deadline(state.clock, state.next)
+
+
+def reminds(state: MatchState, now: int = 0) -> bool:
+    """Tell whether what is due at `now`, ms, is a reminder, and not a flag.
+
+    A reminder that was held up until the flag falls is not sent any more.
+    """
     if state.clock is None or state.next is None:
         return False
-    return clocks.reminder(state.clock, state.next) is not None
+    flag = deadline(state)
+    return clocks.reminder(state.clock, state.next) is not None and (flag is None or now < flag)
 
 
 def _evolve(  # noqa: C901, PLR0911 - one case an event
@@ -230,7 +241,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
         case Offered():
             return replace(state, offer=Offering(event.kind, event.seat))
         case Answered():
-            return replace(state, offer=_answered(state.offer, event))
+            return replace(state, offer=_answered(state, event))
         case Undone():
             return _undone(state, event, position)
         case Resigned() | Flagged():
@@ -246,10 +257,15 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             assert_never(event)
 
 
-def _answered(offer: Offering | None, event: Answered) -> Offering | None:
+def _answered(state: MatchState, event: Answered) -> Offering | None:
+    """Give the offer as it stands after an answer; what all have agreed to is none any more."""
+    offer = state.offer
     if offer is None or not event.accept:
         return None
-    return msgspec.structs.replace(offer, accepted=(*offer.accepted, event.seat))
+    accepted = (*offer.accepted, event.seat)
+    if {offer.seat, *accepted}.issuperset(state.seats_in):
+        return None
+    return msgspec.structs.replace(offer, accepted=accepted)
 
 
 def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
