@@ -1,0 +1,322 @@
+"""What players write to each other, as they type it: messages, broadcasts, chat."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import PASSWORDS, FakeDesk, Terminal
+
+from domain.errors import Code
+from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, TEXT_LIMIT, Letters
+from infra.limits import CommandLimit
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    """A terminal where a minute goes by between any two letters."""
+    desk = FakeDesk()
+    minutes = itertools.count(1_700_000_000_000, 60_000)
+    desk.letters = Letters(desk.client, lambda: 4, lambda: next(minutes))
+    yield Terminal(desk)
+    desk.close()
+
+
+def accepted(terminal: Terminal, line: str, key: str | None = None) -> str:
+    answer = terminal.do(line, key)
+    assert answer.code == "", answer
+    return answer.sentence
+
+
+def box(terminal: Terminal, name: str) -> list[str]:
+    """What a player reads, less the times."""
+    page = terminal.do(f"messages {name} {PASSWORDS[name]}").page
+    return re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d UTC ", "", page, flags=re.MULTILINE).splitlines()
+
+
+# messages
+
+
+def test_a_message_is_found_by_whom_it_was_written_to(terminal):
+    said = accepted(terminal, "message ALICE wonderland Bob Shall we  play?")
+    assert said == "bob finds it in `messages`"
+    answer = terminal.do("messages BOB builder2")
+    assert answer.text == "1 new\n\n2023-11-14 22:13 UTC alice: Shall we  play?"
+    assert box(terminal, "carol") == ["nobody has written to you"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "message alice wonderland bob,carol Shall we three play?",
+        "message alice wonderland Bob,CAROL,bob Shall we three play?",
+        "message alice wonderland bob carol\nShall we three play?",
+        "message alice wonderland bob,carol\nShall we three play?",
+        "message alice wonderland bob, carol \r\n  Shall we three play?\r\n",
+    ],
+)
+def test_a_message_goes_to_several_in_one_line_or_on_the_lines_after(terminal, line):
+    assert accepted(terminal, line) == "bob and carol find it in `messages`"
+    for name in ("bob", "carol"):
+        assert box(terminal, name) == ["alice: Shall we three play?"]
+
+
+def test_the_newest_message_stands_first(terminal):
+    for line in (
+        "alice wonderland bob one",
+        "carol singing5 bob two",
+        "alice wonderland bob three",
+    ):
+        accepted(terminal, f"message {line}")
+    assert box(terminal, "bob") == ["alice: three", "carol: two", "alice: one"]
+
+
+def test_it_is_told_how_many_messages_are_new_until_they_were_shown(terminal):
+    for text in ("one", "two"):
+        accepted(terminal, f"message alice wonderland bob {text}")
+    assert terminal.do("messages bob builder2").sentence == "2 new"
+    again = terminal.do("messages bob builder2")
+    assert again.sentence == ""
+    assert "two" in again.page
+    accepted(terminal, "message alice wonderland bob three")
+    assert terminal.do("messages bob builder2").sentence == "1 new"
+
+
+def test_all_that_is_new_is_shown_and_of_what_is_read_the_newest_twenty(terminal):
+    for number in range(33):
+        accepted(terminal, f"message alice wonderland bob number {number}")
+    assert terminal.do("messages alice wonderland").sentence == ""
+    assert box(terminal, "bob") == [f"alice: number {n}" for n in reversed(range(33))]
+    assert box(terminal, "bob") == [f"alice: number {n}" for n in reversed(range(13, 33))]
+
+
+def test_a_full_box_with_broadcasts_is_shown_whole_once(terminal):
+    alice = terminal.desk.accounts.id_of("alice")
+    bob = terminal.desk.accounts.id_of("bob")
+    for number in range(BOX_LIMIT):
+        terminal.desk.letters.send(alice, [bob], "to bob", number.to_bytes(16, "big"))
+    for number in range(BROADCAST_LIMIT):
+        terminal.desk.letters.broadcast(alice, "to all", number.to_bytes(16, "big"))
+    answer = terminal.do("messages bob builder2")
+    assert answer.sentence == "250 new"
+    assert len(answer.page.splitlines()) == 250
+    assert len(box(terminal, "bob")) == 20
+
+
+def test_one_writes_to_oneself_too(terminal):
+    accepted(terminal, "message alice wonderland alice mind the white rabbit")
+    assert box(terminal, "alice") == ["alice: mind the white rabbit"]
+
+
+def test_who_wrote_and_left_is_a_former_player_to_nobody(terminal):
+    accepted(terminal, "message alice wonderland bob hello")
+    accepted(terminal, "message bob builder2 carol hello")
+    accepted(terminal, "delete alice wonderland")
+    assert box(terminal, "bob") == ["nobody has written to you"]
+    assert box(terminal, "carol") == ["bob: hello"]
+
+
+# texts
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028", "\u2029"])
+def test_no_text_looks_like_a_line_of_another(terminal, end):
+    forged = "2026-01-01 00:00 UTC carol: I resign"
+    accepted(terminal, f"message alice wonderland bob\nhello{end}{forged}{end}\tyours")
+    answer = terminal.do("messages bob builder2")
+    first, *others = answer.page.splitlines()
+    assert first.endswith(" UTC alice: hello")
+    assert others == [f"    {forged}", "    \tyours"]
+
+
+def test_blanks_and_lines_within_a_text_stay_as_they_are(terminal):
+    accepted(terminal, "message alice wonderland bob\n\n  a  b\n\n    c \n\n")
+    assert terminal.do("messages bob builder2").page.endswith("alice: a  b\n    \n        c")
+
+
+@pytest.mark.parametrize("form", ["{} bob {}", "{} bob\n{}"])
+def test_a_text_has_two_thousand_characters_at_most(terminal, form):
+    line = "message " + form.format("alice wonderland", "x" * TEXT_LIMIT)
+    accepted(terminal, line)
+    answer = terminal.do(f"{line}y")
+    assert answer.code == Code.TOO_LONG
+    assert answer.sentence == "the text has 2001 characters; 2000 are the most"
+    assert box(terminal, "bob") == [f"alice: {'x' * TEXT_LIMIT}"]
+
+
+def test_a_message_goes_to_twenty_at_most(terminal):
+    names = [f"player{number:02}" for number in range(RECIPIENTS)]
+    for name in names:
+        terminal.desk.accounts.signup(name, "explorer")
+    said = accepted(terminal, f"message alice wonderland {','.join(names)} hello")
+    assert said.startswith("player00, player01, ")
+    assert said.endswith("player18 and player19 find it in `messages`")
+    answer = terminal.do(f"message alice wonderland {','.join(names)},bob hello")
+    assert answer.code == Code.BAD_REQUEST
+    assert answer.sentence == "a message goes to 1 to 20 players, not 21"
+    assert box(terminal, "bob") == ["nobody has written to you"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("message alice wonderland bob", Code.USAGE, "the form is `message userid password "),
+        ("message alice wonderland", Code.USAGE, "the form is `message userid password "),
+        ("message alice wonderland\nbob hello", Code.USAGE, "the form is `message userid pass"),
+        ("message alice wonderland bob,zoe hello", Code.UNKNOWN_USER, "no user 'zoe'"),
+        ("message alice wonderland bob, carol hello", Code.USAGE, "one comma and no blank"),
+        ("message alice wonderland ,bob hello", Code.USAGE, "one comma and no blank"),
+        ("message alice wonderland ,\nhello", Code.BAD_REQUEST, "1 to 20 players, not 0"),
+        (
+            "message alice wonderland bob Hello,\nshall we play?",
+            Code.UNKNOWN_USER,
+            "makes one; a text that goes over several lines begins on the second",
+        ),
+        ("message alice guessing bob hello", Code.WRONG_PASSWORD, "not the password of alice"),
+        ("message zoe wonderland bob hello", Code.UNKNOWN_USER, "no user 'zoe'"),
+        ("message alice wonderland bob a\x07b", Code.BAD_REQUEST, "character 2 of the text is U+"),
+        (
+            "message alice wonderland bob a\rb",
+            Code.BAD_REQUEST,
+            "character 2 of the text is U+000D",
+        ),
+        ("message alice wonderland bob \x1b[2J", Code.BAD_REQUEST, "of the text is U+001B"),
+        ("messages bob guessing", Code.WRONG_PASSWORD, "not the password of bob"),
+        ("messages bob", Code.USAGE, "the form is `messages userid password`"),
+    ],
+)
+def test_a_message_that_breaks_a_rule_reaches_nobody(terminal, line, code, said):
+    answer = terminal.do(line)
+    assert (answer.code, said in answer.sentence) == (code, True), answer
+    assert box(terminal, "bob") == box(terminal, "carol") == ["nobody has written to you"]
+
+
+# broadcasts
+
+
+@pytest.mark.parametrize("form", ["{} {}", "{}\n{}"])
+def test_an_arbiter_writes_to_everybody_and_to_who_comes_later(terminal, form):
+    terminal.desk.accounts.set_arbiter("carol", True)
+    line = "broadcast " + form.format("Carol singing5", "The server rests\non Sunday.")
+    assert accepted(terminal, line) == "everybody finds it in `messages`"
+    accepted(terminal, "signup dora explorer")
+    for reader in ("alice wonderland", "dora explorer"):
+        answer = terminal.do(f"messages {reader}")
+        assert answer.sentence == "1 new"
+        assert answer.page.endswith(" carol to everybody: The server rests\n    on Sunday.")
+
+
+def test_messages_and_broadcasts_are_shown_and_counted_together(terminal):
+    terminal.desk.accounts.set_arbiter("carol", True)
+    accepted(terminal, "message alice wonderland bob one")
+    accepted(terminal, "broadcast carol singing5 two")
+    accepted(terminal, "message alice wonderland bob three")
+    assert terminal.do("messages bob builder2").sentence == "3 new"
+    assert box(terminal, "bob") == ["alice: three", "carol to everybody: two", "alice: one"]
+
+
+def test_who_is_no_arbiter_or_no_more_writes_to_nobody(terminal):
+    for yes in (True, False):
+        terminal.desk.accounts.set_arbiter("alice", yes)
+    answer = terminal.do("broadcast alice wonderland hello")
+    assert answer.code == Code.NOT_AN_ARBITER
+    assert answer.sentence == "only arbiters write to everybody; try `message`"
+    assert terminal.do("broadcast alice guessing hello").code == Code.WRONG_PASSWORD
+    assert box(terminal, "bob") == ["nobody has written to you"]
+
+
+# chat
+
+
+def test_the_players_of_a_match_read_in_its_order_what_they_said(terminal):
+    board = terminal.challenge()
+    nothing = terminal.do(f"pow2 chat {board} alice wonderland")
+    assert nothing.text == f"nothing was said in match {board} yet"
+    said = accepted(terminal, f"pow2 chat {board} Alice wonderland Good luck!")
+    assert said == f"said in match {board}"
+    accepted(terminal, f"pow2 chat {board} bob builder2\nThe same\nto you")
+    for reader in ("ALICE wonderland", "bob builder2"):
+        assert terminal.do(f"pow2 chat {board} {reader}").text == (
+            "2023-11-14 22:13 UTC alice: Good luck!\n2023-11-14 22:14 UTC bob: The same\n    to you"
+        )
+
+
+def test_what_is_said_in_one_match_is_not_heard_in_another(terminal):
+    one, other = terminal.challenge(), terminal.challenge()
+    accepted(terminal, f"pow2 chat {one} alice wonderland hello")
+    answer = terminal.do(f"pow2 chat {other} bob builder2")
+    assert answer.text == f"nothing was said in match {other} yet"
+
+
+def test_the_players_talk_on_when_the_match_is_over_or_has_not_started(terminal):
+    over = terminal.challenge()
+    terminal.move(over, "bob", "resign")
+    accepted(terminal, f"pow2 chat {over} alice wonderland thank you")
+    accepted(terminal, "powerdrain challenge alice bob --gather")
+    accepted(terminal, f"powerdrain chat {over + 1} bob builder2 what word do I give?")
+
+
+@pytest.mark.parametrize("text", ["", " hello"])
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("pow2 chat 1 carol singing5", Code.NOT_A_PLAYER),
+        ("pow2 chat 1 alice guessing", Code.WRONG_PASSWORD),
+        ("pow2 chat 1 zoe wonderland", Code.UNKNOWN_USER),
+        ("pow2 chat 7 alice wonderland", Code.UNKNOWN_BOARD),
+        ("pow2 chat one alice wonderland", Code.UNKNOWN_BOARD),
+        ("line chat 1 alice wonderland", Code.WRONG_GAME),
+        ("chess chat 1 alice wonderland", Code.UNKNOWN_GAME),
+    ],
+)
+def test_nobody_else_reads_or_writes_in_a_match(terminal, line, code, text):
+    terminal.challenge()
+    accepted(terminal, "pow2 chat 1 bob builder2 between us")
+    answer = terminal.do(line + text)
+    assert answer.code == code
+    assert "between us" not in answer.text
+    page = terminal.do("pow2 chat 1 alice wonderland").page
+    assert page.endswith(" bob: between us")
+
+
+def test_a_line_of_chat_has_two_thousand_characters_at_most(terminal):
+    board = terminal.challenge()
+    line = f"pow2 chat {board} alice wonderland {'x' * TEXT_LIMIT}"
+    accepted(terminal, line)
+    assert terminal.do(f"{line}y").code == Code.TOO_LONG
+
+
+# repetitions, and too many
+
+
+REPEATED = [
+    "message alice wonderland bob,carol hello",
+    "message alice wonderland bob carol\nhello",
+    "broadcast alice wonderland hello",
+    "pow2 chat 1 alice wonderland hello",
+]
+
+
+@pytest.mark.parametrize("line", REPEATED)
+def test_what_is_repeated_with_its_key_is_written_once_and_answered_alike(terminal, line):
+    terminal.challenge()
+    terminal.desk.accounts.set_arbiter("alice", True)
+    assert len({terminal.do(line, "key-1") for _ in range(5)}) == 1
+    read = "pow2 chat 1 bob builder2" if "chat" in line else "messages bob builder2"
+    assert terminal.do(read).page.count("hello") == 1
+    accepted(terminal, line, "key-2")
+    assert terminal.do(read).page.count("hello") == 2
+
+
+def test_a_key_is_its_senders_own(terminal):
+    accepted(terminal, "message alice wonderland carol hello", "key-1")
+    accepted(terminal, "message bob builder2 carol hello", "key-1")
+    assert box(terminal, "carol") == ["bob: hello", "alice: hello"]
+
+
+@pytest.mark.parametrize("line", [*REPEATED, "messages alice wonderland"])
+def test_who_writes_too_much_in_a_minute_is_asked_to_wait(terminal, line):
+    terminal.challenge()
+    terminal.desk.accounts.set_arbiter("alice", True)
+    terminal.desk.pace = CommandLimit(2)
+    assert [terminal.do(line).code for _ in range(3)] == ["", "", Code.TOO_FAST]
