@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from getpass import getpass
 
 from domain.errors import Code
 from infra.settings import Settings
@@ -12,8 +13,22 @@ from services.problems import FINE, PROBLEMS
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Carry out the line; gives the exit code."""
+    line = _completed(arguments.line)
     with Composition(settings) as parts:
-        return _give(parts.language.do(arguments.line, arguments.key, arguments.wait))
+        return _give(parts.language.do(line, arguments.key, arguments.wait))
+
+
+def _completed(line: str) -> str:
+    """Ask for each password that is written `-`, and read the lines that `multiple` takes."""
+    line = " ".join(_asked() if word == "-" else word for word in line.split(" "))
+    if line.strip().lower() == "multiple":
+        return f"{line}\n{sys.stdin.read()}"
+    return line
+
+
+def _asked() -> str:
+    """Ask at the terminal without an echo; a script gives a line of standard input."""
+    return getpass("password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
 def _give(answer: Answer) -> int:

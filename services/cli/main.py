@@ -96,6 +96,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     line_parser = _add_do(commands)
     _add_serve(commands)
     _add_doctor(commands)
+    _add_arbiter(commands)
     _add_verify(commands)
     _add_referee(commands)
     commands.add_parser("bench", help="measure, side by side with peers", add_help=False)
@@ -116,7 +117,8 @@ def _add_do(commands: Commands) -> ArgumentParser:
         lambda arguments: _call("services.cli.do", arguments, settings_of(arguments)),
         usage="matchpost do LINE [--key KEY] [--wait SECONDS] [settings]",
         help="carry out one command line; `matchpost do help` lists them",
-        description="Carry out one command line, given as one argument or as several words.",
+        description="Carry out one command line, given as one argument or as several words. "
+        "`-` in the place of a password asks for it; `multiple` reads lines from standard input.",
     )
     parser.add_argument(
         "--key", help="repeating a command with its key is safe: it is carried out once"
@@ -164,6 +166,21 @@ def _add_doctor(commands: Commands) -> None:
         "1: something needs a look; 2: the server could not be asked.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_settings(parser)
+
+
+def _add_arbiter(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "arbiter",
+        lambda arguments: _call(
+            "services.cli.arbiter", arguments.name, not arguments.revoke, settings_of(arguments)
+        ),
+        help="make an account an arbiter",
+        description="Make an account an arbiter, who may write to everybody.",
+    )
+    parser.add_argument("name", metavar="USERID")
+    parser.add_argument("--revoke", action="store_true", help="an arbiter no more")
     add_settings(parser)
 
 

@@ -1,6 +1,7 @@
 """Commands that look at matches: show and preview."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,11 +12,15 @@ from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
 from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
+from infra.projections.lists import State
 from services.language.answer import Answer
-from services.language.desk import Call
+from services.language.desk import Call, Desk
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
+
+BOARDS: Final = 20
+"""Boards drawn in one answer, unless they are named."""
 
 
 def show(call: Call) -> Answer:
@@ -49,8 +54,7 @@ def _shown(call: Call, word: str, display: str) -> str:
     if ply is not None and ply > now:
         raise Refusal(Code.UNKNOWN_PLY, f"match {board} stands at #{now}; there is no #{ply} yet")
     if ply is None or ply == now:
-        now_ms = call.desk.store.now()
-        return f"{heading(scene, now_ms)}\n\n{draw(scene, display)}"
+        return _drawn(call.desk, scene, display)
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
     return f"{heading_at(then, ply)}\n\n{draw(then, display)}"
 
@@ -64,14 +68,18 @@ def display_of(call: Call, account: AccountId) -> str:
 def show_as(call: Call) -> Answer:
     """Show boards as a player prefers them, with what only that player may see."""
     account = call.account()
-    if not call.line.has("board"):
-        raise Refusal(Code.NOT_YET, "lists of matches are not there yet; name the boards")
     display = _read_display(call, call.line.all("flag"), display_of(call, account))
+    words = call.line.all("board") or _own_boards(call, account)
     shown = [
-        "\n\n".join([_shown(call, word, display), *_private(call, word, account)])
-        for word in call.line.all("board")
+        "\n\n".join([_shown(call, word, display), *_private(call, word, account)]) for word in words
     ]
-    return Answer(page="\n\n\n".join(shown))
+    return Answer(page="\n\n\n".join(shown) or "there are none")
+
+
+def _own_boards(call: Call, account: AccountId) -> list[str]:
+    """Give the player's boards in the game; those that go on, unless it is said which."""
+    state = State(call.line.get("state").lower() or State.ACTIVE)
+    return [str(row.board) for row in call.desk.lists.of(account, state, call.rules.key, 0, BOARDS)]
 
 
 def _private(call: Call, word: str, account: AccountId) -> list[str]:
@@ -143,11 +151,22 @@ def draw(scene: Scene, display: str) -> str:
 
 
 def present(call: Call, board: int) -> MatchState:
-    """Give a match of the game as it stands; refused as `unknown-board` or `wrong-game`.
+    """Give a match of the game as it stands; refused as `state_of` does, or as `wrong-game`."""
+    state = state_of(call.desk, board)
+    game = state.rules.partition("/")[0]
+    if game != call.rules.key:
+        raise Refusal(
+            Code.WRONG_GAME, f"match {board} is one of {game}, not of {call.rules.key}; name {game}"
+        )
+    return state
+
+
+def state_of(desk: Desk, board: int) -> MatchState:
+    """Give a match as it stands; `unknown-board` where there is none.
 
     `internal` when its snapshot is damaged.
     """
-    (data,) = call.desk.store.snapshots([board])
+    (data,) = desk.store.snapshots([board])
     try:
         state = unpack_snapshot(data).state
     except msgspec.MsgspecError:
@@ -157,9 +176,14 @@ def present(call: Call, board: int) -> MatchState:
         ) from None
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
-    game = state.rules.partition("/")[0]
-    if game != call.rules.key:
-        raise Refusal(
-            Code.WRONG_GAME, f"match {board} is one of {game}, not of {call.rules.key}; name {game}"
-        )
     return state
+
+
+def drawn_now(desk: Desk, board: int) -> str:
+    """Give a match of any game as it stands, in the game's first display."""
+    scene = Scene.of(desk, board, state_of(desk, board))
+    return _drawn(desk, scene, scene.rules.displays[0])
+
+
+def _drawn(desk: Desk, scene: Scene, display: str) -> str:
+    return f"{heading(scene, desk.store.now())}\n\n{draw(scene, display)}"

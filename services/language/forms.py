@@ -11,6 +11,7 @@ from services.language import (
     drafts,
     helping,
     letters,
+    lists,
     people,
     play,
     puzzles,
@@ -142,7 +143,7 @@ GENERAL: Final = (
         "all show",
         "userid [next|active]",
         "show a player's boards in all games",
-        not_yet,
+        lists.all_show,
     ),
 )
 
@@ -241,7 +242,7 @@ OF_GAMES: Final = (
         "show",
         "userid ... [all|active|inactive|next]",
         "show boards of players",
-        not_yet,
+        lists.show_players,
         of_game=True,
     ),
     Form(
@@ -257,7 +258,7 @@ OF_GAMES: Final = (
         "games",
         "[userid ...] [all|active|inactive|next]",
         "list matches",
-        not_yet,
+        lists.games,
         of_game=True,
     ),
     Form("history", "history", "[userid ...]", "list finished matches", not_yet, of_game=True),

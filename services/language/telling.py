@@ -196,7 +196,17 @@ def ending(scene: Scene) -> str:
 
 def _why(scene: Scene, result: Ended) -> str:
     outcome = scene.rules.outcome(scene.position)
-    return f"by {result.reason}" if outcome is None else f"({outcome.detail})"
+    return how(result.reason) if outcome is None else f"({outcome.detail})"
+
+
+def how(reason: str) -> str:
+    """Say how a match ended that has winners, such as `by resignation`."""
+    return "on time" if reason == Reason.TIME else f"by {reason}"
+
+
+def without_winner(reason: str) -> str:
+    """Say how a match ended that nobody has won; empty for other reasons."""
+    return _ENDINGS.get(Reason(reason), "") if reason in set(Reason) else ""
 
 
 def heading(scene: Scene, now: int | None = None) -> str:

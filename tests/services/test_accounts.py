@@ -172,7 +172,7 @@ def test_of_many_signups_at_once_one_gets_the_name(redis_client):
     assert lost == [Code.NAME_TAKEN] * 7
     assert accounts.id_of("alice") == won[0]
     assert sorted(redis_client.keys()) == sorted(
-        [keys.user("alice").encode(), keys.account(won[0]).encode()]
+        [keys.user("alice").encode(), keys.account(won[0]).encode(), keys.USERS.encode()]
     )
 
 
@@ -186,5 +186,5 @@ def test_a_signup_that_loses_the_race_takes_its_record_back(client):
 
     late = Accounts(client, Overtaken(time_cost=1, memory_cost=8, parallelism=1))
     refused(Code.NAME_TAKEN, late.signup, "alice", "looking-glass")
-    assert len(client.keys()) == 2
+    assert len(client.keys()) == 3  # the record, the userid, the list
     assert first.verify("alice", "wonderland") == first.id_of("alice")

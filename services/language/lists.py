@@ -1,0 +1,109 @@
+"""Commands that look across matches: all show, games, show with userids, and who plays a game."""
+
+from collections.abc import Iterable, Sequence
+
+from domain.match.events import AccountId
+from domain.rules import pinned
+from infra.projections.lists import Row, State
+from services.language.answer import Answer
+from services.language.boards import BOARDS, drawn_now
+from services.language.desk import Call
+from services.language.telling import how, listed, without_winner
+from services.language.times import instant
+
+LINES = 100
+"""Matches listed in one answer."""
+
+
+def all_show(call: Call) -> Answer:
+    """Draw a player's boards in all games."""
+    account = call.desk.accounts.id_of(call.line.get("userid"))
+    rows = call.desk.lists.of(account, _state(call), None, 0, BOARDS + 1)
+    return _drawn(call, rows)
+
+
+def show_players(call: Call) -> Answer:
+    """Draw the boards of players in one game."""
+    accounts = [call.desk.accounts.id_of(name) for name in call.line.all("userid")]
+    return _drawn(call, _rows(call, accounts, BOARDS + 1))
+
+
+def games(call: Call) -> Answer:
+    """List the matches of players in one game, or all that go on in it."""
+    accounts = [call.desk.accounts.id_of(name) for name in call.line.all("userid")]
+    if accounts:
+        rows = _rows(call, accounts, LINES + 1)
+    else:
+        rows = call.desk.lists.playing(call.rules.key, 0, LINES + 1)
+    return _listed(call, rows)
+
+
+def _state(call: Call) -> State:
+    return State(call.line.get("state").lower() or State.ACTIVE)
+
+
+def _rows(call: Call, accounts: Sequence[AccountId], count: int) -> list[Row]:
+    """Give the matches of players, each once."""
+    found: dict[int, Row] = {}
+    for account in accounts:
+        for row in call.desk.lists.of(account, _state(call), call.rules.key, 0, count):
+            found.setdefault(row.board, row)
+    return list(found.values())[:count]
+
+
+def _drawn(call: Call, rows: Sequence[Row]) -> Answer:
+    if not rows:
+        return Answer(page="there are none")
+    boards = "\n\n\n".join(drawn_now(call.desk, row.board) for row in rows[:BOARDS])
+    if len(rows) <= BOARDS:
+        return Answer(page=boards)
+    return Answer(f"these are the first {BOARDS}; `GAME games userid` lists more", boards)
+
+
+def _listed(call: Call, rows: Sequence[Row]) -> Answer:
+    if not rows:
+        return Answer(page="there are none")
+    lines = lines_of(call, rows[:LINES])
+    if len(rows) <= LINES:
+        return Answer(page="\n".join(lines))
+    return Answer(f"these are the first {LINES}", "\n".join(lines))
+
+
+def lines_of(call: Call, rows: Sequence[Row]) -> list[str]:
+    """Give a line for each match: its number, its players, and how it stands or ended."""
+    names = _names(call, {account for row in rows for account in row.seats})
+    return [
+        f"{row.board:>6}  {_players(row, names)}{_options(row)}: {_standing(row, names)}"
+        for row in rows
+    ]
+
+
+def _names(call: Call, accounts: Iterable[AccountId]) -> dict[AccountId, str]:
+    wanted = list(accounts)
+    found = call.desk.accounts.name_of(wanted)
+    return {a: name or "a former player" for a, name in zip(wanted, found, strict=True)}
+
+
+def _players(row: Row, names: dict[AccountId, str]) -> str:
+    sides = pinned(row.rules).sides
+    return ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
+
+
+def _options(row: Row) -> str:
+    return f" ({' '.join(row.options)})" if row.options else ""
+
+
+def _standing(row: Row, names: dict[AccountId, str]) -> str:
+    if row.winners is not None:
+        return f"{_result(row, row.winners, names)}, {instant(row.at)}"
+    waited = listed([names[row.seats[seat]] for seat in row.waits])
+    if not row.started:
+        return f"waits until {waited} said accept"
+    return f"#{row.ply}, {waited} to move since {instant(row.since)}"
+
+
+def _result(row: Row, winners: Sequence[int], names: dict[AccountId, str]) -> str:
+    if said := without_winner(row.reason):
+        return said
+    won = listed([names[row.seats[seat]] for seat in winners])
+    return f"{won} {'has won' if len(winners) == 1 else 'share the win'} {how(row.reason)}"

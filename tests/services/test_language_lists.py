@@ -1,0 +1,85 @@
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import FakeDesk, Terminal
+
+from domain.errors import Code
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+@pytest.fixture
+def four(terminal) -> Terminal:
+    """Four matches: one waits for bob, one for alice, one is over, one is of another game."""
+    for _ in range(3):
+        terminal.challenge()
+    terminal.move(1, "alice", "m13-j7")
+    terminal.move(3, "bob", "resign")
+    terminal.do("line challenge alice carol")
+    return terminal
+
+
+def boards(page: str) -> list[int]:
+    """The numbers of the matches that are drawn."""
+    return [int(line.split()[1].rstrip(":")) for line in page.splitlines() if line[:6] == "match "]
+
+
+def test_all_show_draws_a_players_boards_in_all_games(four):
+    assert boards(four.do("all show alice").page) == [4, 2, 1]
+    assert boards(four.do("ALL Show Alice NEXT").page) == [2, 4]
+    assert boards(four.do("all show bob active").page) == [2, 1]
+    assert boards(four.do("all show carol next").page) == []
+    assert four.do("all show carol next").page == "there are none"
+
+
+def test_show_with_userids_draws_their_boards_in_a_game_each_once(four):
+    assert boards(four.do("pow2 show alice bob").page) == [2, 1]
+    assert boards(four.do("pow2 show bob alice all").page) == [2, 1, 3]
+    assert boards(four.do("line show carol").page) == [4]
+    assert boards(four.do("pow2 show carol").page) == []
+
+
+def test_showas_draws_the_own_boards_with_what_is_private(four):
+    four.do("pow2 queue 2 bob builder2 m13-j7 a13-d7")
+    page = four.do("pow2 showas bob builder2").page
+    assert boards(page) == [2, 1]
+    assert "laid ready for #1, after m13-j7: a13-d7" in page
+    assert boards(four.do("pow2 showas bob builder2 next").page) == [1]
+    assert boards(four.do("pow2 showas alice wonderland inactive").page) == [3]
+
+
+def test_games_lists_matches_in_a_line_each(four):
+    lines = four.do("pow2 games").page.splitlines()
+    assert [line.split()[0] for line in lines] == ["2", "1"]
+    assert lines[1].strip().startswith("1  Light alice, Dark bob: #1, bob to move since 2023-11-14")
+    over = four.do("pow2 games bob inactive").page
+    assert over.strip().startswith("3  Light alice, Dark bob: alice has won by resignation, 2023-11")
+    assert len(four.do("pow2 games alice bob all").page.splitlines()) == 3
+
+
+def test_lists_name_deleted_players_no_more(four):
+    four.do("delete bob builder2")
+    assert "Dark a former player" in four.do("pow2 games").page
+    assert four.do("pow2 games bob").code == Code.UNKNOWN_USER
+
+
+def test_a_match_that_waits_for_consent_is_listed_for_who_is_to_give_it(terminal):
+    terminal.do("halves challenge alice bob carol --gather")
+    assert "waits until bob and carol said accept" in terminal.do("halves games bob next").page
+    assert "there are none" in terminal.do("halves games alice next").page
+    terminal.do("halves move 1 bob builder2 accept")
+    assert "waits until carol said accept" in terminal.do("halves games carol").page
+
+
+def test_a_long_list_says_that_it_is_only_its_beginning(terminal):
+    for _ in range(21):
+        terminal.challenge()
+    answer = terminal.do("all show alice")
+    assert len(boards(answer.page)) == 20
+    assert "first 20" in answer.sentence
+    assert terminal.do("pow2 games alice").sentence == ""
