@@ -2,13 +2,22 @@
 
 from collections.abc import Sequence
 
+from domain.clocks.terms import read_terms
+from domain.errors import Code
+from domain.fairness import Seed
+from domain.match.audit import verify
 from domain.match.commands import Command, Move, Sent, Start
-from domain.match.decide import Decided, Rejected, decide
-from domain.match.events import Event
-from domain.match.record import NO_MATCH, Snapshot, seal
+from domain.match.decide import Decided, Given, Rejected, decide
+from domain.match.events import Event, decode
+from domain.match.record import NO_MATCH, Snapshot, refold, seal
+from domain.match.replies import NONE, Laid, Replies, Reply, merged
+from domain.match.state import MatchState, with_position
 
 ALICE, BOB, CAROL = b"alice...", b"bob.....", b"carol..."
 BOARD = 1
+
+BEGIN = 1_000
+"""When the first command of a match is received, ms."""
 
 Turn = tuple[bytes, Command]
 
@@ -23,6 +32,17 @@ def pow2(*options: str) -> Turn:
     return ALICE, Start(rules="pow2/1", options=options, seats=(ALICE, BOB))
 
 
+def challenge(game: str, *words: str, seats: Sequence[bytes] = (ALICE, BOB)) -> Turn:
+    """A challenge by the first of the seats; words with two hyphens are about time."""
+    about_time = [word for word in words if word.startswith("--")]
+    return seats[0], Start(
+        rules=f"{game}/1",
+        options=tuple(word for word in words if word not in about_time),
+        seats=tuple(seats),
+        terms=read_terms(about_time) if about_time else None,
+    )
+
+
 def plays(actor: bytes, *moves: str) -> list[Turn]:
     """Moves of one player."""
     return [(actor, Move(text=move)) for move in moves]
@@ -33,21 +53,82 @@ def alternating(*moves: str) -> list[Turn]:
     return [((ALICE, BOB)[i % 2], Move(text=move)) for i, move in enumerate(moves)]
 
 
+class Match:
+    """A match as its commands come in, one after another; what a store would keep of it.
+
+    A command for which no time is given comes so many ms after `BEGIN` as commands were taken, or
+    together with the one before if that came later.
+    """
+
+    def __init__(self, *turns: Turn, board: int = BOARD) -> None:
+        self.board = board
+        self.events: list[bytes] = []
+        self.snapshot = NO_MATCH
+        self.replies: Replies = NONE
+        self.seed = Seed(1, 1, bytes(32))
+        self._taken = 0
+        for actor, command in turns:
+            self.do(actor, command)
+
+    @property
+    def state(self) -> MatchState:
+        return self.snapshot.state
+
+    @property
+    def bodies(self) -> list[Event]:
+        return [decode(data).body for data in self.events]
+
+    def decided(self, actor: bytes, command: Command, at: int | None = None) -> Decided | Rejected:
+        """Decide a command, which changes nothing unless it is accepted."""
+        order = sent(actor, command, self._taken, self.board)
+        received = BEGIN + self._taken if at is None else at
+        decided = decide(order, self.state, Given(received, self.seed, self.replies))
+        if isinstance(decided, Decided):
+            sealed, self.snapshot = seal(order, decided, self.snapshot, received)
+            self.events += sealed
+            self.replies = self.replies if decided.replies is None else decided.replies
+            self._taken += 1
+        return decided
+
+    def do(self, actor: bytes, command: Command, at: int | None = None) -> tuple[Event, ...]:
+        """Give the events of a command, which has to be accepted."""
+        decided = self.decided(actor, command, at)
+        assert isinstance(decided, Decided), decided
+        return decided.events
+
+    def refuses(self, actor: bytes, command: Command, at: int | None = None) -> Code:
+        """Give the code of a command, which has to be refused."""
+        rejected = self.decided(actor, command, at)
+        assert isinstance(rejected, Rejected), rejected
+        return Code(rejected.code)
+
+    def play(self, *moves: str, at: int | None = None) -> list[Event]:
+        """Play moves, each by who is to move; give the events of all."""
+        found: list[Event] = []
+        for text in moves:
+            assert self.state.next is not None
+            found += self.do(self.state.seats[self.state.next], Move(text=text), at)
+        return found
+
+    def lay(self, seat: int, *replies: Reply) -> None:
+        """Lay replies of a seat ready beside those there are."""
+        laid = merged(self.replies.get(seat, Laid()), replies)
+        self.replies = {**self.replies, seat: laid}
+
+    def holds(self) -> None:
+        """Assert that the history verifies and folds to the state there is."""
+        verdict = verify(self.board, self.events)
+        assert (verdict.head, verdict.state) == (self.snapshot.head, self.state)
+        assert with_position(refold(self.events)) == self.state
+
+
 def history(turns: Sequence[Turn], board: int = BOARD) -> tuple[list[bytes], Snapshot]:
     """Decide every turn, each must be accepted; give the events' bytes and the last snapshot."""
-    snapshot = NO_MATCH
-    events: list[bytes] = []
-    for number, (actor, command) in enumerate(turns):
-        order = sent(actor, command, number, board)
-        decided = decide(order, snapshot.state)
-        assert isinstance(decided, Decided), decided
-        sealed, snapshot = seal(order, decided, snapshot, 1_000 + number)
-        events += sealed
-    return events, snapshot
+    match = Match(*turns, board=board)
+    return match.events, match.snapshot
 
 
 def when(given: Sequence[Turn], actor: bytes, command: Command) -> tuple[Event, ...] | Rejected:
     """Decide one more command."""
-    _, snapshot = history(given)
-    decided = decide(sent(actor, command, len(given)), snapshot.state)
+    decided = Match(*given).decided(actor, command)
     return decided.events if isinstance(decided, Decided) else decided

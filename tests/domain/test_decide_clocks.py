@@ -1,0 +1,358 @@
+"""The decider and time: reminders, flags, what comes too late, and when a clock begins."""
+
+import pytest
+from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
+from msgspec.structs import replace
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import read_terms
+from domain.errors import Code
+from domain.match.audit import verify
+from domain.match.commands import (
+    Answer,
+    Away,
+    Command,
+    Decline,
+    Flag,
+    Move,
+    Nag,
+    Offer,
+    Resign,
+    Resume,
+    Return,
+)
+from domain.match.decide import Rejected
+from domain.match.events import (
+    NO_HASH,
+    THE_SERVER,
+    Absent,
+    Declined,
+    Ended,
+    Flagged,
+    MatchStarted,
+    Moved,
+    Nagged,
+    Resigned,
+    decode,
+    encode,
+    leaf_hash,
+)
+from domain.match.record import Broken
+from domain.match.state import deadline, due, position_of, reminds
+from domain.rules import pinned
+from tests.domain.clocks_given import FLAG, NAG, TERMS, three, two
+
+ACTS = [
+    Move(text="m13-m9"),
+    Offer(kind="draw"),
+    Answer(accept=True),
+    Decline(),
+    Resume(),
+    Away(until=FLAG + 9 * DAY),
+    Return(until=FLAG + 9 * DAY),
+]
+"""All that a player can ask for in a match that runs, but to resign."""
+
+
+def plays_on(match: Match, at: int) -> Moved:
+    """Play the first legal move at a time."""
+    rules = pinned(match.state.rules)
+    (moved,) = match.play(next(rules.legal_moves(position_of(match.state))), at=at)
+    assert isinstance(moved, Moved)
+    return moved
+
+
+# --- reminders
+
+
+@pytest.mark.parametrize("command", [Nag(), Flag()])
+@pytest.mark.parametrize("actor", [ALICE, BOB, CAROL])
+def test_only_the_server_reminds_and_flags(actor: bytes, command: Command) -> None:
+    match = two()
+    assert match.refuses(actor, command, FLAG) == Code.NOT_A_PLAYER
+    assert due(match.state) == NAG
+
+
+def test_a_reminder_comes_at_its_instant_and_no_millisecond_before() -> None:
+    match = two()
+    assert due(match.state) == NAG
+    assert match.refuses(THE_SERVER, Nag(), NAG - 1) == Code.TOO_EARLY
+    assert match.do(THE_SERVER, Nag(), NAG) == (Nagged(seat=0),)
+    assert due(match.state) == FLAG
+    match.holds()
+
+
+def test_a_turn_has_one_reminder_and_the_next_turn_its_own() -> None:
+    match = two()
+    match.do(THE_SERVER, Nag(ply=0), NAG)
+    assert match.refuses(THE_SERVER, Nag(ply=0), NAG + 1) == Code.TOO_EARLY
+    match.play("m13-m9", at=NAG + DAY)
+    assert due(match.state) == NAG + 3 * DAY
+    assert match.do(THE_SERVER, Nag(ply=1), NAG + 3 * DAY) == (Nagged(seat=1),)
+    match.holds()
+
+
+def test_a_reminder_that_was_held_up_until_the_flag_falls_is_not_sent() -> None:
+    match = two()
+    assert reminds(match.state, FLAG - 1)
+    assert not reminds(match.state, FLAG)
+    assert match.refuses(THE_SERVER, Nag(), FLAG) == Code.TIME_OVER
+    assert match.do(THE_SERVER, Nag(), FLAG - 1) == (Nagged(seat=0),)
+    assert not reminds(match.state, FLAG - 1)
+    match.holds()
+
+
+@pytest.mark.parametrize("words", ["--nagtime=0 --days=3", "--nagtime=3 --days=3", "--days=3"])
+def test_where_no_reminder_comes_before_the_flag_none_is_sent(words: str) -> None:
+    match = two(*words.split())
+    assert due(match.state) == deadline(match.state) == BEGIN + 3 * DAY
+    assert not reminds(match.state)
+    assert match.refuses(THE_SERVER, Nag(), BEGIN + 3 * DAY - 1) == Code.TOO_EARLY
+
+
+def test_without_a_limit_there_is_a_reminder_and_then_nothing_is_due() -> None:
+    match = two("--forfeittime=0")
+    assert reminds(match.state, BEGIN + 5000 * DAY)
+    match.do(THE_SERVER, Nag(), BEGIN + 5000 * DAY)
+    assert due(match.state) == 0
+    assert match.refuses(THE_SERVER, Flag(), BEGIN + 9000 * DAY) == Code.TOO_EARLY
+    match.holds()
+
+
+# --- flags
+
+
+def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
+    match = two()
+    assert match.refuses(THE_SERVER, Flag(), FLAG - 1) == Code.TOO_EARLY
+    assert match.do(THE_SERVER, Flag(), FLAG) == (
+        Flagged(seat=0),
+        Ended(winners=(1,), reason="time"),
+    )
+    assert match.state.result == Ended(winners=(1,), reason="time")
+    assert due(match.state) == 0
+    match.holds()
+
+
+def test_the_flag_of_the_second_player_makes_the_first_win() -> None:
+    match = two()
+    match.play("m13-m9", at=FLAG - 1)
+    assert deadline(match.state) == FLAG - 1 + 5 * DAY
+    assert match.do(THE_SERVER, Flag(ply=1), FLAG + 9 * DAY) == (
+        Flagged(seat=1),
+        Ended(winners=(0,), reason="time"),
+    )
+    match.holds()
+
+
+@pytest.mark.parametrize("command", [Nag(ply=0), Flag(ply=0), Nag(ply=2), Flag(ply=2)])
+def test_the_server_means_a_ply_that_has_passed_no_more(command: Command) -> None:
+    match = two()
+    match.play("m13-m9", at=BEGIN + DAY)
+    assert match.refuses(THE_SERVER, command, FLAG + 9 * DAY) == Code.STALE_PLY
+    assert due(match.state) == NAG + DAY
+
+
+@pytest.mark.parametrize("command", [Nag(), Flag(), Nag(ply=0), Flag(ply=0)])
+def test_no_clock_runs_without_terms_or_after_the_end(command: Command) -> None:
+    without, over = Match(pow2()), two()
+    over.do(BOB, Resign())
+    for match in (without, over):
+        assert match.refuses(THE_SERVER, command, FLAG) == Code.MATCH_OVER
+        assert due(match.state) == 0
+    assert Match().refuses(THE_SERVER, command, FLAG) == Code.UNKNOWN_BOARD
+
+
+def test_a_match_without_terms_takes_moves_for_ever() -> None:
+    match = Match(pow2())
+    match.play("m13-m9", at=BEGIN + 9000 * DAY)
+    assert match.state.clock is None
+    assert (due(match.state), deadline(match.state)) == (0, None)
+    assert match.refuses(ALICE, Offer(kind="pause")) == Code.UNKNOWN_OFFER
+    assert match.refuses(ALICE, Away(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
+    assert match.refuses(ALICE, Return(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
+    assert match.refuses(ALICE, Resume()) == Code.NOT_PAUSED
+    match.holds()
+
+
+def test_a_puzzle_without_terms_has_no_clock() -> None:
+    match = Match(challenge("one", seats=(ALICE,)))
+    match.play("a5", at=BEGIN + 9000 * DAY)
+    assert due(match.state) == 0
+    assert match.refuses(THE_SERVER, Flag(), BEGIN + 9999 * DAY) == Code.MATCH_OVER
+    match.holds()
+
+
+# --- a flag among three
+
+
+def test_of_three_the_seat_whose_flag_falls_is_out_and_the_others_go_on_with_a_fresh_turn() -> None:
+    match = three()
+    match.do(THE_SERVER, Nag(), NAG)
+    late = FLAG + 3 * DAY
+    assert match.do(THE_SERVER, Flag(ply=0), late) == (Flagged(seat=0, next=1),)
+    assert match.state.seats_in == (1, 2)
+    assert (due(match.state), deadline(match.state)) == (late + 2 * DAY, late + 5 * DAY)
+    assert match.refuses(ALICE, Resign(), late) == Code.NOT_A_PLAYER
+    assert [plays_on(match, late + day * DAY).seat for day in (1, 2, 3)] == [1, 2, 1]
+    match.holds()
+
+
+def test_of_three_the_last_one_in_wins_on_time() -> None:
+    match = three()
+    match.do(THE_SERVER, Flag(), FLAG)
+    assert match.do(THE_SERVER, Flag(), FLAG + 5 * DAY) == (
+        Flagged(seat=1),
+        Ended(winners=(2,), reason="time"),
+    )
+    assert due(match.state) == 0
+    match.holds()
+
+
+def test_who_is_left_after_a_flag_and_a_resignation_wins_by_what_came_last() -> None:
+    flagged, resigned = three(), three()
+    flagged.do(THE_SERVER, Flag(), FLAG)
+    assert flagged.do(CAROL, Resign())[-1] == Ended(winners=(1,), reason="resignation")
+    resigned.do(BOB, Resign())
+    assert resigned.do(THE_SERVER, Flag(), FLAG)[-1] == Ended(winners=(2,), reason="time")
+    flagged.holds()
+    resigned.holds()
+
+
+def test_a_turn_runs_on_when_a_seat_leaves_that_is_not_to_move() -> None:
+    match = three()
+    assert match.do(BOB, Resign(), BEGIN + DAY) == (Resigned(seat=1, next=0),)
+    assert (due(match.state), deadline(match.state)) == (NAG, FLAG)
+    assert match.do(ALICE, Resign(), BEGIN + 2 * DAY)[0] == Resigned(seat=0)
+    match.holds()
+
+
+def test_a_turn_begins_when_the_seat_to_move_leaves() -> None:
+    match = three()
+    assert match.do(ALICE, Resign(), BEGIN + DAY) == (Resigned(seat=0, next=1),)
+    assert (due(match.state), deadline(match.state)) == (NAG + DAY, FLAG + DAY)
+    match.holds()
+
+
+# --- what comes late
+
+
+@pytest.mark.parametrize("late", [0, 1, 9 * DAY])
+def test_a_move_from_the_deadline_on_is_too_late_and_changes_nothing(late: int) -> None:
+    match = two()
+    before = match.snapshot
+    rejected = match.decided(ALICE, Move(text="M13-m9"), FLAG + late)
+    assert rejected == Rejected(
+        Code.TIME_OVER, "the time of Light is over; the flag falls now", "m13-m9"
+    )
+    assert match.snapshot == before
+    assert due(match.state) == NAG
+
+
+def test_a_move_a_millisecond_before_the_deadline_is_accepted() -> None:
+    match = two()
+    assert match.play("m13-m9", at=FLAG - 1) == [Moved(ply=1, seat=0, move="m13-m9", next=1)]
+    assert due(match.state) == FLAG - 1 + 2 * DAY
+    match.holds()
+
+
+@pytest.mark.parametrize("actor", [ALICE, BOB])
+@pytest.mark.parametrize("command", ACTS)
+def test_nobody_can_do_anything_after_the_deadline_but_resign(
+    actor: bytes, command: Command
+) -> None:
+    assert two().refuses(actor, command, FLAG) == Code.TIME_OVER
+
+
+@pytest.mark.parametrize(("actor", "winner"), [(ALICE, 1), (BOB, 0)])
+def test_anyone_can_resign_after_the_deadline(actor: bytes, winner: int) -> None:
+    match = two()
+    ended = Ended(winners=(winner,), reason="resignation")
+    assert match.do(actor, Resign(), FLAG + DAY)[-1] == ended
+    assert match.refuses(THE_SERVER, Flag(), FLAG + DAY) == Code.MATCH_OVER
+    match.holds()
+
+
+def test_a_command_received_before_the_last_event_counts_as_received_with_it() -> None:
+    match = two("--days=3")
+    match.play("m13-m9", at=BEGIN + DAY)
+    match.play("a13-c11", at=BEGIN)
+    assert match.state.at == BEGIN + DAY
+    assert due(match.state) == BEGIN + 4 * DAY
+    match.holds()
+
+
+# --- the beginning
+
+
+def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_before() -> None:
+    alice, start = challenge("powerdrain", *TERMS)
+    match = Match((alice, replace(start, gather=True)))
+    later = BEGIN + 99 * DAY
+    assert (due(match.state), deadline(match.state)) == (0, None)
+    for command in (Nag(), Flag()):
+        assert match.refuses(THE_SERVER, command, later) == Code.MATCH_OVER
+    assert match.refuses(ALICE, Away(until=later + DAY), later) == Code.NOT_STARTED
+    _, started = match.do(BOB, Answer(accept=True, text=b"word"), later)
+    assert isinstance(started, MatchStarted)
+    assert started.terms == start.terms == read_terms(TERMS)
+    assert (due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
+    match.holds()
+
+
+def test_a_match_that_gathers_entropy_and_is_declined_has_nothing_due() -> None:
+    alice, start = challenge("powerdrain", *TERMS)
+    match = Match((alice, replace(start, gather=True)))
+    assert match.do(BOB, Answer(accept=False), BEGIN + 99 * DAY)[0] == Declined(seat=1)
+    assert due(match.state) == 0
+    match.holds()
+
+
+def test_the_terms_of_a_challenge_are_those_of_the_clock() -> None:
+    match = two("--bank=10+1", "--weekends=off", "--unrated")
+    assert match.state.clock is not None
+    assert match.state.clock.terms == read_terms(["--bank=10+1", "--weekends=off", "--unrated"])
+    assert match.bodies[0].terms == match.state.clock.terms
+
+
+# --- forgery
+
+
+def forged(match: Match, seq: int, **changes: object) -> list[bytes]:
+    """Change an event and chain it and all that follow anew."""
+    found, head = [], NO_HASH
+    for data in match.events:
+        envelope = replace(decode(data), prev=head)
+        if envelope.seq == seq:
+            envelope = replace(envelope, **changes)
+        found.append(encode(envelope))
+        head = leaf_hash(found[-1])
+    return found
+
+
+def test_a_flag_that_fell_too_early_is_found_though_the_chain_is_whole() -> None:
+    match = two()
+    match.do(THE_SERVER, Flag(), FLAG)
+    with pytest.raises(Broken, match="event 2: the rules refuse it: the clock has not come"):
+        verify(1, forged(match, 2, at=FLAG - 1))
+
+
+def test_a_flag_that_a_player_let_fall_is_found_though_the_chain_is_whole() -> None:
+    match = two()
+    match.do(THE_SERVER, Flag(), FLAG)
+    with pytest.raises(Broken, match="event 2: the rules refuse it: only the server"):
+        verify(1, forged(match, 2, actor=BOB))
+
+
+def test_a_late_move_is_found_though_the_chain_is_whole() -> None:
+    match = two()
+    match.play("m13-m9", at=FLAG - 1)
+    with pytest.raises(Broken, match="event 2: the rules refuse it: the time of Light is over"):
+        verify(1, forged(match, 2, at=FLAG))
+
+
+def test_a_vacation_of_another_seat_is_found_though_the_chain_is_whole() -> None:
+    match = two()
+    match.do(ALICE, Away(until=FLAG))
+    with pytest.raises(Broken, match=r'event 2: the rules give .*"absent",0'):
+        verify(1, forged(match, 2, body=Absent(seat=1, until=FLAG)))
