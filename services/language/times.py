@@ -48,7 +48,12 @@ def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str
         for seat, (side, name) in enumerate(zip(pinned(state.rules).sides, names, strict=False))
         if seat in state.seats_in
     ]
-    return [*lines, f"clocks: {', '.join(shown)}", *_deadline(state, state.next, now)]
+    away = [
+        f"{names[off.seat]} is on vacation until {instant(off.until)}"
+        for off in clock.off
+        if off.seat != clocks.EVERYONE and off.since <= now < off.until
+    ]
+    return [*lines, f"clocks: {', '.join(shown)}", *away, *_deadline(state, state.next, now)]
 
 
 def _left(state: MatchState, seat: int, now: int) -> str:

@@ -63,7 +63,7 @@ def _changed(
     boards = [row.board for row in _active(call.desk, account) if len(row.seats) > 1]
     call.desk.post.hand_in([_sent(account, board, command, call.key) for board in boards])
     count = f"{len(boards)} match{'es' * (len(boards) != 1)}"
-    return Answer(f"{_told(taken, now)}; {count} of yours were told")
+    return Answer(f"{_told(taken, now)}; {count} of yours with a clock heard of it")
 
 
 def absences(desk: Desk, board: int, seats: Sequence[AccountId]) -> list[Sent]:

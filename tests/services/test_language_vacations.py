@@ -33,7 +33,7 @@ def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_and_in_no_other
     before = deadline(terminal, own), deadline(terminal, others)
     answer = terminal.do("vacation alice wonderland 5")
     assert answer.code == ""
-    assert "25 days of vacation are left in 2023; 2 matches of yours were told" in answer.sentence
+    assert "25 days of vacation are left in 2023; 2 matches of yours with a clock heard of it" in answer.sentence
     assert abs(deadline(terminal, own) - before[0] - 5 * DAY) < SECOND
     assert deadline(terminal, others) == before[1]
     assert check(terminal.desk.store, own).startswith(f"match {own} holds")
@@ -44,7 +44,8 @@ def test_a_match_that_begins_while_a_player_is_away_knows_it(terminal):
     board = terminal.challenge("--days=3")
     now = terminal.desk.store.now()
     assert deadline(terminal, board) - now > 7 * DAY
-    assert "deadline: " in terminal.do(f"pow2 show {board}").text
+    page = terminal.do(f"pow2 show {board}").text
+    assert "\nalice is on vacation until 2023-11-19 22:13 UTC\ndeadline: " in page
 
 
 def test_a_vacation_can_be_made_longer_and_ended_early(terminal):
