@@ -23,7 +23,6 @@ from domain.match.commands import (
 )
 from domain.match.decide import Rejected
 from domain.match.events import (
-    NO_HASH,
     THE_SERVER,
     Absent,
     Declined,
@@ -33,9 +32,6 @@ from domain.match.events import (
     Moved,
     Nagged,
     Resigned,
-    decode,
-    encode,
-    leaf_hash,
 )
 from domain.match.record import Broken
 from domain.match.state import deadline, due, position_of, reminds
@@ -318,41 +314,29 @@ def test_the_terms_of_a_challenge_are_those_of_the_clock() -> None:
 # --- forgery
 
 
-def forged(match: Match, seq: int, **changes: object) -> list[bytes]:
-    """Change an event and chain it and all that follow anew."""
-    found, head = [], NO_HASH
-    for data in match.events:
-        envelope = replace(decode(data), prev=head)
-        if envelope.seq == seq:
-            envelope = replace(envelope, **changes)
-        found.append(encode(envelope))
-        head = leaf_hash(found[-1])
-    return found
-
-
 def test_a_flag_that_fell_too_early_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.do(THE_SERVER, Flag(), FLAG)
     with pytest.raises(Broken, match="event 2: the rules refuse it: the clock has not come"):
-        verify(1, forged(match, 2, at=FLAG - 1))
+        verify(1, match.forged(2, at=FLAG - 1))
 
 
 def test_a_flag_that_a_player_let_fall_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.do(THE_SERVER, Flag(), FLAG)
     with pytest.raises(Broken, match="event 2: the rules refuse it: only the server"):
-        verify(1, forged(match, 2, actor=BOB))
+        verify(1, match.forged(2, actor=BOB))
 
 
 def test_a_late_move_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.play("m13-m9", at=FLAG - 1)
     with pytest.raises(Broken, match="event 2: the rules refuse it: the time of Light is over"):
-        verify(1, forged(match, 2, at=FLAG))
+        verify(1, match.forged(2, at=FLAG))
 
 
 def test_a_vacation_of_another_seat_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.do(ALICE, Away(until=FLAG))
     with pytest.raises(Broken, match=r'event 2: the rules give .*"absent",0'):
-        verify(1, forged(match, 2, body=Absent(seat=1, until=FLAG)))
+        verify(1, match.forged(2, body=Absent(seat=1, until=FLAG)))

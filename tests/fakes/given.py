@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from domain.clocks.terms import read_terms
 from domain.errors import Code
 from domain.fairness import Seed
 from domain.match.audit import verify
 from domain.match.commands import Command, Move, Sent, Start
 from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import Event, decode
+from domain.match.events import NO_HASH, Event, decode, encode, leaf_hash
 from domain.match.record import NO_MATCH, Snapshot, refold, seal
 from domain.match.replies import NONE, Laid, Replies, Reply, merged
 from domain.match.state import MatchState, with_position
@@ -114,6 +116,16 @@ class Match:
         """Lay replies of a seat ready beside those there are."""
         laid = merged(self.replies.get(seat, Laid()), replies)
         self.replies = {**self.replies, seat: laid}
+
+    def forged(self, seq: int, **changes: object) -> list[bytes]:
+        """Give the events with one changed, and all that follow chained anew, as a forger would."""
+        found = self.events[: seq - 1]
+        head = leaf_hash(found[-1]) if found else NO_HASH
+        for data in self.events[seq - 1 :]:
+            envelope = replace(decode(data), prev=head, **changes)
+            found.append(encode(envelope))
+            head, changes = leaf_hash(found[-1]), {}
+        return found
 
     def holds(self) -> None:
         """Assert that the history verifies and folds to the state there is."""

@@ -1,0 +1,34 @@
+"""Matches in which replies are laid ready, and what their events are."""
+
+from fakes.given import Match
+
+from domain.match.events import Envelope, Moved, decode
+from domain.match.replies import Laid, Reply
+
+LIGHT, DARK = 0, 1
+OUT, FORTH = "m13-j7", "a13-c11"
+BACK, AND_BACK = "j7-m13", "c11-a13"
+"""Four moves after which everything is as before."""
+
+_SHUT_IN = "c5 e11 m5 g4 c8 f6 j12 i9 f8 i7 l10 h6 b4 d12 d7 e13 a5 i3 h8 j4 k6"
+SHUT_IN = _SHUT_IN.split()
+"""A whole match of line: Light is passed from ply 18 on."""
+
+WANING = [*"111111358"]
+"""A whole match of halves among three."""
+
+
+def queued(ply: int, seat: int, move: str, then: int | None) -> Moved:
+    return Moved(ply=ply, seat=seat, move=move, next=then, queued=True)
+
+
+def moved(ply: int, seat: int, move: str, then: int | None) -> Moved:
+    return Moved(ply=ply, seat=seat, move=move, next=then)
+
+
+def waiting(match: Match, seat: int) -> tuple[Reply, ...]:
+    return match.replies.get(seat, Laid()).replies
+
+
+def envelopes(match: Match) -> list[Envelope]:
+    return [decode(data) for data in match.events]

@@ -1,0 +1,313 @@
+"""Replies laid ready: when they are played, and what they become in the history."""
+
+import pytest
+from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
+
+from domain.clocks.days import DAY
+from domain.errors import Code
+from domain.match.commands import Answer, Flag, Move, Nag, Offer, Resign
+from domain.match.events import (
+    THE_SERVER,
+    Answered,
+    Ended,
+    Flagged,
+    Nagged,
+    Resigned,
+    Undone,
+)
+from domain.match.replies import NONE, Laid, Reply
+from domain.match.state import deadline
+from tests.domain.clocks_given import FLAG, three, two
+from tests.domain.replies_given import (
+    AND_BACK,
+    BACK,
+    DARK,
+    FORTH,
+    LIGHT,
+    OUT,
+    SHUT_IN,
+    WANING,
+    envelopes,
+    moved,
+    queued,
+    waiting,
+)
+
+# --- played in the same decision
+
+
+def test_a_reply_is_played_by_the_command_that_makes_it_due() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, (OUT,), FORTH))
+    assert match.do(ALICE, Move(text=OUT)) == (moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0))
+    assert waiting(match, DARK) == ()
+    match.holds()
+
+
+def test_its_event_bears_the_senders_command_and_time_and_its_own_seats_account() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, (OUT,), FORTH))
+    match.do(ALICE, Move(text=OUT), BEGIN + 77)
+    _, first, second = envelopes(match)
+    assert (first.actor, second.actor) == (ALICE, BOB)
+    assert first.command == second.command
+    assert first.at == second.at == BEGIN + 77
+
+
+def test_a_reply_waits_for_the_moves_it_was_laid_ready_for() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, ("m13-m9",), "a13-a9"))
+    match.lay(DARK, Reply(1, (OUT,), FORTH))
+    assert match.do(ALICE, Move(text=OUT))[-1] == queued(2, 1, FORTH, 0)
+    match.holds()
+
+
+def test_a_reply_is_not_played_after_other_moves() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, ("m13-m9",), "a13-a9"))
+    assert match.do(ALICE, Move(text=OUT)) == (moved(1, 0, OUT, 1),)
+    assert waiting(match, DARK) == ()
+
+
+def test_an_unconditional_reply_is_played_whatever_came_before() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(3, None, AND_BACK))
+    match.play(OUT, FORTH)
+    assert waiting(match, DARK) == (Reply(3, None, AND_BACK),)
+    assert match.do(ALICE, Move(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    match.holds()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_most_particular_of_several_is_played(first: int) -> None:
+    unconditional, particular = Reply(1, None, "a13-a9"), Reply(1, (OUT,), FORTH)
+    match = Match(pow2())
+    match.lay(DARK, *(unconditional, particular)[:: 1 if first else -1])
+    assert match.do(ALICE, Move(text=OUT))[-1] == queued(2, 1, FORTH, 0)
+    other = Match(pow2())
+    other.lay(DARK, unconditional, particular)
+    assert other.do(ALICE, Move(text="m13-m9"))[-1] == queued(2, 1, "a13-a9", 0)
+
+
+def test_the_longer_of_two_paths_is_the_more_particular() -> None:
+    match = Match(pow2())
+    match.play(OUT)
+    match.lay(DARK, Reply(3, (BACK,), "c11-b10"), Reply(3, (FORTH, BACK), AND_BACK))
+    match.play(FORTH)
+    assert match.do(ALICE, Move(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+
+
+def test_a_reply_is_recorded_in_its_canonical_form() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, " A13-C11 "))
+    assert match.do(ALICE, Move(text="M13-J7"))[-1] == queued(2, 1, FORTH, 0)
+    match.holds()
+
+
+def test_what_a_seat_has_laid_ready_is_not_played_for_another() -> None:
+    match = Match(pow2())
+    match.lay(LIGHT, Reply(1, None, FORTH))
+    assert match.do(ALICE, Move(text=OUT)) == (moved(1, 0, OUT, 1),)
+
+
+def test_a_refused_command_plays_nothing() -> None:
+    match = two()
+    match.lay(DARK, Reply(1, None, FORTH))
+    assert match.refuses(ALICE, Move(text="m13-b4"), BEGIN) == Code.ILLEGAL_MOVE
+    assert match.refuses(ALICE, Move(text=OUT), FLAG) == Code.TIME_OVER
+    assert match.state.ply == 0
+    assert waiting(match, DARK) == (Reply(1, None, FORTH),)
+
+
+def test_a_reply_takes_no_time() -> None:
+    match = two("--bank=5+1", "--nagtime=2")
+    match.lay(DARK, Reply(1, None, FORTH))
+    match.play(OUT, at=BEGIN + 3 * DAY)
+    assert deadline(match.state) == BEGIN + (3 + 5 - 3 + 1) * DAY
+    match.play(BACK, at=BEGIN + 4 * DAY)
+    assert deadline(match.state) == BEGIN + (4 + 5 + 1) * DAY
+    match.holds()
+
+
+# --- chains
+
+
+def test_replies_of_both_sides_are_played_one_after_another() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, (OUT,), FORTH), Reply(3, (OUT, FORTH, BACK), AND_BACK))
+    match.lay(LIGHT, Reply(2, (OUT, FORTH), BACK), Reply(4, None, OUT))
+    assert match.do(ALICE, Move(text=OUT)) == (
+        moved(1, 0, OUT, 1),
+        queued(2, 1, FORTH, 0),
+        queued(3, 0, BACK, 1),
+        queued(4, 1, AND_BACK, 0),
+        queued(5, 0, OUT, 1),
+    )
+    assert [one.actor for one in envelopes(match)[1:]] == [ALICE, BOB, ALICE, BOB, ALICE]
+    assert match.replies == {LIGHT: Laid(), DARK: Laid()}
+    match.holds()
+
+
+def test_a_chain_ends_where_nothing_more_is_laid_ready() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, (OUT,), FORTH), Reply(3, (OUT, FORTH, BACK), AND_BACK))
+    match.do(ALICE, Move(text=OUT))
+    assert match.state.next == LIGHT
+    assert waiting(match, DARK) == (Reply(3, (OUT, FORTH, BACK), AND_BACK),)
+    assert match.do(ALICE, Move(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    match.holds()
+
+
+def test_who_moves_again_since_the_other_is_passed_plays_on_by_replies() -> None:
+    match = Match(challenge("line"))
+    match.play(*SHUT_IN[:16])
+    match.lay(DARK, *(Reply(ply, None, SHUT_IN[ply]) for ply in (17, 18, 20)))
+    assert match.play(SHUT_IN[16]) == [
+        moved(17, 0, "a5", 1),
+        queued(18, 1, "i3", 1),
+        queued(19, 1, "h8", 1),
+    ]
+    match.holds()
+
+
+def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> None:
+    match = Match(challenge("line"))
+    match.play(*SHUT_IN[:19])
+    match.lay(LIGHT, Reply(30, None, "a1"))
+    match.lay(DARK, Reply(20, (SHUT_IN[19],), SHUT_IN[20]), Reply(40, None, "a1"))
+    assert match.play(SHUT_IN[19]) == [
+        moved(20, 1, SHUT_IN[19], 1),
+        queued(21, 1, SHUT_IN[20], None),
+        Ended(winners=(1,), reason="more-stones"),
+    ]
+    assert [one.actor for one in envelopes(match)[-2:]] == [BOB, BOB]
+    assert match.replies == NONE
+    match.holds()
+
+
+@pytest.mark.parametrize(
+    "end", [(ALICE, Resign()), (BOB, Resign()), (ALICE, Move(text=SHUT_IN[0]))]
+)
+def test_with_the_end_of_a_match_nothing_is_laid_ready_any_more(end: tuple) -> None:
+    match = Match(challenge("line"))
+    match.lay(DARK, Reply(1, None, SHUT_IN[1]), Reply(9, None, "a1"))
+    match.do(*end)
+    if not match.state.over:
+        assert waiting(match, DARK) == (Reply(9, None, "a1"),)
+        match.do(BOB, Resign())
+    assert match.replies == NONE
+    match.holds()
+
+
+# --- three players
+
+
+def test_replies_of_three_are_played_in_turn() -> None:
+    match = three()
+    match.lay(1, *(Reply(ply, None, WANING[ply]) for ply in (1, 4, 7)))
+    match.lay(2, *(Reply(ply, None, WANING[ply]) for ply in (2, 5, 8)))
+    assert [event.seat for event in match.do(ALICE, Move(text="1"))] == [0, 1, 2]
+    match.play(WANING[3])
+    assert match.do(ALICE, Move(text=WANING[6])) == (
+        moved(7, 0, WANING[6], 1),
+        queued(8, 1, WANING[7], 2),
+        queued(9, 2, WANING[8], None),
+        Ended(winners=(2,), reason="no-tile"),
+    )
+    match.holds()
+
+
+def test_a_reply_is_played_when_the_seat_to_move_before_it_leaves() -> None:
+    match = three()
+    match.lay(1, Reply(0, None, "2"))
+    assert match.do(ALICE, Resign()) == (
+        Resigned(seat=0, next=1),
+        queued(1, 1, "2", 2),
+    )
+    assert [one.actor for one in envelopes(match)[1:]] == [ALICE, BOB]
+    match.holds()
+
+
+def test_a_reply_is_played_when_the_flag_of_the_seat_before_it_falls() -> None:
+    match = three()
+    match.lay(1, Reply(0, None, "2"))
+    match.lay(2, Reply(1, ("2",), "1"))
+    assert match.do(THE_SERVER, Flag(), FLAG) == (
+        Flagged(seat=0, next=1),
+        queued(1, 1, "2", 2),
+        queued(2, 2, "1", 1),
+    )
+    assert [one.actor for one in envelopes(match)[1:]] == [THE_SERVER, BOB, CAROL]
+    match.holds()
+
+
+def test_what_a_seat_that_leaves_had_laid_ready_is_dropped() -> None:
+    match = three()
+    match.lay(1, Reply(4, None, "1"))
+    match.lay(2, Reply(2, None, "1"))
+    match.do(BOB, Resign())
+    assert match.replies == {2: Laid((Reply(2, None, "1"),))}
+    match.holds()
+
+
+# --- what does not play them
+
+
+def test_taking_back_plays_no_reply_but_the_next_move_does() -> None:
+    match = Match(pow2())
+    match.play(OUT, FORTH)
+    match.do(ALICE, Offer(kind="undo"))
+    match.lay(LIGHT, Reply(0, None, "m13-m9"))
+    match.lay(DARK, Reply(1, None, "a13-a9"))
+    assert match.do(BOB, Answer(accept=True)) == (
+        Answered(seat=1, kind="undo", accept=True),
+        Undone(ply=0, next=0),
+    )
+    assert match.play(OUT) == [moved(1, 0, OUT, 1), queued(2, 1, "a13-a9", 0)]
+    match.holds()
+
+
+def test_of_what_was_taken_back_replies_that_were_played_are_not_played_again() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, FORTH))
+    match.play(OUT)
+    match.do(ALICE, Offer(kind="undo"))
+    match.do(BOB, Answer(accept=True))
+    assert match.play(OUT) == [moved(1, 0, OUT, 1)]
+    match.holds()
+
+
+def test_replies_that_build_on_moves_taken_back_are_dropped_with_them() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(3, (OUT, FORTH, BACK), AND_BACK))
+    match.play(OUT, FORTH)
+    match.lay(DARK, Reply(3, ("j7-j11",), "c11-a9"), Reply(5, None, "a1-a5"))
+    match.do(ALICE, Offer(kind="undo"))
+    match.do(BOB, Answer(accept=True))
+    assert waiting(match, DARK) == (
+        Reply(3, (OUT, FORTH, BACK), AND_BACK),
+        Reply(5, None, "a1-a5"),
+    )
+    match.play(OUT, FORTH)
+    assert match.do(ALICE, Move(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    match.holds()
+
+
+def test_offers_answers_and_reminders_play_no_reply() -> None:
+    match = two()
+    match.lay(LIGHT, Reply(0, None, OUT))
+    match.do(BOB, Offer(kind="draw"))
+    assert match.do(ALICE, Answer(accept=False)) == (Answered(seat=0, kind="draw", accept=False),)
+    assert match.do(THE_SERVER, Nag(), BEGIN + 2 * DAY) == (Nagged(seat=0),)
+    assert match.state.ply == 0
+    assert waiting(match, LIGHT) == (Reply(0, None, OUT),)
+    match.holds()
+
+
+def test_a_reply_lets_an_offer_lapse_as_a_move_does() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, FORTH))
+    match.do(ALICE, Offer(kind="draw"))
+    match.play(OUT)
+    assert match.refuses(BOB, Answer(accept=True)) == Code.NO_OFFER
+    match.holds()

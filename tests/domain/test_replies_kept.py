@@ -1,0 +1,232 @@
+"""Replies laid ready: what is dropped, what is stored, and what an audit finds."""
+
+import msgspec
+import pytest
+from fakes.given import ALICE, BOB, Match, pow2
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from domain.match.audit import verify
+from domain.match.commands import Move, Resign
+from domain.match.decide import Decided
+from domain.match.record import Broken
+from domain.match.replies import MOST, NONE, Laid, Reply, dropped, find, kept, merged, pack, unpack
+from tests.domain.clocks_given import three
+from tests.domain.replies_given import (
+    AND_BACK,
+    BACK,
+    DARK,
+    FORTH,
+    LIGHT,
+    OUT,
+    moved,
+    queued,
+    waiting,
+)
+
+# --- what is dropped
+
+
+def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, "a13-b4"), Reply(3, None, FORTH))
+    assert match.do(ALICE, Move(text=OUT)) == (moved(1, 0, OUT, 1),)
+    assert match.state.next == DARK
+    (note,) = match.replies[DARK].notes
+    assert note.startswith("a13-b4 at #1 was dropped: a13-b4: ")
+    assert waiting(match, DARK) == (Reply(3, None, FORTH),)
+    assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
+    match.holds()
+
+
+def test_an_illegal_reply_ends_the_chain_it_stands_in() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, FORTH))
+    match.lay(LIGHT, Reply(2, (FORTH,), "m13-m9"), Reply(2, None, BACK))
+    assert match.play(OUT) == [moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0)]
+    assert len(match.replies[LIGHT].notes) == 1
+    # nor is the next best one played instead
+    assert waiting(match, LIGHT) == (Reply(2, None, BACK),)
+    match.holds()
+
+
+def test_an_unreadable_reply_is_dropped_with_a_note() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, "hello"))
+    assert match.play(OUT) == [moved(1, 0, OUT, 1)]
+    assert match.replies[DARK].notes[0].startswith("hello at #1 was dropped: ")
+
+
+def test_an_illegal_reply_is_tried_once() -> None:
+    match = three()
+    match.play("1")
+    match.lay(2, Reply(2, None, "99"))
+    match.play("1")
+    before = match.replies[2]
+    assert len(before.notes) == 1
+    match.do(ALICE, Resign())
+    assert match.replies[2] == before
+    assert match.state.next == 2
+    match.holds()
+
+
+def test_the_ten_newest_notes_are_kept() -> None:
+    replies = {DARK: Laid((), ("old",))}
+    for number in range(10):
+        replies = dropped(replies, DARK, Reply(1, None, "x"), str(number))
+    assert replies[DARK].notes == tuple("0123456789")
+
+
+def test_notes_stay_when_replies_go() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, "hello"))
+    match.play(OUT, FORTH, BACK)
+    assert len(match.replies[DARK].notes) == 1
+
+
+def test_a_decision_says_nothing_of_replies_where_they_are_as_they_were() -> None:
+    match = Match(pow2())
+    match.lay(DARK, Reply(5, None, FORTH))
+    unchanged = match.decided(ALICE, Move(text=OUT))
+    assert isinstance(unchanged, Decided)
+    assert unchanged.replies is None
+    changed = match.decided(BOB, Resign())
+    assert isinstance(changed, Decided)
+    assert changed.replies == NONE
+
+
+MOVES = ["a", "b", "c"]
+CAN_BE = [
+    Reply(3, None, "x"),
+    Reply(4, None, "x"),
+    Reply(3, ("c",), "x"),
+    Reply(3, ("a", "b", "c"), "x"),
+    Reply(5, ("c", "d", "e"), "x"),
+    Reply(5, ("d", "e"), "x"),
+]
+CAN_NOT_BE = [
+    Reply(2, None, "x"),
+    Reply(2, ("b",), "x"),
+    Reply(3, ("d",), "x"),
+    Reply(4, ("b", "b", "d"), "x"),
+    Reply(6, ("d", "e"), "x"),
+]
+
+
+def test_what_can_come_to_be_is_kept_and_nothing_else() -> None:
+    replies = {DARK: Laid((*CAN_BE, *CAN_NOT_BE), ("note",))}
+    assert kept(replies, MOVES, (0, 1)) == {DARK: Laid(tuple(CAN_BE), ("note",))}
+    assert kept(replies, MOVES, (0,)) == {}
+
+
+def test_the_reply_for_now_is_found_by_seat_ply_and_moves() -> None:
+    replies = {DARK: Laid((*CAN_NOT_BE, *CAN_BE))}
+    assert find(replies, DARK, MOVES) == Reply(3, ("a", "b", "c"), "x")
+    assert find(replies, DARK, ["b", "b", "c"]) == Reply(3, ("c",), "x")
+    assert find(replies, DARK, ["b", "b", "b"]) == Reply(3, None, "x")
+    assert find(replies, LIGHT, MOVES) is None
+    assert find(replies, DARK, []) is None
+
+
+def test_a_new_reply_takes_the_place_of_one_for_the_same_moves() -> None:
+    laid = Laid((Reply(3, ("c",), "x"), Reply(3, None, "y")), ("note",))
+    more = [Reply(3, ("c",), "z"), Reply(3, ("d",), "x")]
+    assert merged(laid, more) == Laid((more[0], Reply(3, None, "y"), more[1]), ("note",))
+
+
+# --- the history
+
+
+@pytest.mark.parametrize(
+    ("seq", "changes", "sentence"),
+    [
+        (2, {"queued": True}, "event 2: the rules give"),
+        (3, {"queued": False}, "event 3: the rules give 1 events here, not 2"),
+        (3, {"move": "a13-b4"}, "event 3: the rules give 1 events here, not 2"),
+        (3, {"seat": 0}, "event 3: the rules give 1 events here, not 2"),
+    ],
+)
+def test_a_forged_reply_is_found_though_the_chain_is_whole(
+    seq: int, changes: dict[str, object], sentence: str
+) -> None:
+    match = replied()
+    body = replace(match.bodies[seq - 1], **changes)
+    with pytest.raises(Broken, match=sentence):
+        verify(1, match.forged(seq, body=body))
+
+
+@pytest.mark.parametrize(
+    ("seq", "actor", "sentence"),
+    [
+        (3, ALICE, "event 3: deciding it again gives another time or actor"),
+        (2, BOB, "event 2: the rules refuse it: you play Dark"),
+    ],
+)
+def test_a_reply_and_what_it_answers_have_their_own_seats_accounts_for_actors(
+    seq: int, actor: bytes, sentence: str
+) -> None:
+    with pytest.raises(Broken, match=sentence):
+        verify(1, replied().forged(seq, actor=actor))
+
+
+def replied() -> Match:
+    """A match of one move and its reply, which was laid ready."""
+    match = Match(pow2())
+    match.lay(DARK, Reply(1, None, FORTH))
+    match.play(OUT)
+    return match
+
+
+# --- as they are stored
+
+replies = st.builds(
+    Reply,
+    ply=st.integers(0, 300),
+    path=st.none() | st.lists(st.text(max_size=9), max_size=4).map(tuple),
+    move=st.text(max_size=9),
+)
+seats = st.dictionaries(
+    st.integers(0, 2),
+    st.builds(
+        Laid,
+        st.lists(replies, max_size=4).map(tuple),
+        st.lists(st.text(max_size=9), max_size=2).map(tuple),
+    ),
+)
+
+
+@given(seats)
+def test_replies_come_back_as_they_were_stored_but_for_seats_without_any(laid: dict) -> None:
+    assert unpack(pack(laid)) == {seat: one for seat, one in laid.items() if one != Laid()}
+
+
+@given(seats)
+def test_the_stored_bytes_do_not_depend_on_who_laid_ready_first(laid: dict) -> None:
+    assert pack(dict(reversed(laid.items()))) == pack(laid)
+
+
+def test_nothing_laid_ready_takes_no_bytes() -> None:
+    assert pack(NONE) == pack({LIGHT: Laid()}) == b""
+    assert unpack(b"") == unpack(None) == NONE
+
+
+def test_the_stored_form_of_replies_is_final() -> None:
+    laid = {DARK: Laid((Reply(3, ("c",), "x"), Reply(4, None, "y")), ("n",))}
+    assert pack(laid) == bytes.fromhex("81 01 92 92 93 03 91 a1 63 a1 78 93 04 c0 a1 79 91 a1 6e")
+
+
+@pytest.mark.parametrize("data", [b"\xc1", b"\x90", b"\x81\x01\x03", b"\x81\x01"])
+def test_bytes_that_are_no_replies_are_refused(data: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        unpack(data)
+
+
+def test_a_seat_that_lays_all_it_may_plays_them_all_in_one_decision() -> None:
+    match = Match(pow2())
+    lines = OUT, FORTH, BACK, AND_BACK
+    for seat in (LIGHT, DARK):
+        plies = range(seat or 2, 2 * MOST + 2, 2)
+        match.lay(seat, *(Reply(ply, None, lines[ply % 4]) for ply in plies))
+    assert len(match.do(ALICE, Move(text=OUT))) > 2 * MOST - 2
+    match.holds()
