@@ -19,9 +19,13 @@ from infra.embedded import socket_url
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
+from infra.projections.head_to_head import HeadToHead
+from infra.projections.history import History
 from infra.projections.lists import Lists
 from infra.projections.notices import Notices
+from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
+from infra.projections.standings import Standings
 from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Store
@@ -134,6 +138,26 @@ class Composition:
     def notices(self) -> Notices:
         """What players are told of their matches."""
         return Notices(self.data)
+
+    @cached_property
+    def history(self) -> History:
+        """Finished matches."""
+        return History(self.data)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """Who has won how often."""
+        return Standings(self.data)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """How strong everybody is."""
+        return Ratings(self.data)
+
+    @cached_property
+    def head_to_head(self) -> HeadToHead:
+        """How two players did against each other."""
+        return HeadToHead(self.data)
 
     @cached_property
     def scores(self) -> Scores:

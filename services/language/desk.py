@@ -14,8 +14,12 @@ from infra.drafts import Drafts
 from infra.letters import Letters
 from infra.limits import CommandLimit
 from infra.outcomes import Outcome
+from infra.projections.head_to_head import HeadToHead
+from infra.projections.history import History
 from infra.projections.lists import Lists
+from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
+from infra.projections.standings import Standings
 from infra.store.port import Store
 from services.language.answer import Answer
 from services.language.parsing import Line
@@ -64,6 +68,26 @@ class Desk(Protocol):
     @property
     def lists(self) -> Lists:
         """Who plays what."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """Finished matches."""
+        ...
+
+    @property
+    def standings(self) -> Standings:
+        """Who has won how often."""
+        ...
+
+    @property
+    def ratings(self) -> Ratings:
+        """How strong everybody is."""
+        ...
+
+    @property
+    def head_to_head(self) -> HeadToHead:
+        """How two players did against each other."""
         ...
 
     @property

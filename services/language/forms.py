@@ -5,7 +5,6 @@ from typing import Final
 
 import msgspec
 
-from domain.errors import Code, Refusal
 from services.language import (
     boards,
     drafts,
@@ -16,16 +15,12 @@ from services.language import (
     play,
     puzzles,
     replies,
+    results,
     several,
     vacations,
 )
 from services.language.answer import Answer
 from services.language.desk import Call
-
-
-def not_yet(call: Call) -> Answer:
-    """Say that a form can be written and is not carried out yet."""
-    raise Refusal(Code.NOT_YET, f"`{call.form}` is understood, but this server can't do it yet")
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -50,11 +45,6 @@ class Form(msgspec.Struct, frozen=True):
     def called(self, words: Sequence[str]) -> bool:
         """Tell whether these are its name, or the beginning of it."""
         return bool(words) and self.name.split()[: len(words)] == list(words)
-
-    @property
-    def there(self) -> bool:
-        """Whether it is carried out."""
-        return self.handler is not not_yet
 
 
 _OWN: Final = "userid password"
@@ -114,7 +104,7 @@ GENERAL: Final = (
         "list",
         "[GAME ...]",
         "list the players, or those of some games",
-        people.list_players,
+        results.list_players,
     ),
     Form(
         "message",
@@ -261,14 +251,18 @@ OF_GAMES: Final = (
         lists.games,
         of_game=True,
     ),
-    Form("history", "history", "[userid ...]", "list finished matches", not_yet, of_game=True),
-    Form("standings", "standings", "", "list who has won how often", not_yet, of_game=True),
+    Form(
+        "history", "history", "[userid ...]", "list finished matches", results.history, of_game=True
+    ),
+    Form(
+        "standings", "standings", "", "list who has won how often", results.standings, of_game=True
+    ),
     Form(
         "ratings",
         "ratings",
         "[userid]",
         "list the ratings, or how one came about",
-        not_yet,
+        results.ratings,
         of_game=True,
     ),
     Form(

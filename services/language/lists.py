@@ -1,13 +1,14 @@
 """Commands that look across matches: all show, games, show with userids, and who plays a game."""
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.projections.lists import Row, State
 from services.language.answer import Answer
 from services.language.boards import BOARDS, drawn_now
-from services.language.desk import Call
+from services.language.desk import Call, Desk
 from services.language.telling import how, listed, without_winner
 from services.language.times import instant
 
@@ -71,20 +72,25 @@ def _listed(call: Call, rows: Sequence[Row]) -> Answer:
 
 def lines_of(call: Call, rows: Sequence[Row]) -> list[str]:
     """Give a line for each match: its number, its players, and how it stands or ended."""
-    names = _names(call, {account for row in rows for account in row.seats})
+    names = names_of(call.desk, {account for row in rows for account in row.seats})
     return [
         f"{row.board:>6}  {_players(row, names)}{_options(row)}: {_standing(row, names)}"
         for row in rows
     ]
 
 
-def _names(call: Call, accounts: Iterable[AccountId]) -> dict[AccountId, str]:
+Names: TypeAlias = dict[AccountId, str]
+"""Players by account, also those who are no more."""
+
+
+def names_of(desk: Desk, accounts: Iterable[AccountId]) -> Names:
+    """Look up the players' names."""
     wanted = list(accounts)
-    found = call.desk.accounts.name_of(wanted)
+    found = desk.accounts.name_of(wanted)
     return {a: name or "a former player" for a, name in zip(wanted, found, strict=True)}
 
 
-def _players(row: Row, names: dict[AccountId, str]) -> str:
+def _players(row: Row, names: Names) -> str:
     sides = pinned(row.rules).sides
     return ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
 
@@ -93,7 +99,7 @@ def _options(row: Row) -> str:
     return f" ({' '.join(row.options)})" if row.options else ""
 
 
-def _standing(row: Row, names: dict[AccountId, str]) -> str:
+def _standing(row: Row, names: Names) -> str:
     if row.winners is not None:
         return f"{_result(row, row.winners, names)}, {instant(row.at)}"
     waited = listed([names[row.seats[seat]] for seat in row.waits])
@@ -102,7 +108,7 @@ def _standing(row: Row, names: dict[AccountId, str]) -> str:
     return f"#{row.ply}, {waited} to move since {instant(row.since)}"
 
 
-def _result(row: Row, winners: Sequence[int], names: dict[AccountId, str]) -> str:
+def _result(row: Row, winners: Sequence[int], names: Names) -> str:
     if said := without_winner(row.reason):
         return said
     won = listed([names[row.seats[seat]] for seat in winners])

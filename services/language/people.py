@@ -9,7 +9,6 @@ from domain.match.events import AccountId
 from infra.accounts import Account
 from services.language.answer import Answer
 from services.language.desk import Call
-from services.language.telling import listed
 
 LANGUAGES: Final = {"en": "English", "de": "German"}
 """Languages there is help in."""
@@ -20,9 +19,6 @@ NOTICES: Final = {
     "none": "no mail",
 }
 """When mail is sent, and how that is said."""
-
-_LISTED: Final = 1_000
-"""Players listed at most."""
 
 
 def read_language(text: str) -> str:
@@ -131,17 +127,6 @@ def delete(call: Call) -> Answer:
         "the account and all that was personal in it are erased; matches go on under "
         "`a former player`, and are lost on time where they wait for a move of yours"
     )
-
-
-def list_players(call: Call) -> Answer:
-    """List the players."""
-    if call.line.has("subject"):
-        raise Refusal(
-            Code.NOT_YET, "the players of a game can't be listed yet; `list` alone lists all"
-        )
-    names = call.desk.accounts.names(0, _LISTED + 1)
-    more = " (the first of more)" if len(names) > _LISTED else ""
-    return Answer(page=f"{listed(names[:_LISTED]) or 'nobody has signed up yet'}{more}")
 
 
 def _admit(call: Call) -> None:

@@ -6,15 +6,19 @@ from tempfile import TemporaryDirectory
 
 import fakeredis
 from argon2 import PasswordHasher
-from fakes.side import catch_up
 
+from fakes.side import catch_up
 from infra.accounts import Accounts
 from infra.drafts import Drafts
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
+from infra.projections.head_to_head import HeadToHead
+from infra.projections.history import History
 from infra.projections.lists import Lists
+from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
+from infra.projections.standings import Standings
 from infra.seeds import Seeds
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
@@ -54,11 +58,32 @@ class FakeDesk:
     @property
     def lists(self) -> Lists:
         """Who plays what, up to now."""
-        self._catch_up()
+        catch_up(self.store, self.client)
         return Lists(self.client)
 
-    def _catch_up(self) -> None:
+    @property
+    def history(self) -> History:
+        """Finished matches, up to now."""
         catch_up(self.store, self.client)
+        return History(self.client)
+
+    @property
+    def standings(self) -> Standings:
+        """Who has won how often, up to now."""
+        catch_up(self.store, self.client)
+        return Standings(self.client)
+
+    @property
+    def ratings(self) -> Ratings:
+        """How strong everybody is, up to now."""
+        catch_up(self.store, self.client)
+        return Ratings(self.client)
+
+    @property
+    def head_to_head(self) -> HeadToHead:
+        """How two players did against each other, up to now."""
+        catch_up(self.store, self.client)
+        return HeadToHead(self.client)
 
     def ready(self) -> None:
         """Promise what is not kept."""

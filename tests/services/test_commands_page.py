@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from fakes.desk import FakeDesk, Terminal
 
-from domain.errors import Code
 from services.language.forms import FORMS, OF_GAMES
 from services.language.parsing import parse, rules
 
@@ -42,10 +41,9 @@ def test_the_page_lists_every_form_in_the_order_of_the_table():
     assert [section.usage for section in SECTIONS] == [form.usage() for form in FORMS]
 
 
-def test_the_page_says_what_each_form_does_and_which_are_not_there():
+def test_the_page_says_what_each_form_does():
     for form, section in zip(FORMS, SECTIONS, strict=True):
         assert section.text.lower().startswith(form.summary.lower())
-        assert ("*Not there yet:*" in section.text) is not form.there, form.usage()
 
 
 def test_the_grammar_has_the_forms_of_the_table_and_no_others():
@@ -61,17 +59,6 @@ def test_a_form_is_one_of_a_games_where_its_rule_begins_with_a_game():
 @pytest.mark.parametrize(("form", "example"), EXAMPLES)
 def test_every_example_has_the_form_under_which_it_stands(form, example):
     assert parse(example).form == form.rule
-
-
-@pytest.mark.parametrize("form", [form for form in FORMS if not form.there], ids=lambda f: f.rule)
-def test_what_the_page_says_is_not_there_answers_so(form):
-    section = SECTIONS[FORMS.index(form)]
-    desk = FakeDesk()
-    try:
-        terminal = Terminal(desk)
-        assert {terminal.do(line).code for line in section.examples} == {Code.NOT_YET}
-    finally:
-        desk.close()
 
 
 def test_the_general_page_names_every_command():

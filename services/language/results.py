@@ -1,0 +1,137 @@
+"""Commands about what has been played: history, standings, ratings, and who plays a game."""
+
+from collections.abc import Sequence
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import AnyRules, current, pinned
+from infra.projections.history import Row
+from infra.projections.ratings import Rating
+from services.language.answer import Answer
+from services.language.desk import Call, Desk
+from services.language.lists import Names, names_of
+from services.language.parsing import games
+from services.language.reading import nearest
+from services.language.telling import how, listed, without_winner
+from services.language.times import instant
+
+LINES = 50
+"""Rows of a list."""
+
+PLAYERS = 1_000
+"""Players listed at most."""
+
+_PAIR = 2
+
+
+def history(call: Call) -> Answer:
+    """List a game's finished matches: all, a player's, or those of two players."""
+    accounts = [call.desk.accounts.id_of(name) for name in call.line.all("userid")]
+    if len(accounts) > _PAIR:
+        raise Refusal(Code.USAGE, f"the form is `{call.form}`, with two userids at most")
+    found, game = call.desk.history, call.rules.key
+    one, other = (*accounts, None, None)[:_PAIR]
+    rows, count = found.of(game, one, other, 0, LINES), found.count(game, one, other)
+    names = names_of(call.desk, {a for row in rows for a in row.seats} | set(accounts))
+    lines = [_line(row, names) for row in rows]
+    if len(accounts) == _PAIR:
+        lines.insert(0, _between(call, accounts, names))
+    head = f"the last {LINES} of {count}" if count > LINES else ""
+    return Answer(head, "\n".join(lines) or "none has been finished yet")
+
+
+def _line(row: Row, names: Names) -> str:
+    sides = pinned(row.rules).sides
+    players = ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
+    return f"{row.board:>6}  {players}: {_result(row, names)}, {row.plies} moves, {instant(row.at)}"
+
+
+def _result(row: Row, names: Names) -> str:
+    if said := without_winner(row.reason):
+        return said
+    won = listed([names[row.seats[seat]] for seat in row.winners])
+    return f"{won} {'has won' if len(row.winners) == 1 else 'share the win'} {how(row.reason)}"
+
+
+def _between(call: Call, accounts: Sequence[AccountId], names: Names) -> str:
+    one, other = accounts
+    tally = call.desk.head_to_head.of(call.rules.key, one, other)
+    return f"{names[one]} {tally.won}, {names[other]} {tally.lost}, level {tally.drawn}"
+
+
+def standings(call: Call) -> Answer:
+    """List who has won how often."""
+    _several(call.rules)
+    rows = call.desk.standings.of(call.rules.key, 0, LINES)
+    names = names_of(call.desk, [row.account for row in rows])
+    lines = [
+        f"{place:>4}  {names[row.account]:<20} {row.points:>8.2f} {row.played:>7} {row.won:>5} "
+        f"{row.drawn:>6} {row.lost:>5}"
+        for place, row in enumerate(rows, 1)
+    ]
+    head = f"      {'player':<20} {'points':>8} {'matches':>7} {'won':>5} {'shared':>6} {'lost':>5}"
+    return Answer(page="\n".join([head, *lines]) if lines else "nobody has finished a match yet")
+
+
+def ratings(call: Call) -> Answer:
+    """List the ratings of a game, or how a player's came about."""
+    _several(call.rules)
+    if call.line.has("userid"):
+        return _series(call)
+    rows = call.desk.ratings.of(call.rules.key, 0, LINES)
+    names = names_of(call.desk, [row.account for row in rows])
+    lines = [
+        f"{place:>4}  {names[row.account]:<20} {_rated(row.rating)}"
+        for place, row in enumerate(rows, 1)
+    ]
+    return Answer(page="\n".join(lines) or "nobody has finished a rated match yet")
+
+
+def _series(call: Call) -> Answer:
+    account = call.desk.accounts.id_of(call.line.get("userid"))
+    game, name = call.rules.key, names_of(call.desk, [account])[account]
+    rating = call.desk.ratings.player(game, account)
+    if not rating.matches:
+        return Answer(page=f"{name} has finished no rated match")
+    points = call.desk.ratings.series(game, account, max(0, rating.matches - LINES), LINES)
+    place = call.desk.ratings.place(game, account)
+    lines = [
+        f"{point.shown:>6}  after match {point.board}, {instant(point.at)}" for point in points
+    ]
+    head = f"{name} is rated {_rated(rating)}, number {place} of {call.desk.ratings.count(game)}"
+    return Answer(head, "\n".join(lines))
+
+
+def _rated(rating: Rating) -> str:
+    return f"{rating.shown:>5} after {rating.matches} match{'es' * (rating.matches != 1)}"
+
+
+def _several(rules: AnyRules) -> None:
+    """Refuse a puzzle, which has scores instead."""
+    if rules.players == (1,):
+        raise Refusal(Code.USAGE, f"{rules.key} is played alone; `{rules.key} scores` has its best")
+
+
+def list_players(call: Call) -> Answer:
+    """List the players, or those who have begun or finished a match of some games."""
+    if not call.line.has("subject"):
+        return _everybody(call.desk)
+    return Answer(
+        page="\n".join(_of_game(call.desk, key.lower()) for key in call.line.all("subject"))
+    )
+
+
+def _everybody(desk: Desk) -> Answer:
+    names = desk.accounts.names(0, PLAYERS + 1)
+    more = " (the first of more)" if len(names) > PLAYERS else ""
+    return Answer(page=f"{listed(names[:PLAYERS]) or 'nobody has signed up yet'}{more}")
+
+
+def _of_game(desk: Desk, key: str) -> str:
+    if key not in games():
+        known = {game: f"list {game}" for game in games()}
+        raise Refusal(Code.UNKNOWN_GAME, f"there is no game {key[:24]!r}; {nearest(key, known)}")
+    active = {a for row in desk.lists.playing(key, 0, PLAYERS) for a in row.seats}
+    finished = {row.account for row in desk.standings.of(key, 0, PLAYERS)}
+    names = sorted(name for name in desk.accounts.name_of(list(active | finished)) if name)
+    return f"{current(key).title}: {listed(names) or 'nobody yet'}"
