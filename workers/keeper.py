@@ -3,19 +3,21 @@
 import logging
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, assert_never
 
 import msgspec
 
+from domain.errors import Code
 from domain.match import commands
 from domain.match.commands import Flag, Nag, Sent
-from domain.match.events import THE_SERVER, CommandId, command_id
+from domain.match.events import THE_SERVER, command_id
 from domain.match.record import unpack_snapshot
-from domain.match.state import MatchState, due, reminds
+from domain.match.state import due, reminds
 from infra.faults import point
 from infra.keys import lane_of, shards_of
 from infra.lanes import Lanes
-from infra.store.port import Queued, Store, Submission
+from infra.outcomes import parse
+from infra.store.port import Known, Queued, Store, Submission, Submitted, Turned
 
 logger = logging.getLogger(__name__)
 
@@ -26,14 +28,43 @@ SKEW_MS: Final = 60_000
 """How far Redis's clock and ours may be apart: beyond, one is wrong, and nobody knows which."""
 
 AT_ONCE: Final = 200
-"""Matches of a shard looked at in one tick."""
+"""Matches of a shard that are worked on at a time: no more commands of ours wait in its inbox."""
 
 AGAIN_SECONDS: Final = 60.0
-"""When a command without an outcome is sent again: until then it may well wait in its inbox."""
+"""When a command that led to nothing is sent again, unless it may wait in its inbox still."""
 
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
+
+
+class _Call(msgspec.Struct, frozen=True):
+    """What a match calls for, and where it stands: the same turn comes to a flag only once."""
+
+    board: int
+    seq: int
+    command: Nag | Flag
+    ply: int
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """What has been done about a match that is due."""
+
+    call: _Call | None = None
+    """None where the match calls for nothing, or can't be read."""
+    attempt: int = 0
+    """How many commands for this call were refused."""
+    sent: float | None = None
+    """When its command was queued, by our timer; None while none was."""
+    received: int = 0
+    """The same by the server's clock."""
+    told: bool = False
+    """Whether its trouble is in the log."""
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it stays due though everything was done that can be."""
+        return self.call is None or self.attempt > 0
 
 
 class Keeper:
@@ -56,9 +87,9 @@ class Keeper:
         self._lanes = lanes
         self._clock = clock
         self._timer = timer
-        self._sent: dict[CommandId, float] = {}
+        self._cases: dict[int, dict[int, _Case]] = {}
+        """By shard and board; a match that is due no more is forgotten."""
         self._skewed = False
-        self._unreadable: set[int] = set()
 
     def tick(self) -> None:
         """Ask for drains where commands wait and none runs, and send what the clocks call for."""
@@ -83,7 +114,7 @@ class Keeper:
             logger.error(
                 "ALARM: the clock of the matches' server is %+d s from this machine's; "
                 "no reminder is sent and no flag falls until they agree",
-                apart // 1000,
+                round(apart / 1000),
             )
         if self._skewed and not skewed:
             logger.warning("the clocks agree again; reminders and flags go on")
@@ -91,44 +122,104 @@ class Keeper:
         return not skewed
 
     def _keep(self, now: int) -> None:
-        again = self._timer() - AGAIN_SECONDS
-        self._sent = {id_: at for id_, at in self._sent.items() if at > again}
-        for shard in range(self._store.shape().shards):
-            boards = self._store.due(shard, now, AT_ONCE)
-            for board, data in zip(boards, self._store.snapshots(boards), strict=True):
-                if state := self._state(board, data):
-                    self._send(board, state, now)
-            if boards:
-                self._lanes.want(lane_of(shard, self._store.shape().lanes))
+        shape = self._store.shape()
+        for shard in range(shape.shards):
+            cases = self._look(shard, now)
+            if cases and self._send(shard, cases):
+                self._lanes.want(lane_of(shard, shape.lanes))
+            self._cases[shard] = cases
 
-    def _state(self, board: int, data: bytes | None) -> MatchState | None:
-        """Give a match's state; None, said once, where it can't be read."""
-        try:
-            return unpack_snapshot(data).state
-        except msgspec.MsgspecError:
-            if board not in self._unreadable:
-                logger.exception("ALARM: the clocks of match %d can't be read", board)
-                self._unreadable.add(board)
-            return None
+    def _look(self, shard: int, now: int) -> dict[int, _Case]:
+        """Give the cases of matches of a shard that are due."""
+        before = self._cases.get(shard, {})
+        # what can't be helped must not stand in the way of those that are due after it
+        stuck = sum(case.stuck for case in before.values())
+        boards = self._store.due(shard, now, AT_ONCE + stuck)
+        snapshots = self._store.snapshots(boards) if boards else []
+        return {
+            board: _case(board, data, now, before.get(board, _Case()))
+            for board, data in zip(boards, snapshots, strict=True)
+        }
 
-    def _send(self, board: int, state: MatchState, now: int) -> None:
-        command = _command(state, now)
-        if command is None:
-            return
-        # where the match stands is its last event: the same turn can come to a flag only once
-        id_ = command_id(DOOR, THE_SERVER, f"{board} {state.seq} {type(command).__name__}")
-        if id_ in self._sent:
-            return
-        payload = commands.encode(Sent(board, id_, THE_SERVER, command))
-        digest = commands.digest(payload)
-        submission = Submission(board, id_, digest, payload, THE_SERVER, state.ply, DOOR)
-        (answer,) = self._store.submit([submission])
-        if isinstance(answer, Queued):
-            self._sent[id_] = self._timer()
+    def _send(self, shard: int, cases: dict[int, _Case]) -> bool:
+        """Send what is called for, and note what became of it; tell whether any was queued."""
+        waiting = self._store.waiting([shard], 1)
+        oldest = waiting[0].received if waiting else None
+        sent = [case for case in cases.values() if case.call and self._is_time(case, oldest)]
+        answers = self._store.submit([_submission(case) for case in sent]) if sent else []
+        for case, answer in zip(sent, answers, strict=True):
+            assert case.call is not None
+            cases[case.call.board] = self._noted(case, case.call, answer)
+        return any(isinstance(answer, Queued) for answer in answers)
+
+    def _is_time(self, case: _Case, oldest: int | None) -> bool:
+        """Tell whether to send: at first, and again when nothing as old waits in the inbox."""
+        if case.sent is None:
+            return True
+        if self._timer() - case.sent < AGAIN_SECONDS:
+            return False
+        return oldest is None or oldest > case.received
+
+    def _noted(self, case: _Case, call: _Call, answer: Submitted) -> _Case:
+        replace = msgspec.structs.replace
+        match answer:
+            case Queued():
+                return replace(case, sent=self._timer(), received=answer.received)
+            case Known():
+                code = parse(answer.stored).code
+            case Turned():
+                code = answer.code
+            case _:  # pragma: no cover - the union is closed
+                assert_never(answer)
+        if code in ("", Code.BUSY):
+            return case  # done since we looked at the match, or done by the next tick
+        _tell(case, call, code)
+        # the match stands where it stood, so only a command of another id can still help
+        again = None if isinstance(answer, Known) else self._timer()
+        return replace(case, attempt=case.attempt + 1, sent=again, told=case.attempt > 0)
 
 
-def _command(state: MatchState, now: int) -> Nag | Flag | None:
-    """Give the command that a match is due for; None when it is for none any more."""
-    if not due(state):
+def _tell(case: _Case, call: _Call, code: str) -> None:
+    """Say that a command was refused; more than once only a person can help."""
+    what = type(call.command).__name__.lower()
+    if not case.attempt:
+        logger.warning(
+            "match %d: its %s is refused as %s; it is tried again", call.board, what, code
+        )
+    elif not case.told:
+        logger.error(
+            "ALARM: the %s that match %d calls for is refused as %s; it is tried each minute",
+            *(what, call.board, code),
+        )
+
+
+def _case(board: int, data: bytes | None, now: int, before: _Case) -> _Case:
+    """Give the case of a match, as it was before if that has not changed."""
+    try:
+        call = _call(board, data, now)
+    except Exception:
+        # whatever is wrong with it, the others' clocks go on
+        if not before.told:
+            logger.exception("ALARM: the clocks of match %d can't be read", board)
+        return _Case(told=True)
+    return before if call == before.call else _Case(call)
+
+
+def _call(board: int, data: bytes | None, now: int) -> _Call | None:
+    state = unpack_snapshot(data).state
+    if not 0 < due(state) <= now:
         return None
-    return Nag(ply=state.ply) if reminds(state, now) else Flag(ply=state.ply)
+    command = Nag(ply=state.ply) if reminds(state, now) else Flag(ply=state.ply)
+    return _Call(board, state.seq, command, state.ply)
+
+
+def _submission(case: _Case) -> Submission:
+    call = case.call
+    assert call is not None
+    key = f"{call.board} {call.seq} {type(call.command).__name__}"
+    if case.attempt:
+        key += f" {case.attempt}"
+    id_ = command_id(DOOR, THE_SERVER, key)
+    payload = commands.encode(Sent(call.board, id_, THE_SERVER, call.command))
+    digest = commands.digest(payload)
+    return Submission(call.board, id_, digest, payload, THE_SERVER, call.ply, DOOR)

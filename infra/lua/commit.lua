@@ -5,8 +5,9 @@
 -- ARGV  for each command:
 --       inbox entry id, which match (1..), command id, head it was decided on (32 bytes),
 --       digest (8 bytes), tail of the outcome, field of the refusals ('' unless refused),
---       snapshot after it ('' if refused), when the match is due (ms, 0 for never), replies as they were decided on and after it, chain and number of the seed it draws with (0 and 0 if
---       it does not), number of leaves, then the leaves' bytes
+--       snapshot after it ('' if refused), when the match is due (ms, 0 for never), replies as
+--       they were decided on and after it ('' for none), chain and number of the seed it draws
+--       with (0 and 0 if it does not), number of leaves, then the leaves' bytes
 -- Returns  for each command one of
 --       {'done', stored outcome}   committed now
 --       {'known', stored outcome}  committed before, under the same command id; nothing written
@@ -16,10 +17,14 @@
 -- The stored outcome is the digest, the log index of the first leaf in decimal, ':' and the tail.
 -- Redis has no rollback, so everything that can be refused (no memory, a key of the wrong type)
 -- is met by the reads and the first write of a command, before anything else of it is written.
+-- Two keys are read for that alone.
 
 local ENTRY_FIELDS, MATCH_KEYS, SHARD_KEYS = 14, 5, 5
 local NO_HASH = string.rep('\0', 32)
 local inbox, log, tries, draws, dues = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+
+redis.call('HLEN', tries)
+redis.call('ZCARD', dues)
 
 local index = 0
 if redis.call('EXISTS', log) == 1 then

@@ -145,9 +145,59 @@ def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
     assert store.depth([7]) == 1
 
 
+@pytest.mark.parametrize(
+    "wrong", [keys.due(7), keys.tries(7), keys.log(7), keys.replies(7, 7)], ids=lambda key: key[-4:]
+)
+def test_a_commit_that_meets_a_key_of_its_shard_or_replies_of_another_type_has_written_nothing(
+    redis_client: Redis, wrong: str
+) -> None:
+    store = make(redis_client)
+    store.submit([SUBMISSION])
+    (entry,) = store.waiting([7], 1)
+    redis_client.sadd(wrong, "another")
+    before = set(redis_client.keys())
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        store.commit([replying_write(entry.id)])
+    assert set(redis_client.keys()) == before
+    assert store.depth([7]) == 1
+
+
+def replying_write(entry: str) -> Write:
+    """A move that is due, and leaves replies."""
+    place = (7, entry, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""))
+    return Write(*place, (b"e",), b"h" * 32, due=1234, left=b"laid")
+
+
+def test_due_boards_and_replies_are_where_their_names_say(redis_client: Redis) -> None:
+    store = make(redis_client)
+    store.submit([SUBMISSION])
+    (entry,) = store.waiting([7], 1)
+    store.commit([replying_write(entry.id)])
+    assert redis_client.zrange(keys.due(7), 0, -1, withscores=True) == [(b"7", 1234)]
+    assert redis_client.get(keys.replies(7, 7)) == b"laid"
+    assert store.lay(7, b"h" * 32, b"laid", b"")
+    assert not redis_client.exists(keys.replies(7, 7))
+
+
+def test_the_time_given_from_outside_is_the_stores_time(redis_client: Redis) -> None:
+    make(redis_client)
+    assert RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234).now() == 1234
+
+
+def test_replies_that_are_not_known_to_be_on_disk_are_no_success(redis_client: Redis) -> None:
+    store = make(redis_client)
+    store.submit([SUBMISSION])
+    (entry,) = store.waiting([7], 1)
+    store.commit([replying_write(entry.id)])
+    unsynced = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
+    with pytest.raises(NotDurable):
+        unsynced.lay(7, b"h" * 32, b"laid", b"more")
+
+
 def test_every_key_of_a_shard_carries_its_tag() -> None:
-    names = [f(7) for f in (keys.inbox, keys.aside, keys.tries, keys.log)]
-    names += [f(7, 15) for f in (keys.snapshot, keys.events, keys.outcomes, keys.refusals)]
+    names = [f(7) for f in (keys.inbox, keys.aside, keys.tries, keys.log, keys.due, keys.draws)]
+    of_a_match = (keys.snapshot, keys.events, keys.outcomes, keys.refusals, keys.replies)
+    names += [f(7, 15) for f in of_a_match]
     assert all(name.startswith("{s07}:") for name in names)
     assert len(set(names)) == len(names)
 

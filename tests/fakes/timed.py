@@ -1,0 +1,83 @@
+"""A bench whose server and keepers live in a time of the test's own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import Terms
+from domain.match.commands import Start
+from domain.match.events import Envelope, Flagged, Nagged, decode
+from fakes.bench import Bench
+from fakes.given import ALICE, BOB
+from infra.durability import Mode
+from infra.lanes import Lanes
+from infra.seeds import Seeds
+from infra.store.port import Entry, Shape
+from infra.store.server import RedisStore
+from workers.drain import Drain
+from workers.keeper import Keeper
+
+HOUR = DAY // 24
+BEGIN = 1_795_100_400_000
+"""Thursday 2026-11-19 15:00 UTC, in ms."""
+
+
+class TimedStore(RedisStore):
+    """A store that stamps with the test's time; what is to come to its inboxes has come."""
+
+    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+        del block_ms
+        return super().waiting(shards, count)
+
+
+class TimedBench(Bench):
+    """A bench at `now`, ms; keepers on it are `ahead` of the server's clock, ms."""
+
+    make_store: type[TimedStore] = TimedStore
+
+    def __init__(self, client: Redis, seeds: Path, shape: Shape = Shape(4, 1)) -> None:  # noqa: B008 - frozen
+        super().__init__(client, seeds)
+        self.now = BEGIN
+        self.ahead = 0
+        client.flushall()
+        self.store = self.make_store(client, Mode.FSYNC, clock=lambda: self.now)
+        self.store.create(shape)
+        self.lanes = Lanes(client, self.woken.append)
+        self.seeds = Seeds(self.store, seeds)
+
+    def keeper(self) -> Keeper:
+        """A keeper that knows nothing yet."""
+        return Keeper(
+            self.store, self.lanes, lambda: self.now + self.ahead, lambda: self.now / 1000
+        )
+
+    def challenge(self, terms: Terms, *boards: int) -> None:
+        """Begin pow2 matches of alice and bob with clocks."""
+        for board in boards:
+            start = Start(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=terms)
+            self.submit(self.order(ALICE, start, board))
+        self.drain()
+
+    def pump(self) -> int:
+        """Run the drains that were asked for; gives the number of outcomes."""
+        done = 0
+        while self.woken:
+            done += Drain(
+                self.store, self.lanes, self.client, self.woken.pop(), seeds=self.seeds
+            ).run()
+        return done
+
+    def kept(self, board: int = 1) -> list[tuple[type, int]]:
+        """Reminders and flags of a match, each with when it came, in ms since the beginning."""
+        return [(type(one.body), one.at - BEGIN) for one in self.envelopes(board, Nagged | Flagged)]
+
+    def envelopes(self, board: int, kind: object) -> list[Envelope]:
+        """A match's events of some kinds."""
+        found = map(decode, self.store.events(board))
+        return [one for one in found if isinstance(one.body, kind)]
+
+    def waits(self) -> int:
+        """Count the commands in all inboxes."""
+        return self.store.depth(range(self.store.shape().shards))
