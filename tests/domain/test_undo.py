@@ -1,0 +1,155 @@
+"""Moves taken back by agreement, at any place of any game: what is left is as if never played."""
+
+import random
+
+import pytest
+from fakes.given import ALICE, BOARD, BOB, CAROL, sent
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from domain.errors import Code
+from domain.match.audit import verify
+from domain.match.commands import Answer, Command, Move, Offer, Resign, Start
+from domain.match.decide import Decided, Given, Rejected, decide
+from domain.match.events import Undone
+from domain.match.record import NO_MATCH, refold, seal
+from domain.match.state import MatchState, position_at, position_of
+from domain.rules import current
+
+PLAYERS = (ALICE, BOB, CAROL)
+
+GAMES = {
+    "pow2": Start(rules="pow2/1", options=("-fast",), seats=PLAYERS[:2]),
+    "pow2 placed freely": Start(rules="pow2/1", options=("-free",), seats=PLAYERS[:2]),
+    "line": Start(rules="line/1", options=("-stones=9",), seats=PLAYERS[:2]),
+    "halves of three": Start(
+        rules="halves/1", options=("-manual_start", "-tiles_each=3"), seats=PLAYERS
+    ),
+    "halves of three, inverted": Start(
+        rules="halves/1",
+        options=("-free_edges=4", "-invert_win", "-manual_start", "-no_contract", "-tiles_each=4"),
+        seats=PLAYERS,
+    ),
+}
+
+
+class Table:
+    """A match whose commands are decided and sealed one after the other."""
+
+    def __init__(self, start: Start) -> None:
+        self.snapshot = NO_MATCH
+        self.events: list[bytes] = []
+        self.rules = current(start.rules.partition("/")[0])
+        self._sent = 0
+        self.say(0, start)
+
+    @property
+    def state(self):
+        return self.snapshot.state
+
+    def say(self, seat: int, command: Command) -> Decided | Rejected:
+        """Decide a player's command; what it leads to has happened."""
+        self._sent += 1
+        order = sent(PLAYERS[seat], command, self._sent)
+        decided = decide(order, self.state, Given(self._sent))
+        if isinstance(decided, Decided):
+            sealed, self.snapshot = seal(order, decided, self.snapshot, self._sent)
+            self.events += sealed
+        return decided
+
+    def play(self, chance: random.Random) -> None:
+        """Play a legal move."""
+        moves = self.rules.moves(position_of(self.state))
+        text = self.rules.write(chance.choice(moves))
+        assert isinstance(self.say(self.state.next, Move(text=text)), Decided)
+
+    def undo(self, seat: int) -> Decided | Rejected:
+        """Propose to take the seat's last move back; all others accept."""
+        decided = self.say(seat, Offer(kind="undo"))
+        for other in self.state.seats_in:
+            if isinstance(decided, Decided) and other != seat:
+                decided = self.say(other, Answer(accept=True))
+        return decided
+
+
+def replayed(table: Table, start: Start):
+    """The position that the moves left give, played anew from the start."""
+    options = table.rules.read_options(start.options)
+    position = table.rules.start(options, len(start.seats), None)
+    for text in table.state.moves_of(table.state.ply):
+        position = table.rules.play(position, table.rules.read(text))
+    return position
+
+
+def holds(table: Table) -> None:
+    """Assert that the snapshot, the events and the rules say the same."""
+    state = table.state
+    assert bare(refold(table.events)) == bare(state)
+    verdict = verify(BOARD, table.events)
+    assert verdict.state == state
+    assert verdict.head == table.snapshot.head
+    if not state.over:
+        position = position_of(state)
+        assert position == position_at(state, state.ply)
+        assert table.rules.outcome(position) is None
+        assert state.next == table.rules.to_move(position)
+        assert state.next in state.seats_in
+
+
+def bare(state: MatchState) -> MatchState:
+    """The state without the position that it remembers."""
+    return replace(state, position=None)
+
+
+def taken_back(table: Table, seat: int) -> None:
+    """Take a seat's last move back, if it has one; assert what that leads to."""
+    before = table.state
+    movers = [table.rules.to_move(position_at(before, ply)) for ply in range(before.ply)]
+    decided = table.undo(seat)
+    if seat not in movers:
+        assert isinstance(decided, Rejected)
+        assert decided.code == Code.UNKNOWN_OFFER
+        return
+    ply = max(ply for ply, mover in enumerate(movers) if mover == seat)
+    assert decided.events[-1] == Undone(ply=ply, next=seat)
+    assert table.state.ply == ply
+    assert table.state.moves_of(ply) == before.moves_of(ply)
+    assert table.state.next == seat
+    assert table.state.offer is None
+
+
+def ready(table: Table, chance: random.Random, start: Start, leaves: float) -> None:
+    """Play, take back and leave by chance, until the match is over or long enough."""
+    for _ in range(chance.randint(1, 40)):
+        if table.state.over:
+            return
+        what = chance.random()
+        if what < leaves and len(table.state.seats_in) > 2:
+            table.say(chance.choice(table.state.seats_in), Resign())
+        elif what < 0.3:
+            taken_back(table, chance.choice(table.state.seats_in))
+            holds(table)
+            if not table.state.out:
+                assert position_of(table.state) == replayed(table, start)
+        else:
+            table.play(chance)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32))
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_left_after_moves_were_taken_back_is_as_if_they_were_never_played(game, seed):
+    table = Table(GAMES[game])
+    ready(table, random.Random(seed), GAMES[game], leaves=0)
+    holds(table)
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 2**32))
+@pytest.mark.parametrize("game", [name for name in GAMES if "three" in name])
+def test_who_has_left_stays_out_when_moves_before_are_taken_back(game, seed):
+    table = Table(GAMES[game])
+    ready(table, random.Random(seed), GAMES[game], leaves=0.1)
+    holds(table)
+    assert all(ply <= table.state.ply for _, ply in table.state.out)
