@@ -1,20 +1,28 @@
 """Sealed events: golden bytes, the chain, and what is noticed when it is touched."""
 
 import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
-from fakes.given import ALICE, BOB, alternating, history, pow2, sent
+from fakes.given import ALICE, BOB, Match, alternating, history, pow2, sent
+from msgspec.structs import fields
 
+from domain.clocks.terms import Terms
 from domain.match.audit import verify
-from domain.match.commands import Answer, Decline, Move, Offer, Resign
+from domain.match.commands import Answer, Move, Offer, Resign
 from domain.match.decide import Rejected
 from domain.match.events import (
     EVENT_LIMIT,
     NO_HASH,
     SCHEMA,
     Envelope,
+    Event,
+    MatchStarted,
+    Moved,
     RefusedLeaf,
     Resigned,
     command_id,
@@ -33,8 +41,18 @@ from domain.match.record import (
     unpack_snapshot,
 )
 from domain.match.state import with_position
+from tests.golden.make_events import FILE, MATCHES
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "events-1.json").read_text())
+"""As an earlier version wrote them: a move without `queued`, a start without `terms`."""
+OLD = [bytes.fromhex(data) for data in GOLDEN["match"]]
+DECLINED = [bytes.fromhex(data) for data in GOLDEN["declined"]]
+TODAY = {
+    name: [bytes.fromhex(data) for data in events]
+    for name, events in json.loads(FILE.read_text()).items()
+}
+
+PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 
 TURNS = [
     pow2("-fast"),
@@ -45,15 +63,116 @@ TURNS = [
 ]
 
 
-def test_the_bytes_of_a_whole_match_are_the_golden_ones() -> None:
-    events, snapshot = history(TURNS)
-    assert [data.hex() for data in events] == GOLDEN["match"]
-    assert snapshot.head.hex() == GOLDEN["head"]
+def bodies(events: Iterable[bytes]) -> list[Event]:
+    return [decode(data).body for data in events]
 
 
-def test_the_bytes_of_a_declined_match_are_the_golden_ones() -> None:
-    events, _ = history([pow2(), (ALICE, Decline())])
-    assert [data.hex() for data in events] == GOLDEN["declined"]
+def version_and_tag(data: bytes) -> tuple[int, object]:
+    envelope = decode(data)
+    return envelope.schema, tag_of(type(envelope.body))
+
+
+def tag_of(body: type[Event]) -> object:
+    return body.__struct_config__.tag
+
+
+# --- the bytes of today
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_the_bytes_of_whole_matches_are_the_golden_ones(name: str) -> None:
+    match = MATCHES[name]()
+    assert [data.hex() for data in match.events] == [data.hex() for data in TODAY[name]]
+    match.holds()
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_golden_bytes_are_read_and_written_again_as_they_are(name: str) -> None:
+    assert [encode(decode(data)) for data in TODAY[name]] == TODAY[name]
+
+
+def test_every_event_of_todays_schema_has_a_golden_sample() -> None:
+    samples = {version_and_tag(data) for events in TODAY.values() for data in events}
+    assert samples == {(SCHEMA, tag_of(body)) for body in get_args(Event)}
+
+
+def test_every_field_of_an_event_has_a_golden_sample_in_which_it_is_not_its_default() -> None:
+    seen = {
+        (type(body), name)
+        for events in TODAY.values()
+        for body in bodies(events)
+        for name, default in defaults(type(body))
+        if getattr(body, name) != default
+    }
+    assert seen == {(body, name) for body in get_args(Event) for name, _ in defaults(body)}
+
+
+def defaults(body: type[Event]) -> list[tuple[str, object]]:
+    """The fields that an older or shorter form may lack, with what they are then."""
+    return [(one.name, one.default) for one in fields(body) if not one.required]
+
+
+def test_every_match_that_is_made_is_recorded() -> None:
+    assert MATCHES.keys() == TODAY.keys()
+
+
+# --- the bytes of an earlier version, without clocks and replies
+
+
+def test_events_without_the_fields_that_came_later_are_read_with_their_defaults() -> None:
+    assert bodies(OLD) == bodies(TODAY["plain"])
+    assert [len(was) < len(now) for was, now in zip(OLD, TODAY["plain"], strict=True)] == [
+        isinstance(body, MatchStarted | Moved) for body in bodies(OLD)
+    ]
+
+
+@pytest.mark.parametrize("events", [OLD, DECLINED])
+def test_an_old_history_is_chained_folded_and_verified_by_its_own_bytes(
+    events: list[bytes],
+) -> None:
+    assert [one.seq for one in check_chain(1, events)] == list(range(1, len(events) + 1))
+    verdict = verify(1, events)
+    assert verdict.head == leaf_hash(events[-1])
+    assert verdict.state == with_position(refold(events))
+    assert verdict.state.clock is None
+
+
+def test_an_old_history_has_the_head_and_the_state_it_had() -> None:
+    assert verify(1, OLD).head.hex() == GOLDEN["head"]
+    assert verify(1, OLD).state == history(TURNS)[1].state
+
+
+@pytest.mark.parametrize("length", range(1, 6))
+def test_an_old_match_goes_on_with_the_events_of_today(length: int) -> None:
+    match = Match()
+    match.resume(OLD[:length])
+    while match.state.ply < 2:
+        match.play(["i5-g4:g5", "a13-c11"][match.state.ply])
+    assert match.state.clock is None
+    match.do(ALICE, Move(text="m13-m9"))
+    match.do(BOB, Resign())
+    assert match.events[:length] == OLD[:length]
+    assert decode(match.events[length]).prev == leaf_hash(OLD[length - 1])
+    match.holds()
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3])
+def test_an_old_event_that_was_encoded_again_is_found(seq: int) -> None:
+    again = encode(decode(OLD[seq - 1]))
+    with pytest.raises(Broken, match="does not follow the event before it") as caught:
+        verify(1, [*OLD[: seq - 1], again, *OLD[seq:]])
+    assert caught.value.seq == seq + 1
+
+
+def test_an_old_move_that_is_forged_is_found_by_the_rules() -> None:
+    match = Match()
+    match.resume(OLD)
+    body = msgspec.structs.replace(match.bodies[1], move="m13-m8")
+    with pytest.raises(Broken, match="event 2: the rules refuse it"):
+        verify(1, match.forged(2, body=body))
+
+
+# --- other bytes
 
 
 def test_the_bytes_of_a_refusal_are_the_golden_ones() -> None:
@@ -218,3 +337,21 @@ def test_bytes_that_are_no_event_are_found() -> None:
     events, _ = history(TURNS)
     with pytest.raises(Broken, match="event 3: its bytes are no event"):
         verify(1, [*events[:2], b"\xc1", *events[3:]])
+
+
+# --- the page
+
+
+def test_the_page_of_formats_lists_every_event_with_its_fields_in_order() -> None:
+    rows = re.findall(r'^\| `\["([a-z-]+)"(?:, )?(.*?)\]` \|', PAGE.read_text(), re.MULTILINE)
+    listed = {tag: names.split(", ") if names else [] for tag, names in rows}
+    assert listed == {tag_of(body): list(body.__struct_fields__) for body in get_args(Event)}
+
+
+def test_the_page_of_formats_names_the_fields_of_terms_and_those_that_came_later() -> None:
+    page = PAGE.read_text()
+    assert f"`[{', '.join(Terms.__struct_fields__)}]`" in page
+    later = page.partition("| field | of | read as |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", later, re.MULTILINE)
+    named = {(tag, name) for name, tags in rows for tag in re.findall(r"`(.*?)`", tags)}
+    assert named == {("challenged", "terms"), ("match-started", "terms"), ("moved", "queued")}

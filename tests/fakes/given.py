@@ -72,6 +72,12 @@ class Match:
         for actor, command in turns:
             self.do(actor, command)
 
+    def resume(self, events: Sequence[bytes]) -> None:
+        """Go on from a stored history."""
+        self.events = list(events)
+        self.snapshot = Snapshot(leaf_hash(events[-1]), with_position(refold(events)))
+        self._taken = len(events)
+
     @property
     def state(self) -> MatchState:
         return self.snapshot.state

@@ -1,0 +1,119 @@
+"""Record the bytes of whole matches in which every kind of event happens.
+
+`python -m tests.golden.make_events` adds to `events-2.json` the matches that it does not hold yet.
+What is recorded is kept as it is: these bytes are hashed for ever. An event whose bytes have changed
+gets a field at its end with a default, and a match here in which it has one; `events-1.json` holds
+the bytes of an earlier form, which are read like these.
+"""
+
+import json
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from domain.clocks.days import DAY
+from domain.match.commands import (
+    Answer,
+    Away,
+    Decline,
+    Flag,
+    Move,
+    Nag,
+    Offer,
+    Resign,
+    Resume,
+    Return,
+)
+from domain.match.events import THE_SERVER
+from domain.match.replies import Reply
+from tests.fakes.given import ALICE, BOB, CAROL, Match, challenge, pow2
+
+FILE = Path(__file__).parent / "events-2.json"
+
+BEGIN = 1_790_000_000_000
+"""In September 2026, ms: as long as the times of real events."""
+
+
+def plain():
+    """The match of `events-1.json`."""
+    return Match(
+        pow2("-fast"),
+        (ALICE, Move(text="i5-g4:g5")),
+        (BOB, Move(text="a13-c11")),
+        (ALICE, Offer(kind="draw")),
+        (BOB, Answer(accept=False)),
+        (BOB, Resign()),
+    )
+
+
+def timed():
+    """Two with clocks: a reply laid ready, a reminder, a pause, a vacation, an undo, a flag."""
+    match = Match()
+    match.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off", "--unrated"), BEGIN)
+    match.lay(1, Reply(1, None, "a13-c11"))
+    match.do(ALICE, Move(text="m13-m9"), BEGIN + DAY)
+    match.do(THE_SERVER, Nag(ply=2), BEGIN + 13 * DAY)
+    match.do(ALICE, Offer(kind="pause"), BEGIN + 13 * DAY)
+    match.do(BOB, Answer(accept=True), BEGIN + 13 * DAY + 1)
+    match.do(BOB, Resume(), BEGIN + 20 * DAY)
+    match.do(ALICE, Away(until=BEGIN + 29 * DAY), BEGIN + 20 * DAY)
+    match.do(ALICE, Return(until=BEGIN + 23 * DAY), BEGIN + 22 * DAY)
+    match.do(BOB, Offer(kind="undo"), BEGIN + 22 * DAY)
+    match.do(ALICE, Answer(accept=True), BEGIN + 22 * DAY)
+    match.do(THE_SERVER, Flag(ply=1), BEGIN + 60 * DAY)
+    return match
+
+
+def gathered():
+    """Two who give entropy for the draw, with clocks; then one declines."""
+    alice, start = challenge("powerdrain", "-p", "--days=3", "--nagtime=1")
+    match = Match()
+    match.do(alice, replace(start, gather=True, text=b"a text of the challenger"), BEGIN)
+    match.do(BOB, Answer(accept=True, text=b"a text of the other"), BEGIN + 1)
+    match.do(BOB, Decline(), BEGIN + 2)
+    return match
+
+
+def three():
+    """Three, in their second turns; the players place the tiles."""
+    match = Match()
+    start = challenge("halves", "-manual_start", "--days=3", seats=(ALICE, BOB, CAROL))
+    match.do(*start, BEGIN)
+    match.play("1", "2", "3", "4", at=BEGIN)
+    return match
+
+
+def flagged():
+    """Three, of whom one's flag falls and then one resigns."""
+    match = three()
+    match.do(THE_SERVER, Flag(ply=4), BEGIN + 3 * DAY)
+    match.do(CAROL, Resign(), BEGIN + 4 * DAY)
+    return match
+
+
+def resigned():
+    """Three, of whom one resigns and then one's flag falls."""
+    match = three()
+    match.do(ALICE, Resign(), BEGIN + DAY)
+    match.do(THE_SERVER, Flag(ply=4), BEGIN + 3 * DAY)
+    return match
+
+
+MATCHES = {
+    "plain": plain,
+    "timed": timed,
+    "gathered": gathered,
+    "flagged": flagged,
+    "resigned": resigned,
+}
+
+
+def record(kept):
+    """Give what is recorded with the matches that are new."""
+    new = {name: [data.hex() for data in make().events] for name, make in MATCHES.items()}
+    return new | kept
+
+
+if __name__ == "__main__":
+    kept = json.loads(FILE.read_text()) if FILE.exists() else {}
+    FILE.write_text(json.dumps(record(kept), indent=1) + "\n")
