@@ -57,11 +57,16 @@ def show_game_help(call: Call) -> Answer:
 def list_games(_: Call) -> Answer:
     """List the games."""
     lines = [
-        f"{rules.key}: {rules.title}, for {' or '.join(map(str, rules.players))} players "
+        f"{rules.key}: {rules.title}, for {_players(rules.players)} "
         f"({', '.join(rules.sides)}); `help {rules.key}` has the rules"
         for rules in map(current, games())
     ]
     return Answer(page="\n".join(lines))
+
+
+def _players(counts: Sequence[int]) -> str:
+    """Say how many can play, such as `2 or 3 players`."""
+    return f"{' or '.join(map(str, counts))} player{'s' * (counts[-1] > 1)}"
 
 
 def _on_command(subject: str, forms: Sequence[Explained]) -> str:
