@@ -90,8 +90,9 @@ class _Post:
     def hurries(self) -> bool:
         """Whether there may be something to do without any news."""
         track = self.track
-        waits = track is None or track.waiting or track.rests or bool(track.blocked)
-        return waits or self.rebuild is not None
+        if track is None or self.rebuild is not None:
+            return True
+        return track.waiting or track.rests or bool(track.blocked) or track.checkpoint.late
 
     def muster(self) -> None:
         """See to it that there is something to feed."""
@@ -135,7 +136,7 @@ class _Post:
         if version > spec.version or checkpoint is None:
             # a newer program's, or being replaced at this moment
             return ""
-        if self.track is None:
+        if self.track is None or self.track.generation != generation:
             self.track = Track(self.projection, self._shelf, generation, checkpoint)
         ends = self._store.watermark().ends
         if any(count > end for count, end in zip(checkpoint.counts, ends, strict=True)):

@@ -26,6 +26,8 @@ class Logs:
 
     def __init__(self, shards: int = 4) -> None:
         self.mark = 1 << 50
+        self.shown = 1 << 50
+        """How many leaves of each log there are to be seen."""
         self._shards = shards
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._events: dict[int, list[bytes]] = defaultdict(list)
@@ -62,13 +64,17 @@ class Logs:
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Give leaves."""
-        return list(enumerate(self._logs[shard][start : start + count], start))
+        end = min(self._end(shard), start + count)
+        return list(enumerate(self._logs[shard][start:end], start))
 
     def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Give the shards with more."""
         del block_ms
-        return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
+        return [shard for shard, start in enumerate(starts) if self._end(shard) > start]
 
     def watermark(self) -> Watermark:
         """Give the time set, and the ends."""
-        return Watermark(self.mark, tuple(len(self._logs[s]) for s in range(self._shards)))
+        return Watermark(self.mark, tuple(map(self._end, range(self._shards))))
+
+    def _end(self, shard: int) -> int:
+        return min(self.shown, len(self._logs[shard]))

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from infra.projections.shelf import Shelf
+from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.projection import Projection
@@ -26,5 +28,35 @@ def catch_up(
 def settle(side: Side, seconds: float = 30) -> None:
     """Have a side worker go on until it has nothing to do."""
     deadline = time.monotonic() + seconds
-    while side.round() or side.hurries:
+    hurries = True
+    # what it hurried for before a round may be done in the next
+    while side.round() or hurries:
+        hurries = side.hurries
         assert time.monotonic() < deadline, "the side worker does not come to an end"
+
+
+def contents(client: Redis) -> dict[str, object]:
+    """What all live generations hold, whatever their numbers."""
+    found = {}
+    for spec in SPECS:
+        live = Shelf(client, spec).live()
+        if live is None:
+            continue
+        beginning = live[1].key("")
+        for name in client.scan_iter(f"{beginning}*", count=1_000):
+            found[f"{spec.name}:{name.decode().removeprefix(beginning)}"] = _content(client, name)
+    return found
+
+
+def _content(client: Redis, name: bytes) -> object:
+    match client.type(name):
+        case b"string":
+            return client.get(name)
+        case b"hash":
+            return client.hgetall(name)
+        case b"zset":
+            return client.zrange(name, 0, -1, withscores=True)
+        case b"list":
+            return client.lrange(name, 0, -1)
+        case other:
+            raise AssertionError(f"{name!r} is a {other!r}")

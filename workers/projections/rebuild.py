@@ -21,6 +21,10 @@ RENEW_ROUNDS: Final = 16
 """Rounds between two signs of life; a round takes milliseconds."""
 
 
+class StuckError(Exception):
+    """A projection can't be made from what the logs have; the message says where it stops."""
+
+
 class Rebuild:
     """One projection's new generation; begins when it is made, `BusyError` when it can't."""
 
@@ -28,12 +32,12 @@ class Rebuild:
         self._store = store
         self._client = client
         self._shelf = Shelf(client, projection.spec)
-        self._token = uuid4().hex
+        self.token = uuid4().hex
         self._rounds = 0
         self.goal: Watermark = store.watermark()
         """What there was when it began; it must have read that much."""
         shards = store.shape().shards
-        generation = self._shelf.begin(self._token, shards)
+        generation = self._shelf.begin(self.token, shards)
         zero = Checkpoint.zero(projection.spec, shards)
         self.track = Track(projection, self._shelf, generation, zero)
 
@@ -42,8 +46,17 @@ class Rebuild:
         if self.track.gone:
             raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
         if self._rounds % RENEW_ROUNDS == 0:
-            self._shelf.renew(self._token)
+            self.renew()
         self._rounds += 1
+
+    def renew(self) -> None:
+        """Give a sign of life; `BusyError` when it is given up."""
+        self._shelf.renew(self.token)
+
+    def check_stuck(self) -> None:
+        """Raise `StuckError` when it could not take something in."""
+        for stuck in self._shelf.stuck(self.track.generation).values():
+            raise StuckError(f"{self._shelf.spec.name} stop at {stuck.what}: {stuck.error}")
 
     def finish(self) -> bool:
         """Put it in the live one's place, if it has read enough; tell whether it is there."""
@@ -51,11 +64,11 @@ class Rebuild:
             return False
         ends = self._store.watermark().ends
         track = self.track
-        return self._shelf.swap(track.generation, track.checkpoint, ends, self._token)
+        return self._shelf.swap(track.generation, track.checkpoint, ends, self.token)
 
     def drop(self) -> None:
         """Take it away."""
-        self._shelf.drop(self.track.generation, self._token)
+        self._shelf.drop(self.track.generation, self.token)
 
     def _has_read(self) -> bool:
         counts = self.track.checkpoint.counts

@@ -1,0 +1,103 @@
+"""Compares two generations of a projection, key by key, by what they hold.
+
+How a server encodes a value depends on its past, so its own serialisation (DUMP) proves nothing; what
+can be read does. What tells how a generation was fed is left out: checkpoint, hold, what is stuck.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any, Final
+
+import redis
+
+from infra.projections.shelf import STUCK, Generation, Shelf
+
+_PAGE: Final = 1_000
+_APART: Final = ("at", "hold", STUCK)
+
+_MISSING: Final = b"none"
+
+
+class Comparison:
+    """A comparison; `done` is told after each page how many keys have been compared."""
+
+    def __init__(
+        self, client: redis.Redis, shelf: Shelf, done: Callable[[int], None] = lambda _: None
+    ) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+        self._shelf = shelf
+        self._done = done
+        self.keys = 0
+        """How many have been compared."""
+
+    def first_difference(self, one: Generation, other: Generation) -> str:
+        """Name the first key that differs, less its generation; empty when all are equal."""
+        for key in self._keys(one):
+            if not self._is_equal(one.key(key), other.key(key)):
+                return key
+        # what both have is equal; what only the other has is left
+        return next((key for key in self._keys(other) if not self._has(one.key(key))), "")
+
+    def _keys(self, generation: Generation) -> Iterator[str]:
+        beginning = generation.key("")
+        for names in self._shelf.keys_of(generation):
+            for name in names:
+                key = name.removeprefix(beginning)
+                if key not in _APART:
+                    yield key
+
+    def _has(self, name: str) -> bool:
+        return bool(self._client.exists(name))
+
+    def _is_equal(self, one: str, other: str) -> bool:
+        self.keys += 1
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.type(one)
+            pipe.type(other)
+            kind, same = pipe.execute()
+        if kind != same or kind == _MISSING:
+            return bool(kind == same)
+        if kind == b"hash":
+            return self._same_fields(one, other)
+        pages = self._pages(kind, one), self._pages(kind, other)
+        return all(mine == theirs for mine, theirs in zip_longest(*pages))
+
+    def _pages(self, kind: bytes, name: str) -> Iterator[Any]:
+        """Give what an ordered value holds, in pages."""
+        if kind == b"string":
+            yield self._client.get(name)
+            return
+        for start in range(0, 1 << 62, _PAGE):
+            page = self._page(kind, name, start)
+            yield page
+            self._done(self.keys)
+            if len(page) < _PAGE:
+                return
+
+    def _page(self, kind: bytes, name: str, start: int) -> Sequence[Any]:
+        end = start + _PAGE - 1
+        if kind == b"zset":
+            return list(self._client.zrange(name, start, end, withscores=True))
+        if kind == b"list":
+            return list(self._client.lrange(name, start, end))
+        raise TypeError(f"{name} is a {kind.decode()}, which no projection keeps")
+
+    def _same_fields(self, one: str, other: str) -> bool:
+        """Compare hashes, which have no order: as many fields, and each of one as in the other."""
+        if self._client.hlen(one) != self._client.hlen(other):
+            return False
+        return all(
+            list(page.values()) == self._client.hmget(other, list(page))
+            for page in self._field_pages(one)
+        )
+
+    def _field_pages(self, name: str) -> Iterable[dict[bytes, bytes]]:
+        cursor = 0
+        while True:
+            cursor, page = self._client.hscan(name, cursor, count=_PAGE)
+            if page:
+                yield page
+            self._done(self.keys)
+            if not cursor:
+                return

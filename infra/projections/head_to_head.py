@@ -1,0 +1,60 @@
+"""How two players did against each other, in each game.
+
+| key | what |
+|---|---|
+| `pairs:<game>` | hash: `<account>:<account>:<what>` -> how often; the lesser id first; what: `first` was placed before the other, `second`, or `level` |
+
+Of three players each two are counted by their places. Matches that count for nothing are left out.
+"""
+
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId
+from infra.projections.specs import HEAD_TO_HEAD
+from infra.projections.view import View
+
+FIRST: Final = "first"
+SECOND: Final = "second"
+LEVEL: Final = "level"
+
+
+class Record(msgspec.Struct, frozen=True):
+    """How one player did against another."""
+
+    won: int
+    lost: int
+    drawn: int
+    """Both had the same place."""
+
+    @property
+    def played(self) -> int:
+        """How many matches that were."""
+        return self.won + self.lost + self.drawn
+
+
+def pairs_key(game: str) -> str:
+    """Name what is counted of a game's pairs."""
+    return f"pairs:{game}"
+
+
+def pair_field(first: AccountId, second: AccountId, what: str) -> str:
+    """Name one count of a pair; the lesser id is the first."""
+    return f"{first.hex()}:{second.hex()}:{what}"
+
+
+class HeadToHead(View):
+    """The counts of pairs on a server."""
+
+    spec = HEAD_TO_HEAD
+
+    def of(self, game: str, account: AccountId, opponent: AccountId) -> Record:
+        """Tell how `account` did against `opponent`; O(1)."""
+        first, second = sorted([account, opponent])
+        fields = [pair_field(first, second, what) for what in (FIRST, SECOND, LEVEL)]
+        found = self._fields(self._generation().key(pairs_key(game)), fields)
+        ahead, behind, level = (int(count or 0) for count in found)
+        if account == first:
+            return Record(ahead, behind, level)
+        return Record(behind, ahead, level)

@@ -1,0 +1,119 @@
+"""What was played: finished matches of each game, player and pair.
+
+| key | what |
+|---|---|
+| `rows` | hash: board -> packed `Row` |
+| `game:<game>` | sorted set of boards; score: when it ended, ms |
+| `player:<game>:<account>` | the same, of one player's |
+| `pair:<game>:<account>:<account>` | the same, of those in which both played; the lesser id first |
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId
+from infra.projections.specs import HISTORY
+from infra.projections.view import View
+
+ROWS: Final = "rows"
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True):
+    """A finished match."""
+
+    board: int
+    at: int
+    """When it ended, ms."""
+    rules: str
+    options: tuple[str, ...]
+    seats: tuple[AccountId, ...]
+    winners: tuple[int, ...]
+    """All tied seats for a draw, none for a match that counts for nothing."""
+    ranks: tuple[int, ...]
+    """For each seat its place, 1 for the first."""
+    reason: str
+    plies: int
+    rated: bool
+
+    @property
+    def game(self) -> str:
+        """The game's key, such as `pow2`."""
+        return self.rules.partition("/")[0]
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(Row)
+
+
+def pack(row: Row) -> bytes:
+    """Give the stored form."""
+    return _ENCODER.encode(row)
+
+
+def unpack(data: bytes) -> Row:
+    """Read the stored form."""
+    return _DECODER.decode(data)
+
+
+def game_key(game: str) -> str:
+    """Name a game's finished matches."""
+    return f"game:{game}"
+
+
+def player_key(game: str, account: AccountId) -> str:
+    """Name a player's finished matches of a game."""
+    return f"player:{game}:{account.hex()}"
+
+
+def pair_key(game: str, one: AccountId, other: AccountId) -> str:
+    """Name the finished matches of a game in which both played."""
+    first, second = sorted([one, other])
+    return f"pair:{game}:{first.hex()}:{second.hex()}"
+
+
+class History(View):
+    """The finished matches on a server."""
+
+    spec = HISTORY
+
+    def of(
+        self,
+        game: str,
+        account: AccountId | None = None,
+        opponent: AccountId | None = None,
+        start: int = 0,
+        count: int = 50,
+    ) -> list[Row]:
+        """Give finished matches of a game, the last ended first, from the `start`th on.
+
+        With an account those it played, with two those both played. O(log n + start + count).
+        """
+        generation = self._generation()
+        key = generation.key(_key(game, [a for a in (account, opponent) if a is not None]))
+        boards = self._client.zrange(key, start, start + count - 1, desc=True)
+        rows = self._fields(generation.key(ROWS), boards)
+        return [unpack(row) for row in rows if row is not None]
+
+    def count(
+        self, game: str, account: AccountId | None = None, opponent: AccountId | None = None
+    ) -> int:
+        """Count them; O(1)."""
+        who = [a for a in (account, opponent) if a is not None]
+        return int(self._client.zcard(self._generation().key(_key(game, who))))
+
+    def rows(self, boards: Iterable[int]) -> list[Row | None]:
+        """Give matches by number, None for those that have not ended; O(number of boards)."""
+        found = self._fields(self._generation().key(ROWS), boards)
+        return [None if row is None else unpack(row) for row in found]
+
+
+def _key(game: str, accounts: list[AccountId]) -> str:
+    match accounts:
+        case []:
+            return game_key(game)
+        case [account]:
+            return player_key(game, account)
+        case _:
+            return pair_key(game, *accounts)

@@ -1,0 +1,81 @@
+"""How often each player has won, of each game.
+
+| key | what |
+|---|---|
+| `table:<game>` | sorted set of accounts; score: points, in parts of `POINT` |
+| `tally:<game>` | hash: `<account>:<what>` -> how often; what: `played`, `won`, `drawn`, `lost` |
+
+A win is one point, a shared one its part. Matches of one, and those that count for nothing, are left
+out; unrated ones are not.
+"""
+
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId
+from infra.projections.specs import STANDINGS
+from infra.projections.view import View
+
+POINT: Final = 60
+"""Parts of a point: sums of thirds stay whole numbers, in whatever order they are added."""
+
+COUNTED: Final = ("played", "won", "drawn", "lost")
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A player's place in a game's table."""
+
+    account: AccountId
+    points: float
+    played: int
+    won: int
+    drawn: int
+    """Matches in which the player shared the win."""
+    lost: int
+
+
+def table_key(game: str) -> str:
+    """Name a game's table."""
+    return f"table:{game}"
+
+
+def tally_key(game: str) -> str:
+    """Name what is counted of a game's players."""
+    return f"tally:{game}"
+
+
+def tally_field(account: AccountId, what: str) -> str:
+    """Name one count of a player."""
+    return f"{account.hex()}:{what}"
+
+
+class Standings(View):
+    """The tables on a server."""
+
+    spec = STANDINGS
+
+    def of(self, game: str, start: int = 0, count: int = 50) -> list[Standing]:
+        """Give a game's table, most points first, from the `start`th on; O(log n + count)."""
+        generation = self._generation()
+        key = generation.key(table_key(game))
+        found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
+        points = {AccountId.fromhex(account.decode()): score for account, score in found}
+        fields = [tally_field(account, what) for account in points for what in COUNTED]
+        counts = iter(self._fields(generation.key(tally_key(game)), fields))
+        return [
+            Standing(account, score / POINT, *(int(next(counts) or 0) for _ in COUNTED))
+            for account, score in points.items()
+        ]
+
+    def player(self, game: str, account: AccountId) -> Standing:
+        """Give one player's counts, all 0 for who has finished no match; O(1)."""
+        generation = self._generation()
+        score = self._client.zscore(generation.key(table_key(game)), account.hex())
+        fields = [tally_field(account, what) for what in COUNTED]
+        counts = self._fields(generation.key(tally_key(game)), fields)
+        return Standing(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
+
+    def count(self, game: str) -> int:
+        """Count the players in a game's table; O(1)."""
+        return int(self._client.zcard(self._generation().key(table_key(game))))

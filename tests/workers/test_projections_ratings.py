@@ -1,0 +1,245 @@
+"""Ratings: the same order of matches whenever, wherever and however often they are read."""
+
+import itertools
+import random
+
+import pytest
+from fakes.given import ALICE, BOB, CAROL
+from fakes.logs import Logs
+from fakes.side import catch_up, settle
+from fakes.stories import ended, resigned, started, three
+from redis import Redis
+
+from domain.clocks.terms import Terms
+from domain.match.events import MatchStarted
+from domain.ratings import NEWCOMER
+from infra.projections.ratings import Rated, Rating, Ratings
+from workers.projections.ratings import RatingsProjection, rate
+from workers.side import Side
+
+ONLY = (RatingsProjection(),)
+PLAYERS = (ALICE, BOB, CAROL)
+
+
+@pytest.fixture
+def logs() -> Logs:
+    return Logs()
+
+
+def match(logs: Logs, board: int, at: int, *winners: int, seats: tuple[bytes, ...] = ()) -> None:
+    """A match that is won, and ends at that time."""
+    logs.add(board, at, ALICE, started(*seats), ended(*winners))
+
+
+def table(client: Redis) -> list[Rated]:
+    return Ratings(client).of("pow2")
+
+
+def expected(*matches: tuple[tuple[bytes, bytes], tuple[int, int]]) -> dict[bytes, Rating]:
+    """Ratings after matches, each of two players and their places, in this order."""
+    skills = dict.fromkeys(PLAYERS, NEWCOMER)
+    for players, places in matches:
+        after = rate([skills[player] for player in players], places)
+        skills.update(zip(players, after, strict=True))
+    return {player: Rating(skill=skill) for player, skill in skills.items()}
+
+
+# the arithmetic
+
+
+def test_a_winner_gains_what_an_equal_loses_and_both_are_known_better() -> None:
+    winner, loser = rate([NEWCOMER, NEWCOMER], [1, 2])
+    assert winner.mu - NEWCOMER.mu == NEWCOMER.mu - loser.mu > 0
+    assert winner.sigma == loser.sigma < NEWCOMER.sigma
+
+
+def test_a_draw_brings_two_closer() -> None:
+    strong, weak = rate([NEWCOMER, NEWCOMER], [1, 2])
+    after_strong, after_weak = rate([strong, weak], [1, 1])
+    assert strong.mu > after_strong.mu > after_weak.mu > weak.mu
+
+
+def test_three_are_rated_by_their_places() -> None:
+    first, second, third = rate([NEWCOMER] * 3, [1, 2, 3])
+    assert first.mu > second.mu > third.mu
+    winner, *losers = rate([NEWCOMER] * 3, [1, 2, 2])
+    assert losers[0] == losers[1]
+    assert winner.mu > NEWCOMER.mu > losers[0].mu
+
+
+def test_skills_are_whole_millionths() -> None:
+    assert rate([NEWCOMER, NEWCOMER], [1, 2])[0].mu == 27_635_389
+
+
+# what is kept
+
+
+def test_a_match_rates_its_players(logs: Logs, shelf_client: Redis) -> None:
+    match(logs, 1, 100, 1)
+    catch_up(logs.store, shelf_client, ONLY)
+    best, last = table(shelf_client)
+    assert (best.account, last.account) == (BOB, ALICE)
+    assert best.rating.shown > 1500 > last.rating.shown
+    assert (best.rating.matches, best.rating.board, best.rating.at) == (1, 1, 100)
+    ratings = Ratings(shelf_client)
+    assert ratings.player("pow2", BOB) == best.rating
+    assert ratings.player("pow2", CAROL) == Rating()
+    assert [ratings.place("pow2", who) for who in PLAYERS] == [2, 1, None]
+    assert ratings.count("pow2") == 2
+    assert ratings.of("pow2", start=1) == [last]
+
+
+def test_each_match_is_a_point_of_a_players_series(logs: Logs, shelf_client: Redis) -> None:
+    for board, winner in enumerate([0, 0, 1], 1):
+        match(logs, board, 100 * board, winner)
+    catch_up(logs.store, shelf_client, ONLY)
+    ratings = Ratings(shelf_client)
+    series = ratings.series("pow2", ALICE)
+    assert [(point.board, point.at) for point in series] == [(1, 100), (2, 200), (3, 300)]
+    assert series[0].shown < series[1].shown > series[2].shown
+    assert series[-1].skill == ratings.player("pow2", ALICE).skill
+    assert ratings.series("pow2", ALICE, start=1, count=1) == [series[1]]
+    assert ratings.series("pow2", CAROL) == []
+
+
+def test_only_rated_matches_of_several_that_somebody_won_count(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    unrated = MatchStarted(
+        rules="pow2/1",
+        options=(),
+        seats=(ALICE, BOB),
+        setup=None,
+        next=0,
+        terms=Terms(rated=False),
+    )
+    logs.add(1, 100, ALICE, unrated, ended(0))
+    match(logs, 2, 100)
+    logs.add(3, 100, ALICE, started(ALICE, rules="one/1"), ended(0))
+    logs.add(4, 100, ALICE, started(), resigned(0))
+    catch_up(logs.store, shelf_client, ONLY)
+    assert table(shelf_client) == Ratings(shelf_client).of("one") == []
+
+
+def test_games_are_rated_apart(logs: Logs, shelf_client: Redis) -> None:
+    match(logs, 1, 100, 0)
+    logs.add(2, 100, ALICE, three(), ended(2))
+    catch_up(logs.store, shelf_client, ONLY)
+    ratings = Ratings(shelf_client)
+    assert ratings.place("halves", CAROL) == 1
+    assert ratings.count("halves") == 3
+    assert ratings.player("halves", ALICE) != ratings.player("pow2", ALICE)
+
+
+# the order
+
+
+def test_matches_count_in_the_order_in_which_they_ended_whatever_their_shard(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    match(logs, 1, 300, 0, seats=(ALICE, BOB))
+    match(logs, 2, 100, 0, seats=(BOB, CAROL))
+    match(logs, 3, 200, 0, seats=(CAROL, ALICE))
+    catch_up(logs.store, shelf_client, ONLY)
+    wanted = expected(((BOB, CAROL), (1, 2)), ((CAROL, ALICE), (1, 2)), ((ALICE, BOB), (1, 2)))
+    other = expected(((ALICE, BOB), (1, 2)), ((BOB, CAROL), (1, 2)), ((CAROL, ALICE), (1, 2)))
+    assert wanted != other
+    assert {row.account: row.rating.skill for row in table(shelf_client)} == {
+        player: rating.skill for player, rating in wanted.items()
+    }
+
+
+def test_of_one_time_the_lesser_board_is_first(logs: Logs, shelf_client: Redis) -> None:
+    for board in (9, 10, 3):
+        match(logs, board, 100, 0)
+    catch_up(logs.store, shelf_client, ONLY)
+    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [3, 9, 10]
+
+
+def test_what_is_not_older_than_the_watermark_waits(logs: Logs, shelf_client: Redis) -> None:
+    match(logs, 1, 100, 0)
+    match(logs, 2, 200, 0)
+    logs.mark = 200
+    side = Side(logs.store, shelf_client, ONLY)
+    for _ in range(5):
+        side.round()
+    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1]
+    match(logs, 3, 200, 0)
+    logs.mark = 201
+    settle(side)
+    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1, 2, 3]
+
+
+def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    side = catch_up(logs.store, shelf_client, ONLY)
+    # the match that ended first is the last in its log, behind more than is read at once
+    for board in range(4, 4 * 700, 4):
+        logs.add(board, 500, ALICE, started(), ended(0))
+    match(logs, 4 * 700, 100, 0)
+    match(logs, 1, 300, 0)
+    rounds = 0
+    while not Ratings(shelf_client).count("pow2"):
+        rounds += side.round() > 0
+    assert rounds > 1
+    settle(side)
+    series = Ratings(shelf_client).series("pow2", ALICE)
+    assert [point.at for point in series] == [100, 300, *[500] * 699]
+
+
+def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
+    chance = random.Random(7)
+    found = set()
+    for run in range(3):
+        redis_client.flushall()
+        logs = Logs()
+        side = Side(logs.store, redis_client, ONLY)
+        order = random.Random(1)
+        matches = [
+            (board, order.randrange(40), order.sample(PLAYERS, 2), order.randrange(3))
+            for board in range(1, 200)
+        ]
+        for board, at, (one, other), winner in sorted(matches, key=lambda match: match[1]):
+            # as on a server: what ends at one time is committed before anything later
+            winners = [(0,), (1,), (0, 1)][winner]
+            match(logs, board, at, *winners, seats=(one, other))
+            logs.mark = at
+            if run and chance.random() < 0.3:
+                side.round()
+        logs.mark = 1_000
+        settle(side)
+        found.add(repr([table(redis_client), Ratings(redis_client).series("pow2", BOB)]))
+    assert len(found) == 1
+
+
+def test_an_event_that_comes_too_late_has_everything_made_anew(
+    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    side = Side(logs.store, shelf_client, ONLY)
+    for board, at in ((1, 100), (2, 300)):
+        match(logs, board, at, 0)
+    settle(side)
+    with caplog.at_level("INFO"):
+        match(logs, 3, 200, 0)
+        settle(side)
+    assert "an event came that belongs before others" in caplog.text
+    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1, 3, 2]
+    generations = {key.split(b":")[2] for key in shelf_client.keys("{p:ratings}:*:players:pow2")}
+    assert len(generations) == 2
+
+
+def test_a_time_far_ahead_holds_nobody_else_up(logs: Logs, shelf_client: Redis) -> None:
+    logs.mark = 1_000
+    match(logs, 1, 9_999, 0)
+    match(logs, 5, 100, 1)
+    side = Side(logs.store, shelf_client, ONLY)
+    for _ in range(4):
+        side.round()
+    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [5]
+    logs.mark = 10_000
+    match(logs, 9, 500, 1)
+    settle(side)
+    series = Ratings(shelf_client).series("pow2", ALICE)
+    assert all(a.at <= b.at for a, b in itertools.pairwise(series))
+    assert [point.board for point in series] == [5, 9, 1]

@@ -1,0 +1,105 @@
+"""Proves that what is read equals what the logs make anew.
+
+A second generation is built up to the very checkpoint of the live one, and every key is compared. While
+they are compared the live one is held as it is; the side worker waits, and matches go on.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import redis
+
+from infra.projections.compare import Comparison
+from infra.projections.shelf import BusyError, Checkpoint, Generation, Shelf
+from infra.store.port import Store
+from workers.projections.feed import Feed
+from workers.projections.projection import Projection
+from workers.projections.rebuild import Rebuild, StuckError
+
+Progress = Callable[[int, int], None]
+"""Told now and then how many leaves are read, and how many keys compared."""
+
+
+class Result:
+    """What a check has found."""
+
+    def __init__(self, difference: str, leaves: int, keys: int) -> None:
+        self.difference: Final = difference
+        """The first key that differs; empty when all are equal."""
+        self.leaves: Final = leaves
+        self.keys: Final = keys
+
+
+class Check:
+    """Checks one projection; `BusyError` when it is being built or compared elsewhere."""
+
+    def __init__(
+        self,
+        store: Store,
+        client: redis.Redis,
+        projection: Projection,
+        progress: Progress = lambda _leaves, _keys: None,
+    ) -> None:
+        self._client = client
+        self._feed = Feed(store, client)
+        self._shelf = Shelf(client, projection.spec)
+        self._live = self._find_live()
+        self._rebuild = Rebuild(store, client, projection)
+        self._progress = progress
+
+    def _find_live(self) -> Generation:
+        """Give the live generation; `LookupError` when there is none to compare with."""
+        spec = self._shelf.spec
+        live = self._shelf.live()
+        if live is None or live[0] != spec.version:
+            raise LookupError(
+                f"{spec.name} of version {spec.version} are not there yet; "
+                "the side worker of `matchpost serve` makes them"
+            )
+        return live[1]
+
+    def run(self) -> Result:
+        """Build, compare and clean up."""
+        try:
+            self._read_up_to(self._stand())
+            self._shelf.hold(self._live, self._rebuild.token)
+            try:
+                return self._compare()
+            finally:
+                self._shelf.release(self._live, self._rebuild.token)
+        finally:
+            self._rebuild.drop()
+
+    def _stand(self) -> Checkpoint:
+        found = self._shelf.checkpoint(self._live)
+        if found is None:
+            raise BusyError(f"{self._live.name} were replaced meanwhile; try again")
+        return found
+
+    def _read_up_to(self, goal: Checkpoint) -> None:
+        track = self._rebuild.track
+        while track.checkpoint.counts != goal.counts or track.checkpoint.last != goal.last:
+            self._rebuild.go_on()
+            if not self._feed.round([track], goal):
+                self._rebuild.check_stuck()
+                # the live one has taken in what the logs do not give
+                raise StuckError(
+                    f"{self._live.name} can't be made from the logs up to where they stand"
+                )
+            self._progress(sum(track.checkpoint.counts), 0)
+
+    def _compare(self) -> Result:
+        """Compare, with the live one held."""
+        goal = self._stand()
+        self._read_up_to(goal)
+        leaves = sum(goal.counts)
+
+        def compared(keys: int) -> None:
+            self._rebuild.renew()
+            self._shelf.keep_hold(self._live, self._rebuild.token)
+            self._progress(leaves, keys)
+
+        comparison = Comparison(self._client, self._shelf, compared)
+        found = comparison.first_difference(self._live, self._rebuild.track.generation)
+        self._shelf.keep_hold(self._live, self._rebuild.token)
+        return Result(found, leaves, comparison.keys)

@@ -1,0 +1,115 @@
+"""Projections of finished matches: history, standings, head-to-head.
+
+None of them depends on the order of matches: what they keep are sets, and sums of whole numbers. So
+they need not wait for a watermark, as the ratings must.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from infra.projections import head_to_head, history, standings
+from infra.projections.shelf import Write
+from infra.projections.specs import HEAD_TO_HEAD, HISTORY, STANDINGS
+from workers.projections.projection import Fact, Finished, Projection
+
+
+class HistoryProjection(Projection):
+    """A row for each match that has ended, and the sets it is in."""
+
+    spec = HISTORY
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+        """Add what has ended."""
+        del found
+        return [
+            write
+            for fact in facts
+            if fact.finished
+            for write in _history_writes(fact, fact.finished)
+        ]
+
+
+def _history_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
+    event, cast = fact.event, fact.cast
+    row = history.Row(
+        board=event.match,
+        at=event.at,
+        rules=cast.rules,
+        options=cast.options,
+        seats=cast.seats,
+        winners=finished.winners,
+        ranks=finished.ranks,
+        reason=finished.reason,
+        plies=finished.plies,
+        rated=finished.rated,
+    )
+    yield "HSET", history.ROWS, event.match, history.pack(row)
+    keys = [history.game_key(cast.game)]
+    keys += [history.player_key(cast.game, account) for account in cast.seats]
+    keys += [history.pair_key(cast.game, *pair) for pair in combinations(cast.seats, 2)]
+    for key in keys:
+        yield "ZADD", key, event.at, event.match
+
+
+def counts(fact: Fact) -> Finished | None:
+    """Give how a match came out, if it has ended and counts: somebody won it against others."""
+    finished = fact.finished
+    return finished if finished and finished.winners and len(fact.cast.seats) > 1 else None
+
+
+class StandingsProjection(Projection):
+    """Wins, shared wins, losses and points of each player."""
+
+    spec = STANDINGS
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+        """Count what has ended."""
+        del found
+        return [
+            write
+            for fact in facts
+            if (finished := counts(fact))
+            for write in _standing_writes(fact, finished)
+        ]
+
+
+def _standing_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
+    game, winners = fact.cast.game, finished.winners
+    for seat, account in enumerate(fact.cast.seats):
+        result, points = "lost", 0
+        if seat in winners:
+            result, points = (
+                "won" if len(winners) == 1 else "drawn",
+                standings.POINT // len(winners),
+            )
+        for what in ("played", result):
+            field = standings.tally_field(account, what)
+            yield "HINCRBY", standings.tally_key(game), field, 1
+        yield "ZINCRBY", standings.table_key(game), points, account.hex()
+
+
+class HeadToHeadProjection(Projection):
+    """How often one of two was placed before the other."""
+
+    spec = HEAD_TO_HEAD
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+        """Count what has ended."""
+        del found
+        return [
+            write
+            for fact in facts
+            if (finished := counts(fact))
+            for write in _pair_writes(fact, finished)
+        ]
+
+
+def _pair_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
+    places = sorted(zip(fact.cast.seats, finished.ranks, strict=True))
+    for (first, place), (second, other) in combinations(places, 2):
+        what = head_to_head.LEVEL
+        if place != other:
+            what = head_to_head.FIRST if place < other else head_to_head.SECOND
+        field = head_to_head.pair_field(first, second, what)
+        yield "HINCRBY", head_to_head.pairs_key(fact.cast.game), field, 1
