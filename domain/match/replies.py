@@ -25,7 +25,8 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     ply: int
     """How many moves have been played when it is to be played."""
     path: tuple[str, ...] | None
-    """The last of those moves, as canonical texts; None when any will do."""
+    """Those of these moves that were still to come when it was laid ready, as canonical texts; None
+    when any will do."""
     move: str
     """Canonical text."""
 
@@ -94,8 +95,21 @@ def kept(replies: Replies, moves: Sequence[str], seats: Container[Seat]) -> Repl
 
 def merged(laid: Laid, more: Iterable[Reply]) -> Laid:
     """Add replies to a seat's; a new one takes the place of one for the same moves."""
-    found = {(reply.ply, reply.path): reply for reply in (*laid.replies, *more)}
-    return Laid(tuple(found.values()), laid.notes)
+    found = list(laid.replies)
+    for reply in more:
+        found = [old for old in found if not _is_for_the_same(old, reply)]
+        found.append(reply)
+    return Laid(tuple(found), laid.notes)
+
+
+def _is_for_the_same(old: Reply, new: Reply) -> bool:
+    """Tell whether a reply is for the same moves as one laid ready later.
+
+    The path of the older one may begin with moves that have been played meanwhile.
+    """
+    if old.path is None or new.path is None or old.ply != new.ply:
+        return (old.ply, old.path) == (new.ply, new.path)
+    return old.path[len(old.path) - len(new.path) :] == new.path
 
 
 def dropped(replies: Replies, seat: Seat, reply: Reply, note: str) -> Replies:

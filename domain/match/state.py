@@ -246,8 +246,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             return _undone(state, event, position)
         case Resigned() | Flagged():
             out = (*state.out, (event.seat, state.ply))
-            # the position changes only where others go on playing
-            kept = state.position if event.next is None else position
+            rest = len(state.seats_in) - 1
+            # the position is another where two are left, even if it is over for them too
+            kept = position if rest > 1 else state.position
             return replace(state, out=out, next=event.next, position=kept)
         case Declined() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state

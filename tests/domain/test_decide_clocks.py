@@ -205,6 +205,19 @@ def test_of_three_the_last_one_in_wins_on_time() -> None:
     match.holds()
 
 
+def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
+    start = "-manual_start", "-tiles_each=2", "-invert_win"
+    match = Match(challenge("halves", *start, *TERMS, seats=(ALICE, BOB, CAROL)))
+    match.play("6", "9", "1", "swap", "2", "3")  # Carol has no tile any more
+    assert match.do(THE_SERVER, Flag(), FLAG + DAY) == (
+        Flagged(seat=0),
+        Ended(winners=(1,), reason="last-tiles"),
+    )
+    assert pinned(match.state.rules).outcome(position_of(match.state)) is not None
+    assert due(match.state) == 0
+    match.holds()
+
+
 def test_who_is_left_after_a_flag_and_a_resignation_wins_by_what_came_last() -> None:
     flagged, resigned = three(), three()
     flagged.do(THE_SERVER, Flag(), FLAG)

@@ -89,12 +89,18 @@ def test_the_most_particular_of_several_is_played(first: int) -> None:
     assert other.do(ALICE, Move(text="m13-m9"))[-1] == queued(2, 1, "a13-a9", 0)
 
 
-def test_the_longer_of_two_paths_is_the_more_particular() -> None:
+def test_of_two_for_the_same_moves_the_one_that_was_laid_ready_later_is_played() -> None:
     match = Match(pow2())
     match.play(OUT)
-    match.lay(DARK, Reply(3, (BACK,), "c11-b10"), Reply(3, (FORTH, BACK), AND_BACK))
+    match.lay(DARK, Reply(3, (FORTH, BACK), "c11-b10"), Reply(3, (FORTH, "j7-j11"), "c11-a9"))
     match.play(FORTH)
+    match.lay(DARK, Reply(3, (BACK,), AND_BACK))
+    assert waiting(match, DARK) == (
+        Reply(3, (FORTH, "j7-j11"), "c11-a9"),
+        Reply(3, (BACK,), AND_BACK),
+    )
     assert match.do(ALICE, Move(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    match.holds()
 
 
 def test_a_reply_is_recorded_in_its_canonical_form() -> None:

@@ -129,10 +129,27 @@ def test_the_reply_for_now_is_found_by_seat_ply_and_moves() -> None:
     assert find(replies, DARK, []) is None
 
 
-def test_a_new_reply_takes_the_place_of_one_for_the_same_moves() -> None:
-    laid = Laid((Reply(3, ("c",), "x"), Reply(3, None, "y")), ("note",))
-    more = [Reply(3, ("c",), "z"), Reply(3, ("d",), "x")]
-    assert merged(laid, more) == Laid((more[0], Reply(3, None, "y"), more[1]), ("note",))
+OLD = [Reply(4, ("c", "d"), "x"), Reply(4, None, "x")]
+
+
+@pytest.mark.parametrize(
+    ("new", "left"),
+    [
+        (Reply(4, ("c", "d"), "y"), OLD[1:]),
+        (Reply(4, ("d",), "y"), OLD[1:]),
+        (Reply(4, None, "y"), OLD[:1]),
+        (Reply(4, ("e",), "y"), OLD),
+        (Reply(4, ("e", "d"), "y"), OLD),
+        (Reply(4, ("b", "c", "d"), "y"), OLD),
+        (Reply(5, ("d",), "y"), OLD),
+        (Reply(5, ("c", "d"), "y"), OLD),
+        (Reply(5, None, "y"), OLD),
+    ],
+)
+def test_a_new_reply_takes_the_place_of_one_for_the_same_moves(
+    new: Reply, left: list[Reply]
+) -> None:
+    assert merged(Laid(tuple(OLD), ("note",)), [new]) == Laid((*left, new), ("note",))
 
 
 # --- the history
