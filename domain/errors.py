@@ -33,6 +33,9 @@ class Code(StrEnum):
     UNKNOWN_USER = "unknown-user"
     WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
     TOO_MANY_ATTEMPTS = "too-many-attempts"
+    UNAUTHORIZED = "unauthorized"
+    UNKNOWN_TOKEN = "unknown-token"  # noqa: S105 - a code, not a secret
+    MISSING_SCOPE = "missing-scope"
     NOT_A_PLAYER = "not-a-player"
     NOT_AN_ARBITER = "not-an-arbiter"
     # what it is said of
@@ -52,6 +55,9 @@ class Code(StrEnum):
     TIME_OVER = "time-over"
     TOO_EARLY = "too-early"
     TOO_LATE = "too-late"
+    TOO_MANY = "too-many"
+    UNKNOWN_CHALLENGE = "unknown-challenge"
+    OWN_CHALLENGE = "own-challenge"
     # how it is delivered
     ID_REUSED = "id-reused"
     TOO_MANY_REFUSALS = "too-many-refusals"

@@ -58,6 +58,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.TOO_MANY_ATTEMPTS: Problem(
         REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
     ),
+    Code.UNAUTHORIZED: Problem(REFUSED, 401, "the request says not who it is from"),
+    Code.UNKNOWN_TOKEN: Problem(REFUSED, 401, "the token is not one, or not any more"),
+    Code.MISSING_SCOPE: Problem(REFUSED, 403, "the token was not made for this"),
     Code.NOT_A_PLAYER: Problem(REFUSED, 403, "the user does not play in this match"),
     Code.NOT_AN_ARBITER: Problem(REFUSED, 403, "the user is no arbiter"),
     Code.UNKNOWN_BOARD: Problem(REFUSED, 404, "there is no match of this number"),
@@ -76,6 +79,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.TIME_OVER: Problem(REFUSED, 409, "the player's time had run out"),
     Code.TOO_EARLY: Problem(REFUSED, 409, "it is not time for this yet"),
     Code.TOO_LATE: Problem(REFUSED, 409, "this could be done only earlier in the match"),
+    Code.TOO_MANY: Problem(REFUSED, 409, "there are as many of these as there may be"),
+    Code.UNKNOWN_CHALLENGE: Problem(REFUSED, 404, "there is no open challenge of this id"),
+    Code.OWN_CHALLENGE: Problem(REFUSED, 409, "a challenge is taken by others than who made it"),
     Code.ID_REUSED: Problem(REFUSED, 409, "the key was used for another command before"),
     Code.TOO_MANY_REFUSALS: Problem(
         REFUSED, 429, "too many commands of the player were refused at this ply"
