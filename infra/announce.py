@@ -27,6 +27,11 @@ def announce(client: redis.Redis, told: Mapping[str, Iterable[Told]]) -> None:
         pipe.execute()
 
 
+def read_told(message: bytes) -> list[Told]:
+    """Read what was announced."""
+    return _DECODER.decode(message)
+
+
 class Listener:
     """A door's subscription to its own channel; close it when done."""
 
@@ -41,7 +46,7 @@ class Listener:
         message: Any = self._pubsub.get_message(timeout=seconds)
         if message is None or message["type"] != "message":
             return []
-        return _DECODER.decode(message["data"])
+        return read_told(message["data"])
 
     def close(self) -> None:
         """End the subscription."""

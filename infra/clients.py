@@ -17,11 +17,13 @@ notifications. A client made here
 """
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlsplit
 
-from redis import ConnectionPool, Redis
-from redis._parsers import _HiredisParser
+from redis import ConnectionPool, Redis, asyncio
+from redis._parsers import _AsyncHiredisParser, _HiredisParser
+from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -35,6 +37,14 @@ HEALTH_INTERVAL: Final = 30
 """Seconds of silence after which a connection is tried with PING before it is used."""
 
 SCHEMES: Final = ("redis://", "rediss://", "unix://")
+
+_COMMON: Final[Mapping[str, Any]] = {
+    "socket_connect_timeout": CONNECT_TIMEOUT,
+    "health_check_interval": HEALTH_INTERVAL,
+    "driver_info": None,  # two round trips less for each connection
+    "protocol": 2,
+    "decode_responses": False,
+}
 
 # redis-py lets the query string of a URL override every argument, our timeouts and retries too
 _QUERY_OPTIONS: Final = frozenset(
@@ -58,22 +68,34 @@ def make_client(
     """
     if blocking_timeout < 0:
         raise ValueError(f"the blocking timeout can't be negative, it is {blocking_timeout!r}")
-    url = unix_url(target) if target.startswith("/") else target
-    check_url(url)
     pool = ConnectionPool.from_url(
-        url,
+        _url_of(target),
         max_connections=max_connections,
-        socket_connect_timeout=CONNECT_TIMEOUT,
         socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
         retry=Retry(NoBackoff(), 0),
-        health_check_interval=HEALTH_INTERVAL,
         client_name=name,
-        driver_info=None,  # two round trips less for each connection
-        protocol=2,
         parser_class=_HiredisParser,
-        decode_responses=False,
+        **_COMMON,
     )
     return Redis.from_pool(pool)
+
+
+def make_async_client(target: str, *, blocking_timeout: float = 0.0) -> asyncio.Redis:
+    """Give a client for an event loop; in all else as `make_client`."""
+    pool: Any = asyncio.ConnectionPool.from_url(
+        _url_of(target),
+        socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
+        retry=AsyncRetry(NoBackoff(), 0),
+        parser_class=_AsyncHiredisParser,
+        **_COMMON,
+    )
+    return asyncio.Redis.from_pool(pool)
+
+
+def _url_of(target: str) -> str:
+    url = unix_url(target) if target.startswith("/") else target
+    check_url(url)
+    return url
 
 
 def unix_url(socket: str) -> str:

@@ -6,11 +6,13 @@ and *then* looks at the lease; a drain releases the lease and *then* looks at th
 comes second sees the other. The sweeper covers whoever is killed in between.
 """
 
+from asyncio import to_thread
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
 import redis
+from redis import asyncio
 
 from infra import keys, scripts
 from infra.faults import point
@@ -64,3 +66,16 @@ class Lanes:
         names = [keys.lease(lane), keys.held(lane)]
         reply: bytes = scripts.call(self._client, script, names, args)
         return reply
+
+
+class AsyncLanes:
+    """Asks for drains from an event loop; `wake` may block, and is called in a thread."""
+
+    def __init__(self, client: asyncio.Redis, wake: Callable[[int], None]) -> None:
+        self._client = client
+        self._wake = wake
+
+    async def want(self, lane: int) -> None:
+        """Ask for a drain unless one runs or has been asked for."""
+        if await self._client.set(keys.lease(lane), "wanted", nx=True, px=WANTED_MS):
+            await to_thread(self._wake, lane)

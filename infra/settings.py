@@ -21,6 +21,7 @@ CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 FILE_NAME: Final = "matchpost.toml"
 
 _ServerUrl = Annotated[str, msgspec.Meta(pattern="^(" + "|".join(SCHEMES) + ")")]
+_Listening = Annotated[str, msgspec.Meta(pattern=r"^(off|.+:[0-9]{1,5})$")]
 _URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
 
 
@@ -75,6 +76,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "the same server",
         ),
     ] = None
+    http: Annotated[
+        _Listening,
+        _about(
+            "MATCHPOST_HTTP",
+            "an address such as 127.0.0.1:8080, or off",
+            "Where the HTTP API and the web pages are served; port 0 takes any that is free, `off` "
+            "serves none. Put a server that speaks TLS before it where it is more than this "
+            "machine.",
+            "`127.0.0.1:8080`",
+        ),
+    ] = "127.0.0.1:8080"
     durability: Annotated[
         Mode,
         _about(

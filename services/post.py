@@ -27,12 +27,13 @@ _LOOK_SECONDS: Final = 1.0
 _TOGETHER: Final = 200
 """Commands handed in with one round trip."""
 
-_TURNED: Final = {
+TURNED: Final = {
     Code.ID_REUSED: "this id was used for another command before; give each command its own",
     Code.TOO_MANY_REFUSALS: f"{REFUSALS} commands were refused at this ply; no more are taken "
     "until the match has moved on",
     Code.BUSY: "the server has more commands waiting than it takes; try again in a minute",
 }
+"""What is told of a command that was not taken."""
 
 
 class Pending(Exception):  # noqa: N818 - it is an answer
@@ -75,7 +76,7 @@ class Post:
         point("submit.ready")
         (answer,) = self._store.submit([submission])
         if isinstance(answer, Turned):
-            raise Refusal(Code(answer.code), _TURNED[Code(answer.code)])
+            raise Refusal(Code(answer.code), TURNED[Code(answer.code)])
         if isinstance(answer, Known):
             return parse(answer.stored)
         point("submit.queued")
@@ -84,7 +85,7 @@ class Post:
         point("submit.woken")
         outcome = self._await(sent, time.monotonic() + seconds)
         point("submit.heard")
-        return _own(outcome, submission.digest)
+        return own(outcome, submission.digest)
 
     def hand_in(self, sents: Sequence[Sent]) -> None:
         """Hand commands in whose outcomes nobody waits for. Repeating it is harmless.
@@ -114,8 +115,8 @@ class Post:
         raise Pending("the command was taken and waits for its turn")
 
 
-def _own(outcome: Outcome, digest: bytes) -> Outcome:
+def own(outcome: Outcome, digest: bytes) -> Outcome:
     """Give the outcome, if it is of this command and not of another under the same id."""
     if outcome.digest != digest:
-        raise Refusal(Code.ID_REUSED, _TURNED[Code.ID_REUSED])
+        raise Refusal(Code.ID_REUSED, TURNED[Code.ID_REUSED])
     return outcome

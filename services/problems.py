@@ -89,6 +89,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.TOO_FAST: Problem(
         REFUSED, 429, "more commands than the limit came from the user; try again later"
     ),
+    Code.NOT_FOUND: Problem(REFUSED, 404, "there is no such place"),
+    Code.NOT_ALLOWED: Problem(REFUSED, 405, "this can't be done with this place"),
+    Code.NOT_ACCEPTABLE: Problem(REFUSED, 406, "there is no such form of the answer"),
     Code.BUSY: Problem(UNKNOWN, 503, "not taken, since too much waits; try again later"),
     Code.PENDING: Problem(UNKNOWN, 202, "taken, but not known to be decided or kept yet"),
     Code.UNAVAILABLE: Problem(UNKNOWN, 503, "the server can't be reached or can't be relied on"),

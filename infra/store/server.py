@@ -94,20 +94,11 @@ class RedisStore:
 
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Hand commands in."""
-        calls = [self._submit_call(submission) for submission in submissions]
-        return [_submitted(reply) for reply in scripts.call_all(self._client, calls)]
-
-    def _submit_call(self, new: Submission) -> scripts.Call:
-        shard = self._shard(new.board)
-        names = [
-            keys.inbox(shard),
-            keys.outcomes(shard, new.board),
-            keys.refusals(shard, new.board),
-        ]
         received = "" if self._clock is None else str(self._clock())
-        args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.door, received]
-        args += [self._cap, refusal_field(new.actor, new.ply), REFUSALS]
-        return scripts.SUBMIT, names, args
+        calls = [
+            submit_call(self._shard(new.board), new, self._cap, received) for new in submissions
+        ]
+        return [submitted(reply) for reply in scripts.call_all(self._client, calls)]
 
     # what waits
 
@@ -288,7 +279,16 @@ class RedisStore:
         return Watermark(min(int(at) for at, _ in marks), tuple(int(end) for _, end in marks))
 
 
-def _submitted(reply: Any) -> Submitted:
+def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
+    """Give the call that hands a command in; `received` in ms, or the server's time."""
+    names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
+    args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.door, received]
+    args += [cap, refusal_field(new.actor, new.ply), REFUSALS]
+    return scripts.SUBMIT, names, args
+
+
+def submitted(reply: Any) -> Submitted:
+    """Read what such a call returned."""
     match reply[0]:
         case b"queued":
             return Queued(reply[1].decode(), int(reply[2]))

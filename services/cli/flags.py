@@ -12,6 +12,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "data": "the data directory",
     "redis_url": "the Redis or Valkey of the matches, instead of an embedded server",
     "queue_url": "the Redis or Valkey of the work queues",
+    "http": "where the HTTP API is served: host:port, or off",
     "durability": "what an accepted move promises: fsync or none",
     "workers": "how many processes decide commands",
     "shards": "how many shards new data is spread over",

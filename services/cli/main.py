@@ -8,7 +8,7 @@ a Ctrl-C or a closed pipe ended it, as shells have it. A refusal is one line on 
 import os
 import sys
 import traceback
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Final, TypeAlias
@@ -17,6 +17,11 @@ from services import __version__
 from services.cli.flags import add_settings, settings_of, split_line
 
 WAIT_SECONDS: Final = 10.0
+
+PROJECTIONS: Final = (
+    "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
+)  # fmt: skip
+"""What can be rebuilt; a test keeps it as `infra.projections.specs` has it, which is slow to import."""
 
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
@@ -98,8 +103,10 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     _add_doctor(commands)
     _add_arbiter(commands)
     _add_verify(commands)
+    _add_rebuild(commands)
     _add_referee(commands)
     commands.add_parser("bench", help="measure, side by side with peers", add_help=False)
+    _add_web(commands)
     _add_worker(commands)
     return parser, line_parser
 
@@ -196,6 +203,37 @@ def _add_verify(commands: Commands) -> None:
     add_settings(parser)
 
 
+def _add_rebuild(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "rebuild",
+        lambda arguments: _call(
+            "services.cli.rebuild", arguments.names, arguments.check, settings_of(arguments)
+        ),
+        help="make lists and ratings anew from the logs, or prove that they are right",
+        description="Make lists, histories, ratings and notices anew from the logs, while the "
+        "server plays. Exit code 1: with --check, what is there differs.",
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        type=_projection,
+        help=f"{', '.join(PROJECTIONS)}; all if none is named",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="compare with what is there, and replace nothing"
+    )
+    add_settings(parser)
+
+
+def _projection(name: str) -> str:
+    """Read a projection's name."""
+    if name not in PROJECTIONS:
+        raise ArgumentTypeError(f"there is no {name!r}; there are {', '.join(PROJECTIONS)}")
+    return name
+
+
 def _add_referee(commands: Commands) -> None:
     _add(
         commands,
@@ -206,16 +244,28 @@ def _add_referee(commands: Commands) -> None:
     )
 
 
-def _add_worker(commands: Commands) -> None:
-    # without help: a role that `serve` starts, not for people
+def _add_web(commands: Commands) -> None:
     parser = _add(
         commands,
-        "worker",
-        lambda arguments: _call(
-            "services.cli.worker", settings_of(arguments), arguments.name, arguments.role
-        ),
-        description="Decide commands, or keep lists up with them, until told to stop.",
+        "web",
+        lambda arguments: _call("services.cli.web", settings_of(arguments), arguments.fd),
+        help="answer over HTTP only, for a server on several machines",
+        description="Answer over HTTP until told to stop. `serve` starts one of these by itself.",
     )
-    parser.add_argument("--role", choices=["command", "side"], default="command")
-    parser.add_argument("--name", default="worker", help="what it calls itself in the log")
+    parser.add_argument("--fd", type=int, help="an open socket to answer on")
     add_settings(parser)
+
+
+def _add_worker(commands: Commands) -> None:
+    # without help: roles that `serve` starts, not for people
+    for role, what in (("worker", "Decide commands"), ("side", "Keep lists and ratings up")):
+        parser = _add(
+            commands,
+            role,
+            lambda arguments, role=role: _call(
+                "services.cli.worker", settings_of(arguments), arguments.name, role
+            ),
+            description=f"{what}, until told to stop.",
+        )
+        parser.add_argument("--name", default=role, help="what it calls itself in the log")
+        add_settings(parser)

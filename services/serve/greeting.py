@@ -16,8 +16,11 @@ _EXAMPLES: Final = (
 )
 
 
-def greeting(settings: Settings, url: str) -> str:
-    """Give the lines, the last of them the word `ready`; `url` is the server's."""
+def greeting(settings: Settings, url: str, http: str | None = None) -> str:
+    """Give the lines, the last of them the word `ready`.
+
+    `url` is the server's, `http` that of the API, None where there is none.
+    """
     if settings.redis_url is None:
         place = f"The data is in {settings.data}"
     else:
@@ -26,6 +29,7 @@ def greeting(settings: Settings, url: str) -> str:
     return "\n".join(
         [
             place,
+            *([f"The API is at {http}/api/"] if http else []),
             "In another terminal, type for example",
             *typed,
             "Ctrl-C stops the server; nothing is lost.",

@@ -3,6 +3,7 @@
 import logging
 import sys
 from contextlib import ExitStack
+from socket import socket
 
 from infra.clients import make_client
 from infra.durability import DurabilityError, verify
@@ -14,9 +15,10 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.serve.greeting import greeting
+from services.serve.listening import address_of, listen
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
-from services.serve.workers import side_child, worker_child
+from services.serve.workers import side_child, web_child, worker_child
 from workers.keeper import Keeper
 
 logger = logging.getLogger(__name__)
@@ -51,12 +53,14 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     shape = store.create(Shape(settings.shards, settings.workers))
     keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
-    supervisor = Supervisor(
-        [*workers, side_child(settings, url)], tick=keeper.tick, foundation=foundation
-    )
-    supervisor.run(started=lambda: _started(settings, url))
+    children = [*workers, side_child(settings, url)]
+    listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
+    if listening is not None:
+        children.append(web_child(settings, url, listening))
+    supervisor = Supervisor(children, tick=keeper.tick, foundation=foundation)
+    supervisor.run(started=lambda: _started(settings, url, listening))
 
 
-def _started(settings: Settings, url: str) -> None:
+def _started(settings: Settings, url: str, listening: socket | None) -> None:
     point("serve.started")
-    print(greeting(settings, url), flush=True)
+    print(greeting(settings, url, address_of(listening) if listening else None), flush=True)

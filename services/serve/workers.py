@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from socket import socket
 
 from infra.settings import Settings
 from services.serve.child import ProcessChild
@@ -19,14 +20,25 @@ def console_script() -> Path:
 
 def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChild:
     """Give a command worker for the server at `redis_url`."""
-    return _child(f"worker-{number}", [], settings, redis_url)
+    return _child("worker", f"worker-{number}", settings, redis_url)
 
 
 def side_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Give the side worker for the server at `redis_url`."""
-    return _child("side", ["--role", "side"], settings, redis_url)
+    return _child("side", "side", settings, redis_url)
 
 
-def _child(name: str, role: list[str], settings: Settings, redis_url: str) -> ProcessChild:
-    env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": redis_url}
-    return ProcessChild(name, [str(console_script()), "worker", "--name", name, *role], env=env)
+def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessChild:
+    """Give the process that answers on a socket which listens already."""
+    fd = listening.fileno()
+    argv = [str(console_script()), "web", "--fd", str(fd)]
+    return ProcessChild("web", argv, env=_environment(settings, redis_url), pass_fds=[fd])
+
+
+def _child(role: str, name: str, settings: Settings, redis_url: str) -> ProcessChild:
+    argv = [str(console_script()), role, "--name", name]
+    return ProcessChild(name, argv, env=_environment(settings, redis_url))
+
+
+def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
+    return {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": redis_url}

@@ -51,7 +51,8 @@ class Served:
         self.data = data
         self._argv = argv
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
-        self.env = {**clean, "MATCHPOST_DATA": str(data), **(env or {})}
+        # no two servers of a machine's tests may ask for the same port
+        self.env = {**clean, "MATCHPOST_DATA": str(data), "MATCHPOST_HTTP": "off", **(env or {})}
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> Self:

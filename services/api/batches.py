@@ -1,0 +1,52 @@
+"""Micro-batches: what several requests want at one moment is asked of the server together."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+Wanted = TypeVar("Wanted")
+Found = TypeVar("Found")
+
+
+class Batches(Generic[Wanted, Found]):
+    """Asks one question at a time, for everything that came up while the last was answered.
+
+    So a lone request waits for nobody, and many at once share a round trip. What the question
+    raises is raised to all who shared it.
+    """
+
+    def __init__(
+        self, ask: Callable[[Sequence[Wanted]], Awaitable[Sequence[Found]]], most: int = 512
+    ) -> None:
+        self._ask = ask
+        self._most = most
+        self._waiting: list[tuple[Wanted, asyncio.Future[Found]]] = []
+        self._asking: asyncio.Task[None] | None = None
+
+    async def get(self, wanted: Wanted) -> Found:
+        """Give the answer for one."""
+        future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
+        self._waiting.append((wanted, future))
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask_all())
+        return await future
+
+    async def _ask_all(self) -> None:
+        try:
+            while self._waiting:
+                some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                await self._ask_some(some)
+        finally:
+            self._asking = None
+
+    async def _ask_some(self, some: Sequence[tuple[Wanted, asyncio.Future[Found]]]) -> None:
+        try:
+            found = await self._ask([wanted for wanted, _ in some])
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            for _, future in some:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for (_, future), one in zip(some, found, strict=True):
+            if not future.done():  # who asked may have gone
+                future.set_result(one)

@@ -1,0 +1,184 @@
+"""Commands in a match: `POST /api/matches/{board}/commands`."""
+
+from typing import Annotated, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import Response, get, post
+from litestar.params import Parameter
+
+from domain.errors import Code, Refusal
+from domain.fairness import entropy_text
+from domain.match import commands
+from domain.match.commands import Command, Sent
+from domain.match.decide import OFFER_KINDS, read_move, seat_of
+from domain.match.events import CommandId, command_id
+from domain.match.state import MatchState
+from domain.rules import pinned
+from infra.outcomes import Outcome, parse
+from infra.tokens import Scope
+from services.api.callers import Caller
+from services.api.hand import DOOR, Hand
+
+WAIT_SECONDS: Final = 10.0
+
+MOST_WAIT: Final = 60.0
+
+BoardNumber = Annotated[int, Parameter(ge=1, le=10**15, description="the match's number")]
+Wait = Annotated[
+    float,
+    Parameter(
+        ge=0, le=MOST_WAIT, description="how many seconds the outcome is waited for; 202 after that"
+    ),
+]
+Key = Annotated[
+    str | None,
+    Parameter(
+        header="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="repeating a command with its key is safe: it is carried out once, and "
+        "answered alike each time; without one the command gets a key of its own",
+    ),
+]
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
+    """What a player asks for in a match."""
+
+
+class Move(Asked, frozen=True, tag="move"):
+    """Play a move."""
+
+    move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
+    ply: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
+    """The number of plies that you believe were played: refused if another came between."""
+
+
+class Offer(Asked, frozen=True, tag="offer"):
+    """Propose something that needs the others' consent."""
+
+    kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
+
+
+class Accept(Asked, frozen=True, tag="accept"):
+    """Accept the offer that stands, or a match that waits for consent."""
+
+    entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A word of yours, mixed into the draw of a match that waits for it."""
+
+
+class Reject(Asked, frozen=True, tag="reject"):
+    """Reject the offer that stands."""
+
+
+class Resign(Asked, frozen=True, tag="resign"):
+    """Give the match up."""
+
+
+class Decline(Asked, frozen=True, tag="decline"):
+    """Refuse to play, before your first move."""
+
+
+class Resume(Asked, frozen=True, tag="resume"):
+    """End a pause."""
+
+
+AnyAsked = Move | Offer | Accept | Reject | Resign | Decline | Resume
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """What became of a command."""
+
+    id: str
+    """The command's, in hex: the same for every repetition with its key."""
+    board: int
+    accepted: bool
+    code: str
+    """Empty when it was accepted."""
+    message: str
+    """Why it was refused, in a sentence."""
+    seq: int
+    """Of its first event; of the last event before it when it was refused."""
+    index: int
+    """Of its first leaf in the log of its shard."""
+
+
+@post("/api/matches/{board:int}/commands", status_code=200, summary="Give a command in a match")
+async def give_command(
+    board: BoardNumber,
+    data: AnyAsked,
+    hand: Hand,
+    caller: Caller,
+    key: Key = None,
+    wait: Wait = WAIT_SECONDS,
+) -> Answered:
+    """Carry out a command, and give its outcome once it is durable."""
+    account = caller.need(Scope.PLAY)
+    snapshot = await hand.snapshot(board)
+    state = snapshot.state
+    seat_of(account, state)
+    id_ = command_id(DOOR, account, key or uuid4().hex)
+    sent = Sent(board, id_, account, _command(data, state, id_))
+    outcome = await hand.post.send(sent, state.ply, wait)
+    if not outcome.accepted:
+        raise Refusal(Code(outcome.code), outcome.sentence)
+    return answered(board, id_, outcome)
+
+
+@get("/api/matches/{board:int}/commands/{id_:str}", summary="Ask for the outcome of a command")
+async def command_outcome(
+    board: BoardNumber,
+    id_: Annotated[str, Parameter(pattern="^[0-9a-f]{32}$")],
+    hand: Hand,
+) -> Answered | Response[None]:
+    """Give the outcome of a command by its id; 404 while there is none."""
+    stored = hand.parts.store.outcome(board, bytes.fromhex(id_))
+    if stored is None:
+        raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
+    return answered(board, bytes.fromhex(id_), parse(stored))
+
+
+def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
+    """Show an outcome."""
+    return Answered(
+        id=id_.hex(),
+        board=board,
+        accepted=outcome.accepted,
+        code=outcome.code,
+        message=outcome.sentence,
+        seq=outcome.seq,
+        index=outcome.index,
+    )
+
+
+def _command(asked: AnyAsked, state: MatchState, id_: CommandId) -> Command:
+    """Give the command that is meant; what can be told without deciding is told here."""
+    match asked:
+        case Move():
+            rules = pinned(state.rules)
+            return commands.Move(text=rules.write(read_move(rules, asked.move)), ply=asked.ply)
+        case Offer():
+            return _offer(asked.kind, state)
+        case Accept():
+            text = entropy_text(id_, asked.entropy) if asked.entropy else b""
+            return commands.Answer(accept=True, text=text)
+        case _:
+            return _PLAIN[type(asked)]
+
+
+_PLAIN: Final[dict[type[Asked], Command]] = {
+    Reject: commands.Answer(accept=False),
+    Resign: commands.Resign(),
+    Decline: commands.Decline(),
+    Resume: commands.Resume(),
+}
+
+
+def _offer(kind: str, state: MatchState) -> commands.Offer:
+    kinds = (*OFFER_KINDS, *pinned(state.rules).offers)
+    if kind not in kinds:
+        raise Refusal(
+            Code.UNKNOWN_OFFER, f"{kind!r} can't be proposed; what can be is: {', '.join(kinds)}"
+        )
+    return commands.Offer(kind=kind)
