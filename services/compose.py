@@ -30,6 +30,7 @@ from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Store
 from infra.store.server import RedisStore
+from infra.tokens import Tokens
 from services.language import Language, Sender
 from services.post import Post
 
@@ -120,6 +121,11 @@ class Composition:
     def letters(self) -> Letters:
         """What players write to each other."""
         return Letters(self.data, self._shards)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """What programs show in place of passwords."""
+        return Tokens(self.data)
 
     @cached_property
     def drafts(self) -> Drafts:

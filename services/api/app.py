@@ -14,13 +14,21 @@ from services import __version__
 from services.api.callers import caller, guest
 from services.api.commands import command_outcome, give_command
 from services.api.hand import Hand, open_hand
+from services.api.matches import show_match, show_ply, show_svg, show_text
 from services.api.problems import HANDLERS
 from services.compose import Composition
 
 BODY_LIMIT: Final = 65_536
 """Bytes a request's body may have."""
 
-ROUTES: Final[tuple[Any, ...]] = (give_command, command_outcome)
+ROUTES: Final[tuple[Any, ...]] = (
+    give_command,
+    command_outcome,
+    show_match,
+    show_ply,
+    show_svg,
+    show_text,
+)
 
 
 def make_app(parts: Composition) -> Litestar:
@@ -48,6 +56,7 @@ def make_app(parts: Composition) -> Litestar:
             path="/api",
             render_plugins=[JsonRenderPlugin(path="/openapi.json")],
         ),
+        logging_config=None,
         debug=False,
     )
 

@@ -1,0 +1,218 @@
+"""Matches as the API shows them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from domain.clocks import ledger
+from domain.clocks.terms import describe, write_terms
+from domain.match.record import Snapshot
+from domain.match.state import MatchState, position_at, position_of
+from domain.rules import AnyRules, Seat, pinned
+from services.language.telling import Scene, ending
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A seat of a match."""
+
+    seat: Seat
+    side: str
+    """What the seat is called in the game, such as `Light`."""
+    userid: str | None
+    """None for a player who is no more."""
+    playing: bool
+    """False once the player has resigned or run out of time."""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """An offer that stands."""
+
+    kind: str
+    seat: Seat
+    """Who made it."""
+    accepted: tuple[Seat, ...]
+    """Who has accepted it."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How a match has ended."""
+
+    winners: tuple[Seat, ...]
+    """All tied seats for a draw; none for a match that counts for nothing."""
+    reason: str
+    text: str
+    """The same in words."""
+
+
+class SeatClock(msgspec.Struct, frozen=True):
+    """One seat's clock."""
+
+    seat: Seat
+    used_ms: int
+    """Counted time of all turns that have ended."""
+    left_ms: int | None
+    """Until the flag falls, by the nearest limit; None without one."""
+
+
+class Clock(msgspec.Struct, frozen=True):
+    """The clocks of a match, when it was asked for."""
+
+    terms: tuple[str, ...]
+    """What differs from the usual, as in a challenge."""
+    text: str
+    """The terms in words."""
+    rated: bool
+    now: int
+    """Milliseconds since 1970, by the server's clock."""
+    deadline: int | None
+    """When the flag of who is to move falls."""
+    reminder: int | None
+    """When who is to move is reminded."""
+    paused_since: int | None
+    seats: tuple[SeatClock, ...]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A match at one ply."""
+
+    ply: int
+    last_move: str | None
+    to_move: Seat | None
+    position: Any
+    """The game's own JSON form; null before a draw."""
+    legal: tuple[str, ...] | None
+    """All legal moves, canonical; null where they were not asked for."""
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A match as it stands."""
+
+    board: int
+    game: str
+    title: str
+    rules: str
+    """The pinned rules, such as `pow2/1`."""
+    options: tuple[str, ...]
+    setup: Any
+    """What chance drew, or null."""
+    players: tuple[Player, ...]
+    state: str
+    """`waiting` for consent, `active` or `over`."""
+    waits_for: tuple[Seat, ...]
+    """Who is to act: the seat to move, or those that have not accepted a match that waits."""
+    ply: int
+    moves: tuple[str, ...]
+    at: Place
+    """The position as it stands."""
+    offer: Offer | None
+    result: Result | None
+    clock: Clock | None
+    """None for a match without clocks."""
+    seq: int
+    """Of the last event."""
+    updated: int
+    """When that was, ms."""
+    head: str
+    """The last event's leaf hash, in hex; what the ETag is made of."""
+
+
+def match_view(
+    board: int, snapshot: Snapshot, names: Sequence[str | None], now: int, *, legal: bool
+) -> Match:
+    """Show a match; `now` in ms."""
+    state = snapshot.state
+    rules = pinned(state.rules)
+    return Match(
+        board=board,
+        game=rules.key,
+        title=rules.title,
+        rules=state.rules,
+        options=state.options,
+        setup=None if state.setup is None else msgspec.json.decode(state.setup),
+        players=tuple(
+            Player(seat, rules.sides[seat], name, seat in state.seats_in)
+            for seat, name in enumerate(names)
+        ),
+        state="over" if state.over else "waiting" if state.gathering else "active",
+        waits_for=_waits(state),
+        ply=state.ply,
+        moves=tuple(state.moves_of(state.ply)),
+        at=_now(state, rules, legal=legal),
+        offer=_offer(state),
+        result=_result(board, state, rules, names),
+        clock=_clock(state, now),
+        seq=state.seq,
+        updated=state.at,
+        head=snapshot.head.hex(),
+    )
+
+
+def place_view(state: MatchState, ply: int, *, legal: bool) -> Place:
+    """Show a match at an earlier ply, by replay."""
+    rules = pinned(state.rules)
+    return _place(state, rules, position_at(state, ply), ply, legal=legal)
+
+
+def _waits(state: MatchState) -> tuple[Seat, ...]:
+    if state.gathering:
+        return tuple(seat for seat, text in enumerate(state.texts) if text is None)
+    return () if state.next is None else (state.next,)
+
+
+def _offer(state: MatchState) -> Offer | None:
+    if state.offer is None:
+        return None
+    return Offer(state.offer.kind, state.offer.seat, state.offer.accepted)
+
+
+def _now(state: MatchState, rules: AnyRules, *, legal: bool) -> Place:
+    if state.unplaced:
+        return Place(0, None, None, None, () if legal else None)
+    shown = _place(state, rules, position_of(state), state.ply, legal=legal and not state.over)
+    if state.over:
+        return msgspec.structs.replace(shown, to_move=None, legal=() if legal else None)
+    return msgspec.structs.replace(shown, to_move=state.next)
+
+
+def _place(state: MatchState, rules: AnyRules, position: Any, ply: int, *, legal: bool) -> Place:
+    over = rules.outcome(position) is not None
+    moves = () if over else tuple(rules.legal_moves(position)) if legal else None
+    return Place(
+        ply=ply,
+        last_move=state.moves_of(ply)[-1] if ply else None,
+        to_move=None if over else rules.to_move(position),
+        position=rules.public_json(position),
+        legal=moves if legal else None,
+    )
+
+
+def _result(
+    board: int, state: MatchState, rules: AnyRules, names: Sequence[str | None]
+) -> Result | None:
+    if state.result is None:
+        return None
+    shown = tuple(name or "a former player" for name in names)
+    position = None if state.unplaced else position_of(state)
+    text = ending(Scene(board, state, rules, shown, position))
+    return Result(state.result.winners, state.result.reason, text)
+
+
+def _clock(state: MatchState, now: int) -> Clock | None:
+    clock, mover = state.clock, state.next
+    if clock is None:
+        return None
+    runs = mover is not None and not state.over
+    return Clock(
+        terms=write_terms(clock.terms),
+        text=describe(clock.terms),
+        rated=clock.terms.rated,
+        now=now,
+        deadline=ledger.deadline(clock, mover) if runs and mover is not None else None,
+        reminder=ledger.reminder(clock, mover) if runs and mover is not None else None,
+        paused_since=clock.paused or None,
+        seats=tuple(
+            SeatClock(seat, ledger.used(clock, seat), ledger.left(clock, seat, mover, now))
+            for seat in range(len(state.seats))
+        ),
+    )
