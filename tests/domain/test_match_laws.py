@@ -1,0 +1,209 @@
+"""The laws of a match with clocks and replies, whatever is asked of it and whenever."""
+
+import random
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import Final, get_args
+
+import pytest
+from fakes.given import BEGIN, CAROL, Match, challenge
+from hypothesis import given, settings
+from msgspec.structs import replace
+
+from domain.clocks.days import DAY
+from domain.errors import Code
+from domain.match.commands import (
+    Answer,
+    Away,
+    Command,
+    Decline,
+    Flag,
+    Move,
+    Nag,
+    Offer,
+    Resign,
+    Resume,
+    Return,
+)
+from domain.match.decide import Decided, Rejected
+from domain.match.events import (
+    THE_SERVER,
+    Ended,
+    Event,
+    Flagged,
+    MatchStarted,
+    Moved,
+    Nagged,
+    Resigned,
+    Undone,
+    decode,
+)
+from domain.match.replies import NONE, Reply
+from domain.match.state import MatchState, deadline, due, position_of, reminds
+from domain.rules import pinned
+from tests.domain.matches_given import KINDS, any_move, called, seeds
+
+STEPS = 80
+HOUR: Final = DAY // 24
+OTHERS = (CAROL, b"mallory.", THE_SERVER)
+
+TERMS = [
+    ("--days=3", "--nagtime=1"),
+    ("--bank=4+1", "--nagtime=2"),
+    ("--totaltime=9", "--days=4", "--weekends=off"),
+    ("--forfeittime=0",),
+]
+TURNING = MatchStarted | Moved | Undone | Resigned | Flagged
+"""Events with which a turn may begin."""
+
+
+class Table:
+    """A match at which anything may be asked at any time."""
+
+    def __init__(self, kind: str, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.now = BEGIN + self.rng.randrange(7 * DAY)
+        self.match = Match()
+        terms = self.rng.choice(TERMS)
+        if kind == "gathered":
+            actor, start = challenge("powerdrain", *terms)
+            self.match.do(actor, replace(start, gather=True), self.now)
+        else:
+            self.match.do(*called(kind, *terms), self.now)
+
+    @property
+    def state(self) -> MatchState:
+        return self.match.state
+
+    def later(self) -> int:
+        """Some time on, now and then to the millisecond at which something falls due."""
+        rng, flag = self.rng, deadline(self.state)
+        instant = flag if flag and rng.random() < 0.3 else due(self.state)
+        if instant and rng.random() < 0.15:
+            return max(self.now, instant + rng.choice([-1, -1, 0, 1]))
+        return self.now + rng.choice([0, 1, HOUR, 5 * HOUR, 11 * HOUR])
+
+    def asked(self) -> tuple[bytes, Command]:
+        """Anything anybody can ask for; most often what makes sense."""
+        state, rng = self.state, self.rng
+        if state.offer is not None and rng.random() < 0.5:
+            return rng.choice(state.seats), Answer(accept=rng.random() < 0.8)
+        if state.next is not None and rng.random() < 0.4:
+            return state.seats[state.next], Move(text=any_move(self.match, rng))
+        if rng.random() < 0.2:
+            command = Nag if reminds(state, self.now) else Flag
+            return THE_SERVER, command(ply=rng.choice([None, state.ply, 3]))
+        return rng.choice([*state.seats * 6, *OTHERS]), rng.choice(self.commands())
+
+    def commands(self) -> Sequence[Command]:
+        kinds = ["pause", "pause", "undo", "undo", "count"]
+        until = self.now + self.rng.choice([-1, 0, 1, DAY, 9 * DAY])
+        leaves = [Away(until=until), Away(until=until), Return(until=until)]
+        accept = Answer(accept=True)
+        many = [*(Offer(kind=kind) for kind in kinds), Resume(), Resume(), accept, accept, *leaves]
+        return [*many, *self.rare(), Answer(accept=False), Move(text="a1"), Nag(), Flag()]
+
+    def rare(self) -> Sequence[Command]:
+        """What ends a match, or may."""
+        ends = [Resign(), Decline(), Offer(kind="draw"), Offer(kind="abort")]
+        return ends if self.rng.random() < 0.1 else []
+
+    def lay(self) -> None:
+        """Lay a reply ready: a move that may come to be, a legal answer to it, or nonsense."""
+        state, rng = self.state, self.rng
+        if state.next is None:
+            return
+        move = any_move(self.match, rng)
+        rules, position = pinned(state.rules), position_of(state)
+        after = rules.play(position, rules.read(move))
+        answers = [*map(rules.write, rules.moves(after)), "nonsense"]
+        seat = rng.choice(state.seats_in)
+        path = rng.choice([None, (move,)])
+        self.match.lay(seat, Reply(state.ply + 1, path, rng.choice(answers)))
+        self.match.lay(seat, Reply(state.ply + rng.randrange(4), None, rng.choice(answers)))
+
+    def step(self) -> None:
+        """Ask for something, and see that what comes of it is lawful."""
+        self.now = self.later()
+        if self.rng.random() < 0.3:
+            self.lay()
+        before = self.match.snapshot
+        actor, command = self.asked()
+        decided = self.match.decided(actor, command, self.now)
+        if isinstance(decided, Rejected):
+            assert self.match.snapshot == before
+            self.is_refused_with_reason(decided)
+        else:
+            self.is_entitled(before.state, actor, command, decided)
+        self.clock_is_lawful()
+
+    def is_refused_with_reason(self, rejected: Rejected) -> None:
+        assert Code(rejected.code) is not Code.INTERNAL
+        assert rejected.sentence
+        if rejected.code == Code.TIME_OVER:
+            assert self.now >= deadline(self.state)
+
+    def is_entitled(
+        self, before: MatchState, actor: bytes, command: Command, decided: Decided
+    ) -> None:
+        assert decided.events
+        assert not before.over
+        assert (actor == THE_SERVER) == isinstance(command, Nag | Flag)
+        flag = deadline(before)
+        late = flag is not None and self.now >= flag
+        assert late == isinstance(command, Flag) or isinstance(command, Resign)
+
+    def clock_is_lawful(self) -> None:
+        state, instant = self.state, due(self.match.state)
+        if state.over:
+            assert (instant, self.match.replies) == (0, NONE)
+        elif state.clock is None or state.clock.paused or state.gathering:
+            assert instant == 0
+        else:
+            flag = deadline(state)
+            # whoever's turn begins has some time for it
+            assert flag is None or flag > state.clock.since
+            assert instant == 0 or state.clock.since <= instant <= (flag or instant)
+            assert reminds(state) == (instant not in (0, flag))
+
+
+def history_is_lawful(match: Match) -> None:
+    match.holds()
+    envelopes = [decode(data) for data in match.events]
+    assert all(one.at <= other.at for one, other in pairwise(envelopes))
+    ends = [one.seq for one in envelopes if isinstance(one.body, Ended)]
+    assert ends == ([len(envelopes)] if match.state.over else [])
+    for _, turn in groupby(envelopes, key=turns_before(envelopes)):
+        assert sum(isinstance(one.body, Nagged) for one in turn) <= 1
+
+
+def turns_before(envelopes):
+    """Give a function that numbers the turn an event belongs to."""
+    begins = [one.seq for one in envelopes if isinstance(one.body, TURNING)]
+    return lambda one: sum(begin <= one.seq for begin in begins)
+
+
+def played(kind: str, seed: int) -> Match:
+    table = Table(kind, seed)
+    for _ in range(STEPS):
+        table.step()
+    return table.match
+
+
+EVERY = [*KINDS, "gathered"]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@settings(max_examples=100)
+@given(seeds)
+def test_whatever_is_asked_and_whenever_a_match_keeps_its_laws(kind: str, seed: int) -> None:
+    history_is_lawful(played(kind, seed))
+
+
+def test_in_these_matches_everything_happens() -> None:
+    """So that the laws are no laws of empty matches."""
+    bodies = [body for seed in range(100) for kind in EVERY for body in played(kind, seed).bodies]
+    assert {type(body) for body in bodies} == set(get_args(Event))
+    assert any(isinstance(body, Moved) and body.queued for body in bodies)
+    reasons = {body.reason for body in bodies if isinstance(body, Ended)}
+    assert {"time", "resignation", "agreement", "aborted", "declined", "no-tile"} <= reasons
