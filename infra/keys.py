@@ -26,6 +26,14 @@
 | `{a:<hex>}:read` | sorted set: kind of letter -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
 | `{a:<hex>}:chats` | set: boards chatted at |
+| `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
+| `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
+| `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
+| `{t:<hex>}` | a token's record: `infra.tokens`; half the SHA-256 of its text |
+| `{c:<id>}` | an open challenge: `infra.challenges` |
+| `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
+| `{challenges}:open:<game>` | the same, of one game |
+| `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{broadcast}` | list of the letters to everybody |
 | `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
@@ -49,6 +57,8 @@ USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""
 BROADCAST: Final = "{broadcast}"
+CHALLENGES: Final = "{challenges}"
+FILLING: Final = f"{CHALLENGES}:filling"
 
 
 def shard_of(board: int, shards: int) -> int:
@@ -164,6 +174,36 @@ def sent(account_id: bytes) -> str:
 def chats(account_id: bytes) -> str:
     """Name the set of boards that an account chatted at."""
     return f"{account(account_id)}:chats"
+
+
+def tokens(account_id: bytes) -> str:
+    """Name the hash of an account's tokens."""
+    return f"{account(account_id)}:tokens"
+
+
+def opened(account_id: bytes) -> str:
+    """Name the hash of the challenges that an account has opened."""
+    return f"{account(account_id)}:opened"
+
+
+def joined(account_id: bytes) -> str:
+    """Name the hash of the challenges that an account has joined."""
+    return f"{account(account_id)}:joined"
+
+
+def token(digest: bytes) -> str:
+    """Name the record of the token whose text has this SHA-256."""
+    return f"{{t:{digest[:16].hex()}}}"
+
+
+def challenge(id_: str) -> str:
+    """Name an open challenge."""
+    return f"{{c:{id_}}}"
+
+
+def open_challenges(game: str | None = None) -> str:
+    """Name the list of challenges that can be taken, of all games or of one."""
+    return f"{CHALLENGES}:open" if game is None else f"{CHALLENGES}:open:{game}"
 
 
 def projection(name: str, rest: str) -> str:

@@ -1,0 +1,106 @@
+"""How tokens are checked: the same for a client that waits and for one in an event loop.
+
+`checking` is a talk with the server that leaves the talking to others: it yields commands for one
+pipeline, is sent their replies, errors among them, and gives its answer at the end.
+"""
+
+import logging
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+from redis.exceptions import ResponseError
+
+from domain.errors import Refusal
+from infra import keys
+from infra.tokens.record import DAY, Token, pack, unpack
+from infra.tokens.text import parse
+
+Clock: TypeAlias = Callable[[], int] | None
+"""Gives the time in ms instead of the server's TIME: the port for tests."""
+
+Words: TypeAlias = tuple[str | bytes, ...]
+"""A command."""
+
+Talk: TypeAlias = Generator[Sequence[Words], list[Any], list[Token | None]]
+
+ByDigest: TypeAlias = Mapping[bytes, Token]
+"""Tokens by the SHA-256 of their texts."""
+
+logger: Final = logging.getLogger(__name__)
+
+
+def checking(texts: Sequence[str], clock: Clock) -> Talk:
+    """Check tokens in two round trips, and a third when one is used for the first time in a day."""
+    digests = [_digest(text) for text in texts]
+    wanted = list(dict.fromkeys(digest for digest in digests if digest))
+    if not wanted:
+        return [None] * len(texts)
+    replies = yield reading(wanted)
+    now, found = read(sound(replies), wanted, clock)
+    good = yield from _with_account({d: token for d, token in found.items() if token.lasts(now)})
+    if uses := _uses(good, now - now % DAY):
+        replies = yield uses
+        _report(replies)
+    return [good.get(digest) if digest else None for digest in digests]
+
+
+def reading(digests: Sequence[bytes]) -> list[Words]:
+    """Give the commands whose replies `read` takes."""
+    return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
+
+
+def read(replies: Sequence[Any], digests: Sequence[bytes], clock: Clock) -> tuple[int, ByDigest]:
+    """Give the time, and those tokens that have a record."""
+    (seconds, micros), *records = replies
+    now = clock() if clock else int(seconds) * 1000 + int(micros) // 1000
+    tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
+    return now, {digest: token for digest, token in tokens.items() if token}
+
+
+def sound(replies: list[Any]) -> list[Any]:
+    """Give replies, none of which is an error; raise the first that is."""
+    for reply in replies:
+        if isinstance(reply, ResponseError):
+            raise reply
+    return replies
+
+
+def _digest(text: str) -> bytes | None:
+    try:
+        return parse(text)
+    except Refusal:
+        return None
+
+
+def _with_account(tokens: ByDigest) -> Generator[Sequence[Words], list[Any], ByDigest]:
+    """Give those tokens whose accounts are there.
+
+    An account never comes back: one that is there now was there when its token was read.
+    """
+    if not tokens:
+        return {}
+    accounts = list({token.account for token in tokens.values()})
+    replies = yield [("EXISTS", keys.account(account)) for account in accounts]
+    living = dict(zip(accounts, sound(replies), strict=True))
+    return {digest: token for digest, token in tokens.items() if living[token.account]}
+
+
+def _uses(good: ByDigest, today: int) -> list[Words]:
+    """Give the commands that write down the first use of a day.
+
+    A record changes in no other way, so this writes over nothing else; and a token that was
+    revoked since does not come back.
+    """
+    return [
+        ("SET", keys.token(digest), pack(digest, replace(token, last_used=today)), "XX", "KEEPTTL")
+        for digest, token in good.items()
+        if token.last_used is None or token.last_used < today
+    ]
+
+
+def _report(replies: Iterable[Any]) -> None:
+    """Log that uses were not written down: who can only read, of a full server, still may."""
+    errors = [reply for reply in replies if isinstance(reply, ResponseError)]
+    if errors:
+        logger.warning("the use of %d tokens was not written down: %s", len(errors), errors[0])

@@ -1,0 +1,125 @@
+"""What is stored of a token, and what one may be asked for with."""
+
+import hmac
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+
+MOST: Final = 50
+"""Tokens of one account."""
+
+LABEL_LENGTHS: Final = range(1, 61)
+
+DAYS: Final = range(1, 3651)
+"""Days a token may last, where it does not last for ever."""
+
+USUAL_DAYS: Final = 365
+
+DAY: Final = 24 * 3_600_000
+"""A day, in ms."""
+
+_DIGEST_BYTES: Final = 32
+
+
+class Scope(StrEnum):
+    """What a token may be used for. What anybody may see needs no token."""
+
+    READ = "read"
+    """Seeing what only the player may see."""
+    PLAY = "play"
+    """Commands in matches."""
+    ACCOUNT = "account"
+    """Preferences, tokens, deletion."""
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A token without its text. Times are ms since 1970 by Redis's clock.
+
+    Stored as a map: a new field needs a default, and a default never changes.
+    """
+
+    account: AccountId
+    id: str
+    """64 random bits in hex; says nothing of the text."""
+    label: str
+    """What its owner calls it; personal."""
+    scopes: tuple[Scope, ...]
+    created: int
+    last_used: int | None = None
+    """The beginning of the last day (UTC) on which it was used; None for never."""
+    expires: int | None = None
+    """None for a token that lasts until it is revoked."""
+
+    def lasts(self, now: int) -> bool:
+        """Whether it has not expired."""
+        return self.expires is None or now < self.expires
+
+
+class Issued(Token, frozen=True, kw_only=True):
+    """A token that was made just now."""
+
+    text: str
+    """Shown to its owner, and stored nowhere."""
+
+    def __repr__(self) -> str:
+        """Show which token it is, and not its text: it may come to stand in a log."""
+        return f"Issued({self.id!r})"
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_TOKENS: Final = msgspec.msgpack.Decoder(Token)
+
+
+def pack(digest: bytes, token: Token) -> bytes:
+    """Give a record as it is stored: the SHA-256 of the text, then the token."""
+    return digest + _ENCODER.encode(token)
+
+
+def unpack(digest: bytes, data: bytes | None) -> Token | None:
+    """Read the record that was found; None for none, and for one of another text."""
+    # the key has but half the digest; how long this takes tells nothing of the other half
+    if data is None or not hmac.compare_digest(data[:_DIGEST_BYTES], digest):
+        return None
+    return _TOKENS.decode(data[_DIGEST_BYTES:])
+
+
+def read_label(label: str) -> str:
+    """Give a label without blanks around it; `too-long` or `bad-request` for what can't be one."""
+    label = label.strip()
+    if len(label) > LABEL_LENGTHS[-1]:
+        raise Refusal(
+            Code.TOO_LONG, f"a label has at most {LABEL_LENGTHS[-1]} characters, not {len(label)}"
+        )
+    if not label or not label.isprintable():
+        raise Refusal(
+            Code.BAD_REQUEST,
+            f"a label is 1 to {LABEL_LENGTHS[-1]} printable characters "
+            "that tell you where the token is used",
+        )
+    return label
+
+
+def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
+    """Give each scope once, in one order; `bad-request` for an unknown one, and for none."""
+    wanted = set(scopes)
+    if not wanted or not wanted <= set(Scope):
+        raise Refusal(
+            Code.BAD_REQUEST, f"a token has one or more of the scopes {', '.join(Scope)}, no others"
+        )
+    return tuple(scope for scope in Scope if scope in wanted)
+
+
+def read_end(now: int, days: int | None) -> int | None:
+    """Give when a token expires that lasts so long; `bad-request` for too short or too long."""
+    if days is None:
+        return None
+    if days not in DAYS:
+        raise Refusal(
+            Code.BAD_REQUEST, f"a token lasts {DAYS[0]} to {DAYS[-1]} days or for ever, not {days}"
+        )
+    return now + days * DAY

@@ -1,0 +1,545 @@
+"""Access tokens: shown once, found by their hash, refused from the moment they are revoked."""
+
+import asyncio
+import itertools
+import logging
+import re
+import string
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from hashlib import sha256
+
+import pytest
+from argon2 import PasswordHasher
+from fakes.steps import Killed, Steps, kill, stepped_client
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from msgspec.structs import asdict
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from domain.errors import Code, Refusal
+from infra import keys
+from infra.accounts import Accounts
+from infra.clients import make_async_client
+from infra.embedded import EmbeddedServer
+from infra.tokens import (
+    DAYS,
+    LENGTH,
+    MOST,
+    UNLISTED_MS,
+    USUAL_DAYS,
+    AsyncTokens,
+    Issued,
+    Scope,
+    Token,
+    Tokens,
+    parse,
+)
+from infra.tokens.text import make
+
+ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
+DAY = 24 * 3_600_000
+MIDNIGHT = 19_700 * DAY
+FOR_GOOD = -1
+"""What Redis calls the life of a key that does not expire."""
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+ALPHABET = string.ascii_letters + string.digits + "-_"
+
+
+class Clock:
+    """A clock that the test sets, in ms."""
+
+    def __init__(self) -> None:
+        self.now = MIDNIGHT + 1234
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def tokens(redis_client: Redis, clock: Clock) -> Tokens:
+    """The tokens of a server on which Alice and Bob have accounts."""
+    for account in (ALICE, BOB):
+        redis_client.set(keys.account(account), "a record")
+    return Tokens(redis_client, clock)
+
+
+def refused(code: Code, call: Callable[..., object], *args: object) -> str:
+    with pytest.raises(Refusal) as caught:
+        call(*args)
+    assert caught.value.code is code
+    return caught.value.sentence
+
+
+def shown(issued: Issued) -> Token:
+    """What is left of a token when its text is gone."""
+    fields = asdict(issued)
+    del fields["text"]
+    return Token(**fields)
+
+
+def kills(*, after: bool) -> Iterator[Steps]:
+    """All the steps at which a process can be killed; the caller breaks off when none happens."""
+    return (Steps(step, kill, after=after) for step in itertools.count(1))
+
+
+def stepped(valkey: EmbeddedServer, steps: Steps, call: Callable[[Redis], object]) -> None:
+    """Call with a client that `steps` watches."""
+    client, begin = stepped_client(valkey.url)
+    with closing(client):
+        begin(steps)
+        call(client)
+
+
+def everything(client: Redis) -> bytes:
+    """All that is stored, names and values."""
+    found = []
+    for name in sorted(client.scan_iter()):
+        kind = client.type(name)
+        found += [name, *(client.hgetall(name).items() if kind == b"hash" else [client.get(name)])]
+    return repr(found).encode()
+
+
+# the text
+
+
+def test_a_token_is_a_prefix_and_49_characters_that_need_no_quoting():
+    assert re.fullmatch(r"mp_[A-Za-z0-9_-]{49}", make())
+    assert len(make()) == LENGTH
+
+
+def test_no_two_tokens_are_alike():
+    assert len({make() for _ in range(1000)}) == 1000
+
+
+def test_what_is_parsed_is_known_by_the_hash_of_all_its_characters():
+    text = make()
+    assert parse(text) == sha256(text.encode()).digest()
+
+
+@given(st.integers(0, LENGTH - 1), st.sampled_from(ALPHABET + " é\n."))
+def test_a_token_with_one_wrong_character_is_no_token(place, character):
+    text = make()
+    assume(text[place] != character)
+    refused(Code.UNKNOWN_TOKEN, parse, f"{text[:place]}{character}{text[place + 1 :]}")
+
+
+@given(st.integers(0, LENGTH - 2))
+def test_a_token_with_two_neighbours_exchanged_is_no_token(place):
+    text = make()
+    assume(text[place] != text[place + 1])
+    other = f"{text[:place]}{text[place + 1]}{text[place]}{text[place + 2 :]}"
+    refused(Code.UNKNOWN_TOKEN, parse, other)
+
+
+@given(st.integers(0, LENGTH - 1))
+def test_a_token_that_was_cut_off_is_told_by_its_length(length):
+    sentence = refused(Code.UNKNOWN_TOKEN, parse, make()[:length])
+    assert ("begins with mp_" if length < 3 else f"this one {length};") in sentence
+
+
+@given(st.text())
+@example("mp_" + "A" * 49)
+@example("mp_" + "\udc80" * 49)
+@example("Mp_" + "A" * 49)
+def test_any_other_text_is_no_token_and_is_not_repeated(text):
+    sentence = refused(Code.UNKNOWN_TOKEN, parse, text)
+    assert len(text) < 20 or text not in sentence
+
+
+# made and checked
+
+
+def test_a_token_that_was_issued_is_good(tokens, clock):
+    issued = tokens.issue(ALICE, "  my phone ", [Scope.PLAY, Scope.READ, Scope.PLAY])
+    assert tokens.check_one(issued.text) == shown(issued)
+    assert shown(issued) == Token(
+        account=ALICE,
+        id=issued.id,
+        label="my phone",
+        scopes=(Scope.READ, Scope.PLAY),
+        created=clock.now,
+        expires=clock.now + USUAL_DAYS * DAY,
+    )
+    assert re.fullmatch("[0-9a-f]{16}", issued.id)
+
+
+def test_the_text_of_a_token_is_stored_nowhere_and_shown_in_no_log(tokens, redis_client):
+    issued = tokens.issue(ALICE, "my phone", list(Scope))
+    tokens.check_one(issued.text)
+    secret = issued.text[3:-6].encode()
+    assert secret not in everything(redis_client)
+    assert secret not in repr(issued).encode()
+    assert repr(issued) == f"Issued('{issued.id}')"
+
+
+def test_many_tokens_are_checked_in_the_order_of_their_texts(tokens):
+    one, two = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
+    texts = [two.text, make(), one.text, "nonsense", one.text, one.text[:-1]]
+    assert tokens.check(texts) == [shown(two), None, shown(one), None, shown(one), None]
+
+
+def test_texts_that_can_be_no_tokens_are_told_without_asking_the_server():
+    asked = Tokens(Redis(unix_socket_path="/nowhere"))
+    assert asked.check(["nonsense", make()[:-1]]) == [None, None]
+    assert asked.check([]) == []
+    refused(Code.UNKNOWN_TOKEN, asked.check_one, "nonsense")
+
+
+def test_a_token_that_was_never_issued_is_refused(tokens):
+    sentence = refused(Code.UNKNOWN_TOKEN, tokens.check_one, make())
+    assert "revoked" in sentence
+
+
+def test_a_key_that_agrees_with_half_of_a_hash_is_not_enough(tokens, redis_client):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    name = keys.token(parse(issued.text))
+    data = bytearray(redis_client.get(name))
+    data[31] ^= 1
+    redis_client.set(name, bytes(data))
+    refused(Code.UNKNOWN_TOKEN, tokens.check_one, issued.text)
+
+
+def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    texts = [issued.text, make(), "nonsense"]
+
+    async def check() -> list[Token | None]:
+        async with make_async_client(valkey.url) as client:
+            return await AsyncTokens(client, clock).check(texts)
+
+    assert asyncio.run(check()) == [shown(issued), None, None]
+    assert tokens.check_one(issued.text).last_used == MIDNIGHT
+
+
+def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    redis_client.delete(keys.token(parse(issued.text)))
+    redis_client.lpush(keys.token(parse(issued.text)), "no record")
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        tokens.check([issued.text])
+
+
+@pytest.mark.parametrize("label", ["", "  ", "two\nlines", "\x1b[2J", "\u202egnp", "\udc80"])
+def test_a_label_is_printable_and_says_something(tokens, redis_client, label):
+    kept = everything(redis_client)
+    refused(Code.BAD_REQUEST, tokens.issue, ALICE, label, ["play"])
+    assert everything(redis_client) == kept
+
+
+def test_a_label_has_at_most_60_characters(tokens):
+    assert tokens.issue(ALICE, "é" * 60, ["play"]).label == "é" * 60
+    assert "61" in refused(Code.TOO_LONG, tokens.issue, ALICE, "é" * 61, ["play"])
+
+
+@pytest.mark.parametrize("scopes", [[], ["root"], ["play", "all"], "play"])
+def test_scopes_are_known_ones_and_at_least_one(tokens, scopes):
+    assert "read, play, account" in refused(Code.BAD_REQUEST, tokens.issue, ALICE, "x", scopes)
+
+
+@pytest.mark.parametrize("days", [0, -1, DAYS[-1] + 1])
+def test_a_token_lasts_at_least_a_day_and_at_most_ten_years(tokens, days):
+    assert str(days) in refused(Code.BAD_REQUEST, tokens.issue, ALICE, "x", ["play"], days)
+
+
+def test_an_account_that_is_not_there_gets_no_token(tokens, redis_client):
+    redis_client.delete(keys.account(ALICE))
+    refused(Code.UNKNOWN_USER, tokens.issue, ALICE, "phone", ["play"])
+    assert redis_client.keys() == [keys.account(BOB).encode()]
+
+
+# time
+
+
+@pytest.mark.parametrize("days", [1, 30, DAYS[-1]])
+def test_a_token_is_good_for_its_days_and_gone_from_the_server_after_them(
+    tokens, redis_client, clock, days
+):
+    issued = tokens.issue(ALICE, "phone", ["play"], days)
+    name = keys.token(parse(issued.text))
+    assert days * DAY - 60_000 < redis_client.pttl(name) <= days * DAY
+    clock.now += days * DAY - 1
+    assert tokens.check_one(issued.text).id == issued.id
+    clock.now += 1
+    refused(Code.UNKNOWN_TOKEN, tokens.check_one, issued.text)
+    assert tokens.list_of(ALICE) == []
+
+
+def test_a_token_may_last_until_it_is_revoked(tokens, redis_client, clock):
+    issued = tokens.issue(ALICE, "phone", ["play"], None)
+    assert issued.expires is None
+    assert redis_client.ttl(keys.token(parse(issued.text))) == FOR_GOOD
+    clock.now += 4000 * DAY
+    assert tokens.check_one(issued.text).id == issued.id
+
+
+def test_without_a_clock_the_server_tells_the_time(redis_client):
+    redis_client.set(keys.account(ALICE), "a record")
+    tokens = Tokens(redis_client)
+    before = redis_client.time()[0] * 1000
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    tokens.check_one(issued.text)
+    after = redis_client.time()[0] * 1000 + 999
+    assert before <= issued.created <= after
+    assert tokens.check_one(issued.text).last_used in {before - before % DAY, after - after % DAY}
+
+
+def test_the_last_day_of_use_is_kept_and_no_more_of_it(tokens, clock):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    assert tokens.list_of(ALICE)[0].last_used is None
+    tokens.check([issued.text])
+    assert tokens.list_of(ALICE)[0].last_used == MIDNIGHT
+    clock.now = MIDNIGHT + DAY - 1
+    tokens.check([issued.text])
+    assert tokens.list_of(ALICE)[0].last_used == MIDNIGHT
+    clock.now += 1
+    tokens.check([issued.text])
+    assert tokens.list_of(ALICE)[0].last_used == MIDNIGHT + DAY
+
+
+def test_a_use_is_written_once_a_day_and_changes_nothing_else(tokens, redis_client):
+    issued = tokens.issue(ALICE, "phone", ["play"], 7)
+    name = keys.token(parse(issued.text))
+
+    def written() -> int:
+        return redis_client.info("commandstats").get("cmdstat_set", {"calls": 0})["calls"]
+
+    before = written()
+    for _ in range(5):
+        tokens.check([issued.text, issued.text])
+    assert written() == before + 1
+    assert 7 * DAY - 60_000 < redis_client.pttl(name) <= 7 * DAY
+    assert tokens.check_one(issued.text) == Token(
+        **{**asdict(shown(issued)), "last_used": MIDNIGHT}
+    )
+
+
+def test_tokens_are_good_where_a_full_server_can_not_write_their_use(tokens, redis_client, caplog):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    redis_client.config_set("maxmemory", 1)
+    try:
+        with caplog.at_level(logging.WARNING):
+            assert tokens.check([issued.text]) == [shown(issued)]
+    finally:
+        redis_client.config_set("maxmemory", 0)
+    (record,) = caplog.records
+    assert "use of 1 tokens was not written down" in record.getMessage()
+    tokens.check([issued.text])
+    assert tokens.check_one(issued.text).last_used == MIDNIGHT
+
+
+# listed and revoked
+
+
+def test_an_account_sees_its_own_tokens_the_newest_first(tokens, clock):
+    issued = []
+    for label in ("one", "two", "three"):
+        issued.append(tokens.issue(ALICE, label, ["play"]))
+        clock.now += 1
+    tokens.issue(BOB, "bob's", ["read"])
+    assert tokens.list_of(ALICE) == [shown(token) for token in reversed(issued)]
+
+
+def test_a_revoked_token_is_refused_at_once_by_everybody(tokens, redis_client, clock):
+    other = Tokens(redis_client, clock)
+    one, two = (tokens.issue(ALICE, label, ["play"]) for label in ("one", "two"))
+    assert all(other.check([one.text, two.text]))
+    assert tokens.revoke(ALICE, one.id) is True
+    assert [token and token.id for token in other.check([one.text, two.text])] == [None, two.id]
+    assert [token.id for token in tokens.list_of(ALICE)] == [two.id]
+
+
+def test_a_token_can_be_revoked_only_once_and_by_its_own_account(tokens):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    assert tokens.revoke(BOB, issued.id) is False
+    assert tokens.check_one(issued.text)
+    assert tokens.revoke(ALICE, issued.id) is True
+    assert tokens.revoke(ALICE, issued.id) is False
+
+
+@pytest.mark.parametrize("id_", ["", "0" * 16, "x" * 16, "\udc80", "A1" * 8, "*"])
+def test_an_id_that_is_none_revokes_nothing(tokens, id_):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    assert tokens.revoke(ALICE, id_) is False
+    assert tokens.check_one(issued.text)
+
+
+def test_an_account_has_at_most_50_tokens(tokens, redis_client):
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST)]
+    assert str(MOST) in refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
+    assert len(redis_client.keys("{t:*")) == len(tokens.list_of(ALICE)) == MOST
+    tokens.issue(BOB, "bob's", ["play"])
+    tokens.revoke(ALICE, issued[7].id)
+    assert tokens.issue(ALICE, "one more", ["play"]).label == "one more"
+
+
+def test_tokens_that_have_expired_leave_room_for_others(tokens, redis_client):
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST)]
+    for token in issued[:3]:  # as Redis does by itself when their time has come
+        redis_client.delete(keys.token(parse(token.text)))
+    new = [tokens.issue(ALICE, f"new {number}", ["play"]) for number in range(3)]
+    assert {token.id for token in tokens.list_of(ALICE)} == {t.id for t in issued[3:] + new}
+    refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
+
+
+def test_tokens_issued_at_once_are_no_more_than_there_may_be(tokens):
+    def issue(number: int) -> bool:
+        try:
+            return bool(tokens.issue(ALICE, f"token {number}", ["play"]))
+        except Refusal as refusal:
+            assert refusal.code is Code.TOO_MANY  # noqa: PT017 - some of them are refused
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(issue, range(MOST + 10)))
+    assert sum(made) == len(tokens.list_of(ALICE)) == MOST
+
+
+# erased
+
+
+def test_forgetting_erases_all_tokens_of_an_account_and_nobody_elses(tokens, redis_client):
+    kept = tokens.issue(BOB, "bob's", ["play"])
+    before = everything(redis_client)
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(5)]
+    for _ in range(2):
+        tokens.forget(ALICE)
+        assert everything(redis_client) == before
+    assert tokens.check([token.text for token in issued]) == [None] * 5
+    assert tokens.check_one(kept.text)
+
+
+def test_a_token_of_an_account_that_is_no_more_is_refused(tokens, redis_client):
+    alices, bobs = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
+    redis_client.delete(keys.account(ALICE))
+    assert [token and token.id for token in tokens.check([alices.text, bobs.text])] == [
+        *(None, bobs.id)
+    ]
+    refused(Code.UNKNOWN_TOKEN, tokens.check_one, alices.text)
+
+
+# killed
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_issuing_killed_anywhere_leaves_nothing_that_lasts_and_is_not_listed(
+    tokens, redis_client, valkey, after
+):
+    killed = 0
+    tokens.issue(ALICE, "phone", ["play"])  # the script is known: the same steps each time
+    for steps in kills(after=after):
+        redis_client.delete(*redis_client.keys("{t:*"), keys.tokens(ALICE))
+        try:
+            stepped(valkey, steps, lambda client: Tokens(client).issue(ALICE, "phone", ["play"]))
+        except Killed:
+            killed += 1
+            listed = redis_client.hvals(keys.tokens(ALICE))
+            for name in redis_client.keys("{t:*"):
+                assert 0 < redis_client.pttl(name) <= UNLISTED_MS or name.decode() in map(
+                    keys.token, listed
+                )
+            tokens.forget(ALICE)
+            assert all(redis_client.pttl(name) > 0 for name in redis_client.keys("{t:*"))
+        else:
+            break
+    assert killed == 4  # time, record, list, for good
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_revoking_killed_anywhere_leaves_a_good_token_or_none(tokens, redis_client, valkey, after):
+    outcomes = []
+    for steps in kills(after=after):
+        issued = tokens.issue(ALICE, "phone", ["play"])
+        try:
+            stepped(valkey, steps, lambda client, id_=issued.id: Tokens(client).revoke(ALICE, id_))
+        except Killed:
+            (good,) = tokens.check([issued.text])
+            assert [token.id for token in tokens.list_of(ALICE)] == ([issued.id] if good else [])
+            assert tokens.revoke(ALICE, issued.id) is bool(good)
+            assert not redis_client.exists(keys.tokens(ALICE))
+            outcomes.append(bool(good))
+        else:
+            break
+    assert set(outcomes) == {True, False}
+    assert redis_client.keys("{t:*") == []
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_deletion_killed_anywhere_leaves_no_token_of_an_account_that_is_gone(
+    redis_client, valkey, after
+):
+    seen = set()
+    for steps in kills(after=after):
+        redis_client.flushall()
+        accounts, tokens = Accounts(redis_client, CHEAP), Tokens(redis_client)
+        alice = accounts.signup("alice", "wonderland")
+        texts = [tokens.issue(alice, f"token {number}", ["play"]).text for number in range(3)]
+        try:
+            stepped(valkey, steps, delete_alice)
+        except Killed:
+            whole = bool(redis_client.exists(keys.account(alice)))
+            good = [bool(token) for token in tokens.check(texts)]
+            assert whole or not any(good)
+            seen.add((whole, all(good)))
+            try:
+                delete_alice(redis_client)
+            except Refusal as refusal:
+                assert refusal.code is Code.UNKNOWN_USER  # noqa: PT017 - or it was finished
+            assert left(redis_client) == []
+        else:
+            break
+    assert seen == {(True, True), (True, False), (False, False)}
+    assert left(redis_client) == []
+
+
+def left(client: Redis) -> list[bytes]:
+    """What is stored beside attempts at passwords, which a kill may leave for a while."""
+    return [name for name in client.scan_iter() if not name.startswith(b"logins:")]
+
+
+def delete_alice(client: Redis) -> None:
+    Accounts(client, CHEAP).delete("alice", "wonderland", Tokens(client).forget)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_an_account_deleted_while_a_token_is_issued_leaves_nothing_behind(
+    redis_client, valkey, after
+):
+    answers = []
+    for step in itertools.count(1):
+        redis_client.flushall()
+        alice = Accounts(redis_client, CHEAP).signup("alice", "wonderland")
+        steps = Steps(step, lambda: delete_alice(redis_client), after=after)
+        try:
+            stepped(
+                valkey, steps, lambda client, a=alice: Tokens(client).issue(a, "phone", ["play"])
+            )
+        except Refusal as refusal:
+            answers.append(refusal.code)
+        if not steps.happened:
+            break
+        assert redis_client.keys() == []
+    assert set(answers) == {Code.UNKNOWN_USER, Code.BUSY}
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_token_revoked_while_its_use_is_written_does_not_come_back(
+    tokens, redis_client, valkey, clock, after
+):
+    for step in itertools.count(1):
+        issued = tokens.issue(ALICE, "phone", ["play"])
+        steps = Steps(step, lambda id_=issued.id: tokens.revoke(ALICE, id_), after=after)
+        stepped(valkey, steps, lambda client, text=issued.text: Tokens(client, clock).check([text]))
+        if not steps.happened:
+            break
+        assert tokens.check([issued.text]) == [None]
+        assert redis_client.keys("{t:*") == []
+    assert step == 4  # records, accounts, use
