@@ -5,7 +5,7 @@ are kept and shown where no password should be, so they repeat a word only where
 too short for it, or all but a word of the language. What has an @ is taken for a mail address.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
@@ -15,7 +15,7 @@ from services.language.parsing import Line
 
 _HIDDEN: Final = "'...'"
 
-_DISPLACED: Final = frozenset({"address", "board", "userid"})
+_DISPLACED: Final = frozenset({"address", "board", "userid", "value"})
 """Parts in whose place a password stands when a word is missing or too many."""
 
 _ELSEWHERE: Final = frozenset(
@@ -49,10 +49,15 @@ def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
 def _hushed(sentence: str, line: Line) -> str:
     for part, word in line.words:
         if part in _DISPLACED and _may_be_password(word) and "@" not in word:
-            # as refusals cut what they repeat
-            for cut in (word, word[:24], f"{word[:60]}..."):
-                sentence = sentence.replace(repr(cut), _HIDDEN)
+            for repeated in _repeated(word):
+                sentence = sentence.replace(repeated, _HIDDEN)
     return sentence
+
+
+def _repeated(word: str) -> Iterator[str]:
+    """Give all the ways in which refusals repeat a word."""
+    for cased in (word, word.lower()):
+        yield from map(repr, (cased, cased[:24], f"{cased[:60]}..."))
 
 
 def _may_be_password(word: str) -> bool:

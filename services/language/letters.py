@@ -85,7 +85,11 @@ def chat(call: Call) -> Answer:
 
 
 def _text(call: Call) -> str:
-    return call.line.get("text") or call.line.get("body")
+    """Give what is written; refused where the password has slipped into it."""
+    text = call.line.get("text") or call.line.get("body")
+    if call.line.get("password") in text.split():
+        raise Refusal(Code.BAD_REQUEST, "the password stands in the text, too; nothing was written")
+    return text
 
 
 def _id(call: Call, account: AccountId) -> bytes:

@@ -286,6 +286,25 @@ def test_a_line_of_chat_has_two_thousand_characters_at_most(terminal):
     assert terminal.do(f"{line}y").code == Code.TOO_LONG
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "message alice wonderland bob wonderland hello",
+        "message alice wonderland bob\nhello\nwonderland",
+        "broadcast alice wonderland wonderland hello",
+        "pow2 chat 1 alice wonderland hello wonderland",
+    ],
+)
+def test_a_password_that_slipped_into_a_text_is_not_written_to_others(terminal, line):
+    terminal.challenge()
+    terminal.desk.accounts.set_arbiter("alice", True)
+    answer = terminal.do(line)
+    assert answer.code == Code.BAD_REQUEST
+    assert answer.sentence == "the password stands in the text, too; nothing was written"
+    assert box(terminal, "bob") == ["nobody has written to you"]
+    assert terminal.do("pow2 chat 1 bob builder2").page == "nothing was said in match 1 yet"
+
+
 # repetitions, and too many
 
 

@@ -1,0 +1,320 @@
+"""No password is ever told, kept or logged, however the line is mistyped that it stands in.
+
+Every example of docs/commands.md with a password is typed with telltale passwords: as it stands, with
+wrong ones, with a word too few, too many or in another's place, misspelt, about other matches, alone and
+among others. Words of fewer than six characters, which no password has, may be repeated, and so may what
+is all but a word of the language, what has an @ in the place of a mail address, and what is given for
+a userid when an account is made.
+"""
+
+import itertools
+import logging
+import re
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import fakeredis
+import msgspec
+import pytest
+from fakes.desk import CHEAP, FakeDesk
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+
+from domain.errors import Code
+from infra.accounts import Accounts
+from infra.limits import LoginLimit
+from services.language import Language
+from services.language.parsing import parse
+
+PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+EXAMPLES = [
+    example
+    for block in re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
+    for example in block.splitlines()
+    if not block.startswith("multiple") and parse(example).has("password")
+]
+
+KINDS = [
+    pytest.param("Wq3.secret-of-{}", id="plain"),
+    pytest.param("Zyxwvu_named-{}", id="like a userid"),
+    pytest.param("17secrets.of.{}", id="like a board"),
+    pytest.param("-Wq3=secret-of-{}", id="like an option"),
+    pytest.param("#0Wq3#secret#{}", id="like a ply"),
+    pytest.param('it\'s-"{}"\\secret', id="in need of quotes"),
+    pytest.param("ключ-к-сердцу-{}", id="beyond ASCII"),
+    pytest.param("{}" + "Wq3long." * 15, id="long"),
+]
+
+NAMES = ("charlotte", "benjamin")
+"""Who plays: their userids are as long as passwords, and may be taken for one."""
+
+
+class Secrets:
+    """Telltale passwords: what is right for each player, what is new, and what is wrong."""
+
+    def __init__(self, kind: str) -> None:
+        self.right = [kind.format(sign) for sign in ("R", "B")]
+        self.new, self.wrong = kind.format("N"), kind.format("F")
+
+    def told_by(self, text: str) -> bool:
+        """Whether a text has any of them, or what is left of one that was cut."""
+        return any(
+            part.lower() in text.lower()
+            for secret in (*self.right, self.new, self.wrong)
+            for part in (secret[:12], secret[-12:], ascii(secret)[1:13])
+        )
+
+
+class Office:
+    """A desk at which two play a match and a third game is one of chance, and its door."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self.desk = FakeDesk()
+        self.desk.accounts = Accounts(
+            self.desk.client, CHEAP, limit=LoginLimit(self.desk.client, most=1_000_000)
+        )
+        self.language = Language(self.desk)
+        for name, password in zip(NAMES, secrets.right, strict=True):
+            self.desk.accounts.signup(name, password)
+        self.desk.accounts.set_arbiter(NAMES[0], True)
+        for line in (
+            "pow2 challenge charlotte benjamin",
+            "halves challenge charlotte benjamin -manual_start",
+        ):
+            assert self.language.do(line).code == ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.desk.close()
+
+
+def typed(example: str, secrets: Secrets) -> str:
+    """The example with our players, and their passwords in the places of theirs."""
+    ours = {
+        "alice": NAMES[0],
+        "bob": NAMES[1],
+        "wonderland": secrets.right[0],
+        "builder2": secrets.right[1],
+        "looking-glass": secrets.new,
+    }
+    return " ".join(ours.get(word, word) for word in example.split())
+
+
+def mistyped(line: str, secrets: Secrets) -> Iterator[str]:
+    """The line, and what may become of it between head and hand."""
+    words = line.split()
+    places = range(len(words))
+    yield from (line, line.upper().replace(secrets.right[0].upper(), secrets.right[0]))
+    for one, other in itertools.permutations((*secrets.right, secrets.wrong, secrets.new), 2):
+        yield line.replace(one, other)
+    for number in (1, 2, 3):  # words too few
+        for out in itertools.combinations(places, number):
+            yield " ".join(word for at, word in enumerate(words) if at not in out)
+    for at in range(len(words) + 1):  # words too many
+        for more in ("wrong", "mistaken", "7", "-x", "--x=y", "all", parse(line).get("password")):
+            yield " ".join([*words[:at], more, *words[at:]])
+    for one, other in itertools.combinations(places, 2):  # words in each other's place
+        swapped = list(words)
+        swapped[one], swapped[other] = words[other], words[one]
+        yield " ".join(swapped)
+    for at in places:  # words misspelt, run together, or another's
+        for instead in (words[at][1:], words[at] * 2, words[at][::-1], "mistaken", "9", "2"):
+            yield " ".join([*words[:at], instead, *words[at + 1 :]])
+        yield " ".join([*words[:at], "".join(words[at : at + 2]), *words[at + 2 :]])
+        yield " ".join(words[:at]) + "\n" + " ".join(words[at:])
+
+
+def is_named(line: str, secrets: Secrets) -> bool:
+    """Whether a password is given for the userid of a new account: then it is one."""
+    words = line.split()
+    return words[:1] == ["signup"] and secrets.told_by(" ".join(words[1:2]))
+
+
+def contents(desk: FakeDesk) -> Iterator[bytes]:
+    """All that is stored: what the server has, and the matches."""
+    for key in desk.client.scan_iter():
+        yield key
+        yield desk.client.dump(key) or b""
+    yield from _bytes_in(
+        {name: part for name, part in vars(desk.store).items() if name != "_clock"}
+    )
+
+
+def _bytes_in(value: Any) -> Iterator[bytes]:
+    match value:
+        case bytes():
+            yield value
+        case str():
+            yield value.encode()
+        case dict():
+            yield from _bytes_in([*value.keys(), *value.values()])
+        case msgspec.Struct():
+            yield from _bytes_in(msgspec.structs.astuple(value))
+        case list() | tuple():
+            for part in value:
+                yield from _bytes_in(part)
+
+
+def assert_kept_nowhere(desk: FakeDesk, secrets: Secrets) -> None:
+    kept = list(contents(desk))
+    assert len(kept) > 20
+    for password in (*secrets.right, secrets.new, secrets.wrong):
+        found = [data for data in kept if password.encode().lower() in data.lower()]
+        assert not found
+
+
+def assert_not_logged(caplog: pytest.LogCaptureFixture, secrets: Secrets) -> None:
+    for record in caplog.records:
+        said = [record.getMessage(), repr(record.args), str(record.exc_text)]
+        assert not secrets.told_by("\n".join(said)), record
+
+
+# every line, as it is and mistyped
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_no_password_is_told_kept_or_logged(example, kind, caplog):
+    caplog.set_level(logging.DEBUG)
+    secrets = Secrets(kind)
+    with Office(secrets) as office:
+        lines = set(mistyped(typed(example, secrets), secrets))
+        lines = sorted(line for line in lines if not is_named(line, secrets))
+        assert len(lines) > 50
+        for line in lines:
+            answer = office.language.do(line)
+            assert answer.text
+            assert not secrets.told_by(f"{answer.code} {answer.text}"), (line, answer)
+        assert_kept_nowhere(office.desk, secrets)
+        assert_not_logged(caplog, secrets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_password_is_told_by_the_answer_to_several_commands(kind):
+    secrets = Secrets(kind)
+    with Office(secrets) as office:
+        for example in EXAMPLES:
+            lines = [line for line in mistyped(typed(example, secrets), secrets) if line]
+            lines = [line for line in lines if "\n" not in line and not is_named(line, secrets)]
+            for start in range(0, 150, 50):
+                several = lines[start : start + 50]
+                answer = office.language.do("\n".join(["multiple", *several]))
+                assert f"\n\n{len(several)}: " in answer.page
+                assert not secrets.told_by(answer.text)
+        assert_kept_nowhere(office.desk, secrets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_password_is_told_when_too_many_were_tried(kind):
+    secrets = Secrets(kind)
+    with Office(secrets) as office:
+        office.desk.accounts = Accounts(office.desk.client, CHEAP)
+        codes = set()
+        for name in (NAMES[0], *secrets.right):
+            for _ in range(11):
+                answer = office.language.do(f"messages {name} {secrets.wrong}")
+                assert not secrets.told_by(answer.text)
+                codes.add(answer.code)
+        assert codes == {Code.WRONG_PASSWORD, Code.UNKNOWN_USER, Code.TOO_MANY_ATTEMPTS}
+        assert_kept_nowhere(office.desk, secrets)
+
+
+# what a password must not be taken for
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        ("{} charlotte pow2 move", Code.UNKNOWN_COMMAND, "no command of that name; `help`"),
+        ("benjamin {} pow2 move", Code.UNKNOWN_COMMAND, "no command of that name; `help`"),
+        ("pow2 {} charlotte 1", Code.UNKNOWN_COMMAND, "pow2 has no command of that name; "),
+        ("{} challenge charlotte", Code.UNKNOWN_GAME, "no game of that name; the games are duo"),
+        ("help {}", Code.UNKNOWN_GAME, "no game and no command of that name; "),
+        ("help signup charlotte {}", Code.UNKNOWN_GAME, "no game and no command of that name; "),
+        ("messages {} charlotte", Code.UNKNOWN_USER, "there is no user '...'; `signup userid"),
+        ("pow2 chat 1 {} Good luck", Code.UNKNOWN_USER, "there is no user '...'; `signup userid"),
+        ("pow2 chat {} charlotte Good luck", Code.UNKNOWN_BOARD, "'...' is no board number, such"),
+        ("add charlotte {0} {0}", Code.BAD_ADDRESS, "the password stands in the line twice, so"),
+        ("pow2 move 1 charlotte {0} {0} a1", Code.UNREADABLE_MOVE, "the form is `pow2 move BOARD"),
+        ("signup emilia bronte {}", Code.BAD_ADDRESS, "'...' is no plain mail address; write it"),
+    ],
+)
+def test_a_password_in_a_wrong_place_is_answered_with_the_rule_and_not_with_itself(
+    line, code, sentence
+):
+    secrets = Secrets("Wq3.secret-of-{}")
+    with Office(secrets) as office:
+        answer = office.language.do(line.format(secrets.right[0]))
+        assert answer.code == code
+        assert sentence in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("chalenge charlotte benjamin", "'chalenge'"),
+        ("pow2 confrim 1 charlotte", "'confrim'"),
+        ("xyzzy", "'xyzzy'"),
+        ("halvse challenge charlotte benjamin", "'halvse'"),
+        ("help powerdrian", "'powerdrian'"),
+        ("messages zoe wonderland", "'zoe'"),
+        ("pow2 show one", "'one'"),
+        ("signup emilia haworth emilia@bronte", "'emilia@bronte'"),
+    ],
+)
+def test_a_word_that_can_not_be_a_password_is_named(line, quoted):
+    with Office(Secrets("Wq3.secret-of-{}")) as office:
+        assert quoted in office.language.do(line).sentence
+
+
+# when the server fails
+
+
+class Unplugged(fakeredis.FakeRedis):
+    """A client without a connection, whose errors tell all that was to be sent."""
+
+    def execute_command(self, *args, **_):
+        raise RedisConnectionError(f"Command # 1 {args} caused error: no connection")
+
+
+def unplugged(desk: FakeDesk) -> None:
+    """Let no connection to the server be had."""
+    desk.accounts = Accounts(Unplugged(), CHEAP)
+
+
+def spoilt(desk: FakeDesk) -> None:
+    """Let the server hold something else under every key than it should."""
+    for key in [*desk.client.scan_iter()]:
+        if desk.client.type(key) == b"string":
+            desk.client.delete(key)
+            desk.client.lpush(key, "spoilt")
+        else:
+            desk.client.set(key, "spoilt")
+
+
+@pytest.mark.parametrize("fail", [unplugged, spoilt])
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_no_password_is_told_by_an_error(example, fail, caplog):
+    caplog.set_level(logging.DEBUG)
+    secrets = Secrets("Wq3.secret-of-{}")
+    with Office(secrets) as office:
+        fail(office.desk)
+        lines = [*mistyped(typed(example, secrets), secrets)]
+        failures = [told for line in lines if (told := failure(office, line, secrets))]
+        assert failures
+        assert not [told for told in failures if secrets.told_by(told)]
+        assert_not_logged(caplog, secrets)
+
+
+def failure(office: Office, line: str, secrets: Secrets) -> str:
+    """What a log would show of the error that a line leads to; nothing where it is answered."""
+    try:
+        answer = office.language.do(line)
+    except RedisError as error:
+        return "".join(traceback.format_exception(error))
+    assert not secrets.told_by(answer.text)
+    return ""
