@@ -133,9 +133,11 @@ class _Post:
         if version < spec.version:
             return f"they are of version {version}, and this program's is {spec.version}"
         checkpoint = self._shelf.checkpoint(generation)
-        if version > spec.version or checkpoint is None:
-            # a newer program's, or being replaced at this moment
+        if version > spec.version:
             return ""
+        if checkpoint is None:
+            # unless it has been replaced at this moment
+            return "their checkpoint is gone" if self._shelf.live() == live else ""
         if self.track is None or self.track.generation != generation:
             self.track = Track(self.projection, self._shelf, generation, checkpoint)
         ends = self._store.watermark().ends

@@ -256,7 +256,8 @@ class Shelf:
         while True:
             found: Any = self._client.scan(cursor, match=f"{beginning}*", count=_STEP)
             cursor, names = found
-            yield [name.decode() for name in names]
+            if names:
+                yield [name.decode() for name in names]
             if not cursor:
                 return
 
@@ -271,6 +272,7 @@ def parse_pointer(name: str, value: Any) -> tuple[int, Generation] | None:
 
 def _reaches(one: Checkpoint, other: Checkpoint, ends: Sequence[int]) -> bool:
     """Tell whether one has read what the other has, less what the logs have lost since."""
-    counts = zip(one.counts, other.counts, ends, strict=True)
+    counts = list(zip(one.counts, other.counts, ends, strict=True))
+    lost = any(theirs > end for _, theirs, end in counts)
     far = all(mine >= min(theirs, end) for mine, theirs, end in counts)
-    return far and (one.last >= other.last or other.late)
+    return far and (one.last >= other.last or other.late or lost)

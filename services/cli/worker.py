@@ -20,7 +20,7 @@ SIDE_NICENESS = 5
 
 
 def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands (`command`) or feed projections (`side`) until told to stop.
+    """Decide commands (`worker`) or feed projections (`side`) until told to stop.
 
     Gives the exit code. What ends it otherwise, such as a server that went away, is a line in the
     log like all others.

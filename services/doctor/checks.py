@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from infra.projections.lag import Lag
 from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
 from services.doctor.findings import Finding, Level, bad, note, ok, warn
 
@@ -212,6 +213,50 @@ def _lane(lane: Lane) -> Finding | None:
     return None
 
 
+def _projections(facts: Facts) -> Iterator[Finding]:
+    lags = facts.server.projections if facts.server else ()
+    clock = facts.server.clock if facts.server else 0
+    found = [finding for lag in lags for finding in _projection(lag, clock)]
+    if lags and not found:
+        yield ok("lists", "lists, notices and ratings have everything that was played")
+    yield from found
+
+
+def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
+    name = lag.spec.name
+    for stuck in lag.stuck:
+        yield warn(
+            "lists",
+            f"{name} stop at {stuck.what}, since {_span((clock - stuck.since) // 1000)}: "
+            f"{stuck.error}",
+            "look at the log of `serve`; what is behind it in that shard is not listed, matches go on",
+        )
+    age = 0 if lag.oldest is None else clock - lag.oldest
+    behind = f"{name} are {_count(lag.events, 'event', 'events')} and {_span(age // 1000)} behind"
+    anew = _anew(lag)
+    if anew and lag.building:
+        yield note("lists", f"{name} are being made anew: {anew}")
+    elif anew:
+        newer = lag.version is not None and lag.version > lag.spec.version
+        who = "the newer program reads them" if newer else "the side worker of `serve` does that"
+        yield warn(
+            "lists", f"{name} must be rebuilt: {anew}", f"{who}; else `matchpost rebuild {name}`"
+        )
+    elif age > LATE:
+        yield warn("lists", behind, "look at the log of `serve` for what the side worker says")
+    elif lag.events:
+        yield note("lists", behind)
+
+
+def _anew(lag: Lag) -> str:
+    """Say why a projection must be made anew; empty when it is sound."""
+    if lag.version is None:
+        return "there are none yet" if lag.events else ""
+    if lag.version != lag.spec.version:
+        return f"they are of version {lag.version}, and this program's is {lag.spec.version}"
+    return "an event came that belongs before others" if lag.late else ""
+
+
 def _disk(facts: Facts) -> Iterator[Finding]:
     directory = facts.directory
     # a server elsewhere has its files elsewhere, and they can't be seen from here
@@ -293,6 +338,7 @@ def _bytes(number: int) -> str:
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, _clock, _shape, _workers, _lanes, _inboxes, _entries, _disk, _memory,
+    _server, _owner, _clock, _shape, _workers, _lanes, _inboxes, _entries, _projections,
+    _disk, _memory,
 )  # fmt: skip
 """In the order in which they are told."""

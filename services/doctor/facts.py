@@ -22,6 +22,8 @@ from infra.disk import median_fdatasync
 from infra.durability import DurabilityError, check_version, verify
 from infra.embedded import NotRunningError, socket_url
 from infra.process import is_alive, owner_of
+from infra.projections.lag import Lag, lag
+from infra.projections.specs import SPECS
 from infra.queue import COMMANDS
 from infra.settings import Settings
 from infra.store.port import Shape
@@ -75,6 +77,7 @@ class Server(msgspec.Struct, frozen=True):
     no_shape: str
     """Why there is no shape; empty when there is one."""
     shards: tuple[Shard, ...] = ()
+    projections: tuple[Lag, ...] = ()
 
 
 class Lane(msgspec.Struct, frozen=True):
@@ -198,6 +201,7 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
         shape=shape,
         no_shape=no_shape,
         shards=_shards(client, shape) if shape else (),
+        projections=_projections(client, settings) if shape else (),
     )
 
 
@@ -238,6 +242,11 @@ def _shards(client: redis.Redis, shape: Shape) -> tuple[Shard, ...]:
         Shard(number, waiting, _received(first), aside, max(map(int, tries), default=0))
         for number, (waiting, first, aside, tries) in enumerate(rows)
     )
+
+
+def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
+    store = RedisStore(client, settings.durability)
+    return tuple(lag(store, client, spec) for spec in SPECS)
 
 
 def _received(first: Any) -> int | None:

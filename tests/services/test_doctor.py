@@ -15,12 +15,16 @@ import pytest
 from fakes.bench import Bench
 from fakes.given import ALICE
 from fakes.served import Served, until
+from fakes.side import catch_up
 from redis import Redis
 
 from domain.match.commands import Move
 from infra import keys
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
+from infra.projections.lag import Lag
+from infra.projections.shelf import Shelf, Stuck
+from infra.projections.specs import RATINGS, SPECS
 from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Shape, Submission
@@ -256,6 +260,57 @@ def test_a_clock_that_is_off_is_told(
     assert said(findings, level, words)
 
 
+@pytest.mark.usefixtures("worker")
+def test_lists_that_are_up_to_date_are_well(
+    settings: Settings, redis_client: Redis, tmp_path: Path
+) -> None:
+    bench = Bench(redis_client, tmp_path)
+    bench.start(1, 2, 3)
+    catch_up(bench.store, redis_client)
+    assert found(settings) == []
+    said = [f.what for f in judge(gather(settings)) if f.about == "lists"]
+    assert said == ["lists, notices and ratings have everything that was played"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_lag_of_each_projection_is_told_in_events_and_time(
+    settings: Settings, redis_client: Redis, tmp_path: Path
+) -> None:
+    past = time.time_ns() // 1_000_000 - 90_000
+    bench = Bench(redis_client, tmp_path)
+    catch_up(bench.store, redis_client)
+    bench.store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: past)
+    bench.start(1, 2)
+    findings = found(settings)
+    for spec in SPECS:
+        assert said(findings, Level.WARN, f"{spec.name} are 2 events and (89|90|91) s behind")
+
+
+@pytest.mark.usefixtures("worker")
+def test_lists_that_were_never_made_are_told_once_there_is_something_to_list(
+    settings: Settings, redis_client: Redis, tmp_path: Path
+) -> None:
+    assert found(settings) == []
+    Bench(redis_client, tmp_path).start(1)
+    assert said(found(settings), Level.WARN, "ratings must be rebuilt: there are none yet")
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_leaf_at_which_a_projection_is_stuck_is_told(
+    settings: Settings, redis_client: Redis, tmp_path: Path
+) -> None:
+    bench = Bench(redis_client, tmp_path)
+    bench.start(1)
+    catch_up(bench.store, redis_client)
+    shelf = Shelf(redis_client, SPECS[0])
+    live = shelf.live()
+    assert live is not None
+    stuck = Stuck("leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x")
+    shelf.note_stuck(live[1], "3", stuck)
+    words = "lists stop at leaf 7 of shard 3, since 2 h: ValueError: x"
+    assert said(found(settings), Level.WARN, words)
+
+
 def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) -> None:
     redis_client.hset(keys.SHAPE, "format", "9")
     assert said(found(settings), Level.BAD, "the data has format 9")
@@ -342,3 +397,26 @@ def test_a_directory_that_nobody_serves_is_no_alarm_by_itself() -> None:
     findings = judge(facts)
     assert [f.about for f in findings if f.level > Level.NOTE] == ["server"]
     assert exit_code(facts, findings) == 2
+
+
+LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "words"),
+    [
+        ({"version": 0}, Level.WARN, "must be rebuilt: they are of version 0, and this program's"),
+        ({"version": 99}, Level.WARN, "must be rebuilt: they are of version 99, and this"),
+        ({"late": True}, Level.WARN, "must be rebuilt: an event came that belongs before others"),
+        ({"late": True, "building": True}, Level.NOTE, "ratings are being made anew: an event"),
+        ({"events": 7, "oldest": 999_000}, Level.NOTE, "ratings are 7 events and 1 s behind"),
+        ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
+    ],
+)
+def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, words: str) -> None:
+    lag = msgspec.structs.replace(LAG, **changes)
+    findings = [f for f in judge(with_("server", projections=(lag,))) if f.about == "lists"]
+    (finding,) = findings
+    assert finding.level is level
+    assert re.search(words, finding.what)
+    assert bool(finding.remedy) is (level is Level.WARN)

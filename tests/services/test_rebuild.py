@@ -1,0 +1,224 @@
+"""`matchpost rebuild`: made anew, or proven equal, while people play."""
+
+import re
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from fakes.bench import Bench
+from fakes.given import ALICE, BOB
+from fakes.served import Served, all_play, matches, state_of, until
+from fakes.side import catch_up, contents, settle
+from redis import Redis
+
+from domain.match.commands import Decline, Offer, Resign
+from infra import keys
+from infra.embedded import EmbeddedServer
+from infra.projections.lists import Lists
+from infra.projections.shelf import LINGER_SECONDS, Generation, Shelf
+from infra.projections.specs import LISTS, SPECS
+from infra.settings import Settings
+from services.cli.main import PROJECTIONS
+from services.cli.rebuild import run
+
+
+@pytest.fixture
+def settings(valkey: EmbeddedServer, tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path, redis_url=valkey.url)
+
+
+@pytest.fixture
+def bench(redis_client: Redis, tmp_path: Path) -> Bench:
+    """Some matches, of which some have ended."""
+    made = Bench(redis_client, tmp_path / "seeds")
+    made.start(*range(1, 13))
+    for board in range(1, 13):
+        order = [Resign(), Decline(), Offer(kind="draw")][board % 3]
+        made.send((ALICE, BOB)[board % 2], order, board)
+    made.drain()
+    return made
+
+
+def live(client: Redis) -> Generation:
+    found = Shelf(client, LISTS).live()
+    assert found is not None
+    return found[1]
+
+
+def test_the_names_on_the_command_line_are_those_of_the_projections() -> None:
+    assert tuple(spec.name for spec in SPECS) == PROJECTIONS
+
+
+def test_what_is_rebuilt_is_what_the_side_worker_makes(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catch_up(bench.store, bench.client)
+    before = contents(bench.client)
+    assert run([], check=False, settings=settings) == 0
+    assert contents(bench.client) == before
+    said = capsys.readouterr()
+    assert said.err == ""
+    for name in PROJECTIONS:
+        assert re.search(rf"^{name}: rebuilt from 32 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
+
+
+def test_only_what_is_named_is_rebuilt(bench: Bench, settings: Settings) -> None:
+    side = catch_up(bench.store, bench.client)
+    assert run(["lists", "lists"], check=False, settings=settings) == 0
+    numbers = {spec.name: Shelf(bench.client, spec).live() for spec in SPECS}
+    assert {name for name, at in numbers.items() if at and at[1].number > 1} == {"lists"}
+    # the worker finds the new one when there is something to write
+    bench.start(20)
+    settle(side)
+    assert Lists(bench.client).rows([20]) != [None]
+
+
+def test_nobody_needs_a_side_worker_to_rebuild(bench: Bench, settings: Settings) -> None:
+    assert run([], check=False, settings=settings) == 0
+    made = contents(bench.client)
+    bench.client.delete(*bench.client.keys("{p:*"))
+    catch_up(bench.store, bench.client)
+    assert contents(bench.client) == made
+
+
+def test_what_is_replaced_can_be_read_for_a_while(bench: Bench, settings: Settings) -> None:
+    catch_up(bench.store, bench.client)
+    old = live(bench.client)
+    assert run(["lists"], check=False, settings=settings) == 0
+    assert live(bench.client) != old
+    assert not bench.client.exists(old.mark)
+    assert 0 < bench.client.ttl(old.key("rows")) <= LINGER_SECONDS
+    assert bench.client.ttl(live(bench.client).key("rows")) == -1
+
+
+def test_a_damaged_list_is_found_and_mended(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catch_up(bench.store, bench.client)
+    bench.client.zadd(live(bench.client).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
+    assert run(["lists", "history"], check=True, settings=settings) == 1
+    said = capsys.readouterr().out
+    assert f"lists: differs from what 32 leaves make, first at active:{ALICE.hex()}" in said
+    assert "history: equal to what 32 leaves make" in said
+    assert run(["lists"], check=False, settings=settings) == 0
+    assert run([], check=True, settings=settings) == 0
+
+
+@pytest.mark.parametrize("damage", ["field", "value", "missing", "more", "kind", "list", "score"])
+def test_any_difference_is_found(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    catch_up(bench.store, bench.client)
+    found = Shelf(bench.client, SPECS[-1]).live()
+    assert found is not None
+    players = found[1].key("players:pow2")
+    table = found[1].key("table:pow2")
+    series = found[1].key(f"series:pow2:{ALICE.hex()}")
+    key = {
+        "field": lambda: bench.client.hset(players, "x", "y") and players,
+        "value": lambda: bench.client.hset(players, ALICE.hex(), "y") == 0 and players,
+        "missing": lambda: bench.client.delete(table) and table,
+        "more": lambda: bench.client.set(found[1].key("more"), "x") and found[1].key("more"),
+        "kind": lambda: bench.client.delete(table) and bench.client.set(table, "x") and table,
+        "list": lambda: bench.client.rpush(series, "x") and series,
+        "score": lambda: bench.client.zincrby(table, 1, ALICE.hex()) and table,
+    }[damage]()
+    assert run(["ratings"], check=True, settings=settings) == 1
+    assert f"first at {key.removeprefix(found[1].key(''))}\n" in capsys.readouterr().out
+
+
+def test_a_check_leaves_everything_as_it_was(bench: Bench, settings: Settings) -> None:
+    catch_up(bench.store, bench.client)
+    before = {key: bench.client.dump(key) for key in bench.client.keys("{p:*")}
+    assert run([], check=True, settings=settings) == 0
+    after = {key: bench.client.dump(key) for key in bench.client.keys("{p:*")}
+    counters = {keys.projection(spec.name, "last").encode() for spec in SPECS}
+    assert before.keys() == after.keys()
+    assert {key for key in after if after[key] != before[key]} == counters
+
+
+def test_a_check_compares_with_the_live_one_where_it_stands(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catch_up(bench.store, bench.client)
+    bench.start(20, 21)
+    assert run([], check=True, settings=settings) == 0
+    assert "ratings: equal to what 32 leaves make" in capsys.readouterr().out
+
+
+def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench: Bench, settings: Settings) -> None:
+    del bench
+    with pytest.raises(LookupError, match="lists of version 1 are not there yet; the side worker"):
+        run(["lists"], check=True, settings=settings)
+
+
+def test_without_data_it_says_so(redis_client: Redis, settings: Settings) -> None:
+    del redis_client
+    with pytest.raises(LookupError, match="there is no data yet"):
+        run([], check=False, settings=settings)
+
+
+def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catch_up(bench.store, bench.client)
+    left = Shelf(bench.client, LISTS).begin("killed later", 4)
+    bench.client.hset(left.key("rows"), "1", "x")
+    assert run(["history", "lists"], check=False, settings=settings) == 1
+    assert run(["lists"], check=True, settings=settings) == 1
+    assert capsys.readouterr().err.count("lists are being rebuilt already; wait for that") == 2
+    # the other one that had begun was given up
+    assert run(["history"], check=False, settings=settings) == 0
+    bench.client.delete(keys.projection("lists", "building"))  # as it would be after its time
+    assert run(["lists"], check=False, settings=settings) == 0
+    assert not bench.client.exists(left.mark)
+    assert bench.client.ttl(left.key("rows")) > 0
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_leaf_that_can_not_be_taken_in_is_named(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str], *, check: bool
+) -> None:
+    catch_up(bench.store, bench.client)
+    before = live(bench.client)
+    bench.client.lset(keys.events(2, 6), 1, b"\x98 what is no event")
+    assert run(["lists"], check=check, settings=settings) == 1
+    err = capsys.readouterr().err
+    assert re.match(r"matchpost: lists stop at leaf \d+ of shard 2: ", err)
+    assert live(bench.client) == before
+    assert bench.client.keys("{p:lists}:building") == []
+    assert bench.client.keys(f"{{p:lists}}:{before.number + 1}:*") == []
+
+
+@pytest.mark.slow
+def test_it_works_while_people_play(tmp_path: Path) -> None:
+    with Served(tmp_path / "data") as served:
+        until(lambda: served.run("doctor").returncode == 0)
+        ended = Event()
+        codes: list[int] = []
+
+        def rebuild() -> None:
+            while not ended.is_set():
+                codes.append(served.run("rebuild", "lists", "ratings", "history").returncode)
+                codes.append(served.run("rebuild", "--check").returncode)
+
+        rebuilder = Thread(target=rebuild)
+        rebuilder.start()
+        played = matches(4, 120)
+        _, threads = all_play(served, played)
+        for thread in threads:
+            thread.join()
+        ended.set()
+        rebuilder.join()
+        assert len(codes) >= 2
+        assert set(codes) == {0}
+        with served.client() as client:
+            for start, *_ in played:
+                state = state_of(client, start.match)
+                until(lambda board=start.match, seq=state.seq: seq_of(client, board) == seq)
+        assert served.run("rebuild", "--check").returncode == 0
+
+
+def seq_of(client: Redis, board: int) -> int:
+    (row,) = Lists(client).rows([board])
+    return row.seq if row else 0

@@ -1,0 +1,184 @@
+"""The side worker: makes anew what is missing, old or out of order, and ends when it is told to."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from fakes.given import ALICE
+from fakes.logs import Logs
+from fakes.served import Served, all_play, matches, until
+from fakes.side import catch_up, contents, settle
+from fakes.stories import ended, moved, started
+from redis import Redis
+
+from infra import keys
+from infra.durability import Mode
+from infra.projections.lists import Lists
+from infra.projections.shelf import Shelf
+from infra.projections.specs import LISTS, Spec
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+from workers.projections.lists import ListsProjection
+from workers.side import Side, run
+
+
+class Newer(ListsProjection):
+    """What a later program keeps."""
+
+    spec = Spec("lists", LISTS.version + 1)
+
+
+@pytest.fixture
+def logs() -> Logs:
+    made = Logs()
+    for board in range(1, 9):
+        made.add(board, board, ALICE, started(), moved(1, 0, 1))
+    return made
+
+
+def live(client: Redis) -> tuple[int, int]:
+    """Version and number of what is read."""
+    found = Shelf(client, LISTS).live()
+    assert found is not None
+    return found[0], found[1].number
+
+
+def test_what_an_older_program_kept_is_made_anew(
+    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    catch_up(logs.store, shelf_client, [ListsProjection()])
+    before = contents(shelf_client)
+    catch_up(logs.store, shelf_client, [Newer()])
+    assert live(shelf_client) == (LISTS.version + 1, 2)
+    assert contents(shelf_client).keys() == before.keys()
+    assert "lists are made anew: they are of version 1, and this program's is 2" in caplog.text
+
+
+def test_what_a_newer_program_keeps_is_left_alone(logs: Logs, shelf_client: Redis) -> None:
+    catch_up(logs.store, shelf_client, [Newer()])
+    logs.add(9, 9, ALICE, started())
+    side = Side(logs.store, shelf_client, [ListsProjection()])
+    assert [side.round() for _ in range(3)] == [0, 0, 0]
+    assert live(shelf_client) == (LISTS.version + 1, 1)
+
+
+def test_when_the_logs_have_lost_leaves_everything_is_made_anew(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, ended(0))
+    catch_up(logs.store, shelf_client)
+    logs.shown = 3
+    catch_up(logs.store, shelf_client)
+    (row,) = Lists(shelf_client).rows([1])
+    assert row is not None
+    assert (row.over, row.seq) == (False, 2)
+
+
+def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
+    logs: Logs, shelf_client: Redis, wait_until: Callable[[Callable[[], object]], None]
+) -> None:
+    shelf = Shelf(shelf_client, LISTS)
+    shelf.begin("another", 4)
+    side = Side(logs.store, shelf_client, [ListsProjection()])
+    for _ in range(3):
+        assert side.round() == 0
+    shelf_client.delete(keys.projection("lists", "building"))
+    other = catch_up(logs.store, shelf_client, [ListsProjection()])
+    logs.add(9, 9, ALICE, started())
+
+    def taken_over() -> bool:
+        side.round()
+        return Lists(shelf_client).rows([9]) != [None]
+
+    wait_until(taken_over)
+    settle(other)
+
+
+def test_a_rebuild_that_is_overtaken_is_given_up(
+    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    logs.mark = 0  # nothing can be put in order, so that no ratings come about
+    logs.add(1, 100, ALICE, ended(0))
+    side = Side(logs.store, shelf_client)
+    side.round()
+    names = {key.decode() for key in shelf_client.scan_iter("{p:*}:building")}
+    for name in names:
+        shelf_client.delete(name)
+    for key in shelf_client.scan_iter("{p:*}:*:at"):
+        shelf_client.delete(key)
+    logs.add(2, 100, ALICE, ended(0))
+    logs.mark = 1 << 50
+    settle(side)
+    assert not names or "was overtaken by another" in caplog.text
+    assert contents(shelf_client) == contents_of_a_fresh_start(logs, shelf_client)
+
+
+def contents_of_a_fresh_start(logs: Logs, client: Redis) -> dict[str, object]:
+    client.flushall()
+    catch_up(logs.store, client)
+    return contents(client)
+
+
+def test_it_ends_when_it_is_told_and_listens_until_then(redis_client: Redis) -> None:
+    store = RedisStore(redis_client, Mode.FSYNC)
+    store.create(Shape(shards=4, lanes=1))
+    told: list[bool] = []
+    thread = Thread(target=lambda: run(store, redis_client, lambda: bool(told)))
+    thread.start()
+    told.append(True)
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+# on a whole server
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.slow
+def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(
+    tmp_path: Path,
+) -> None:
+    with Served(tmp_path / "data") as served:
+        _, threads = all_play(served, matches(3, 60))
+        for _ in range(5):
+            until(lambda: served.children("matchpost side"))
+            for pid in served.children("matchpost side"):
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.3)
+        for thread in threads:
+            thread.join()
+        until(lambda: served.run("doctor").returncode == 0)
+        done = served.run("rebuild", "--check")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_an_idle_side_worker_sleeps_and_ends_soon(tmp_path: Path) -> None:
+    with Served(tmp_path / "data") as served:
+        until(lambda: served.run("doctor").returncode == 0)
+        (pid,) = served.children("matchpost side")
+        before = cpu_seconds(pid)
+        time.sleep(3)
+        assert cpu_seconds(pid) - before < 0.1
+        os.kill(pid, signal.SIGTERM)
+        assert until(lambda: pid not in served.children("matchpost side")) < 5
+        assert served.run("do", "signup alice wonderland").returncode == 0
+
+
+@pytest.mark.slow
+def test_what_was_played_is_listed_at_once(tmp_path: Path) -> None:
+    with Served(tmp_path / "data") as served:
+        until(lambda: served.run("doctor").returncode == 0)
+        for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
+            assert served.run("do", line).returncode == 0
+        with served.client() as client:
+            assert until(lambda: Lists(client).rows([1]) != [None]) < 1
