@@ -11,6 +11,7 @@ from typing import Self
 
 import redis
 
+from domain.match.events import AccountId
 from infra.accounts import Accounts
 from infra.clients import make_client
 from infra.drafts import Drafts
@@ -41,7 +42,7 @@ class Composition:
     `listening` is the longest time, in seconds, that a command to RQ's Redis waits in it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part that may be given
         self,
         settings: Settings,
         *,
@@ -50,12 +51,20 @@ class Composition:
         store: Store | None = None,
         accounts: Accounts | None = None,
         post: Sender | None = None,
+        pace: CommandLimit | None = None,
         listening: float = 0.0,
     ) -> None:
         self.settings = settings
         self._listening = listening
         self._closing = ExitStack()
-        given = {"data": data, "queue": queue, "store": store, "accounts": accounts, "post": post}
+        given = {
+            "data": data,
+            "queue": queue,
+            "store": store,
+            "accounts": accounts,
+            "post": post,
+            "pace": pace,
+        }
         if post is not None:  # who hands in the way in answers for the server behind it
             self._verified = True
         # a cached property that has a value is never computed
@@ -164,6 +173,11 @@ class Composition:
     def head_to_head(self) -> HeadToHead:
         """How two players did against each other."""
         return HeadToHead(self.data)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase what is kept of an account beside its record."""
+        self.letters.forget(account)
+        self.tokens.forget(account)
 
     @cached_property
     def scores(self) -> Scores:

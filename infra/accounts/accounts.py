@@ -85,6 +85,24 @@ class Accounts:
         self._store(account, data, change)
         return account
 
+    def change_of(self, account: AccountId, change: Callable[[Account], Account]) -> None:
+        """Change the record of who has proven otherwise who they are; as `change` does it.
+
+        `unknown-user` when the account is no more.
+        """
+        found: Any = self._client.get(keys.account(account))
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, "the account is no more")
+        self._store(account, found, change)
+
+    def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
+        """As `change_addresses`, for who has proven otherwise who they are."""
+        read = read_addresses(addresses)
+        self.change_of(
+            account,
+            lambda a: replace(a, addresses=replaced(a.addresses, read), signed_off=False),
+        )
+
     def change_password(self, name: str, old: str, new: str) -> AccountId:
         """Replace a password; `bad-password` when the new one can't be one."""
         check_password(new)

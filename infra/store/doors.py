@@ -4,6 +4,7 @@ The same scripts and keys as `infra.store.server`; the guarantees are those of `
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from redis import asyncio
 
@@ -42,6 +43,41 @@ class DoorStore:
             for board, command in wanted:
                 pipe.hget(keys.outcomes(self._shard(board), board), command)
             return list(await pipe.execute())
+
+    async def events(self, board: int, start: int) -> list[bytes]:
+        """Give a match's events from the one with sequence number `start` on."""
+        name = keys.events(self._shard(board), board)
+        found: Any = await self._client.lrange(name, start - 1, -1)
+        return list(found)
+
+    async def log_ends(self) -> dict[str, str]:
+        """Give for each shard's log the id of its last entry, to follow from there."""
+        names = [keys.log(shard) for shard in range(self._shape.shards)]
+        async with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.xrevrange(name, count=1)
+            found = await pipe.execute()
+        return {
+            name: last[0][0].decode() if last else "0-0"
+            for name, last in zip(names, found, strict=True)
+        }
+
+    async def follow(self, marks: dict[str, str], block_ms: int) -> list[tuple[int, int]]:
+        """Give board and sequence number of events after `marks`, which are moved on.
+
+        Waits up to `block_ms` for the first.
+        """
+        # redis-py types neither what may be read nor what comes of it
+        streams: Any = marks
+        found: Any = await self._client.xread(streams, block=block_ms)
+        events = []
+        for name, entries in found or []:
+            marks[name.decode()] = entries[-1][0].decode()
+            for _, fields in entries:
+                if b"e" in fields:
+                    board, seq = fields[b"e"].split(b":")
+                    events.append((int(board), int(seq)))
+        return events
 
     def _shard(self, board: int) -> int:
         return keys.shard_of(board, self._shape.shards)

@@ -11,8 +11,10 @@ from infra.queue import wake
 from infra.store.doors import DoorStore
 from infra.tokens import AsyncTokens, Token
 from services.api.batches import Batches
-from services.api.post import AsyncPost
+from services.api.following import Follower
+from services.api.post import AsyncPost, ThreadPost
 from services.compose import Composition
+from services.language import Language
 
 DOOR: Final = "api"
 """Its name is part of each command id: keys of different doors don't meet."""
@@ -28,10 +30,28 @@ class Hand:
     """
 
     def __init__(
-        self, parts: Composition, post: AsyncPost, store: DoorStore, tokens: AsyncTokens
+        self,
+        parts: Composition,
+        post: AsyncPost,
+        store: DoorStore,
+        tokens: AsyncTokens,
+        follower: Follower,
     ) -> None:
         self.parts = parts
         self.post = post
+        self.store = store
+        self.follower = follower
+        self.desk = Composition(
+            parts.settings,
+            data=parts.data,
+            queue=parts.queue,
+            store=parts.store,
+            accounts=parts.accounts,
+            pace=parts.pace,
+            post=ThreadPost(post),
+        )
+        """For threads: all of it, also its `post` and its `language`."""
+        self.language = Language(self.desk, DOOR)
         self._snapshots = Batches(store.snapshots)
         self._tokens = Batches(tokens.check)
 
@@ -54,5 +74,5 @@ async def open_hand(parts: Composition) -> AsyncIterator[Hand]:
     ):
         store = DoorStore(data, parts.store.shape(), parts.settings.queue_cap)
         lanes = AsyncLanes(queue, lambda lane: wake(parts.queue, lane))
-        async with AsyncPost(store, lanes, data) as post:
-            yield Hand(parts, post, store, AsyncTokens(data))
+        async with AsyncPost(store, lanes, data) as post, Follower(store) as follower:
+            yield Hand(parts, post, store, AsyncTokens(data), follower)

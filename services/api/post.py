@@ -1,9 +1,9 @@
 """The way in for commands from an event loop; `services.post` is the one for threads."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 from uuid import uuid4
 
 from redis import asyncio as aredis
@@ -25,6 +25,8 @@ LOOK_SECONDS: Final = 1.0
 
 _LISTEN_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 0.2
+
+Answer = TypeVar("Answer")
 
 Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
 
@@ -67,13 +69,11 @@ class AsyncPost:
         As `services.post.Post.send`: raises `Refusal` when it was not taken, `Pending` when there
         is no outcome in time.
         """
-        payload = commands.encode(sent)
-        digest = commands.digest(payload)
+        submission = self._submission(sent, ply)
+        digest = submission.digest
         future = self._expect(sent)
         try:
-            answer = await self._submitting.get(
-                Submission(sent.match, sent.id, digest, payload, sent.actor, ply, self._door)
-            )
+            answer = await self._submitting.get(submission)
             if isinstance(answer, Turned):
                 raise Refusal(Code(answer.code), TURNED[Code(answer.code)])
             if isinstance(answer, Known):
@@ -84,6 +84,16 @@ class AsyncPost:
         finally:
             self._forget(sent, future)
         return own(parse(stored), digest)
+
+    async def hand_in(self, sents: Sequence[Sent]) -> None:
+        """Hand commands in whose outcomes nobody waits for. Repeating it is harmless."""
+        submissions = [self._submission(sent, 0) for sent in sents]
+        await asyncio.gather(*map(self._submitting.get, submissions))
+
+    def _submission(self, sent: Sent, ply: int) -> Submission:
+        payload = commands.encode(sent)
+        digest = commands.digest(payload)
+        return Submission(sent.match, sent.id, digest, payload, sent.actor, ply, self._door)
 
     def _expect(self, sent: Sent) -> asyncio.Future[bytes]:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -138,3 +148,22 @@ class AsyncPost:
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:
                     self._tell(command, stored)
+
+
+class ThreadPost:
+    """The same way in, for code that runs in a thread beside the loop."""
+
+    def __init__(self, post: AsyncPost) -> None:
+        self._post = post
+        self._loop = asyncio.get_running_loop()
+
+    def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
+        """Hand a command in and give its outcome; see `AsyncPost.send`."""
+        return self._wait(self._post.send(sent, ply, seconds))
+
+    def hand_in(self, commands: Sequence[Sent]) -> None:
+        """Hand commands in whose outcomes nobody waits for."""
+        self._wait(self._post.hand_in(commands))
+
+    def _wait(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

@@ -100,6 +100,10 @@ class Desk(Protocol):
         """The way in for commands."""
         ...
 
+    def forget(self, account: AccountId) -> None:
+        """Erase what is kept of an account beside its record; doing it twice is harmless."""
+        ...
+
     def ready(self) -> None:
         """Make sure that what is written is kept as promised; `DurabilityError` when it can't be."""
         ...

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.accounts import Account
+from infra.accounts import Account, read_address
 from services.language.answer import Answer
 from services.language.desk import Call
 
@@ -27,6 +27,11 @@ def read_language(text: str) -> str:
     return "" if code == "en" else code
 
 
+def read_notify(text: str) -> str:
+    """Give a time for mail; `bad-option` for what is none."""
+    return _read_choice(text, NOTICES, "time for mail")
+
+
 def _read_choice(text: str, known: dict[str, str], what: str) -> str:
     if text.lower() not in known:
         choices = " or ".join(f"{code} ({meaning})" for code, meaning in known.items())
@@ -36,9 +41,22 @@ def _read_choice(text: str, known: dict[str, str], what: str) -> str:
 
 def signup(call: Call) -> Answer:
     """Make an account."""
+    _check_password(call)
     call.desk.ready()
     account = call.desk.accounts.signup(*call.sender, call.line.all("address"))
     return Answer(f"welcome, {_name(call, account)}; `help` lists what you can do")
+
+
+def _check_password(call: Call) -> None:
+    """Refuse a mail address in the password's place: a word before it was forgotten."""
+    try:
+        read_address(call.line.get("password"))
+    except Refusal:
+        return
+    raise Refusal(
+        Code.BAD_PASSWORD,
+        f"a mail address stands in the place of the password; the form is `{call.form}`",
+    )
 
 
 def change_password(call: Call) -> Answer:
@@ -80,7 +98,7 @@ def set_preference(call: Call) -> Answer:
 
 
 def _set_notify(call: Call) -> Answer:
-    when = _read_choice(call.line.get("value"), NOTICES, "time for mail")
+    when = read_notify(call.line.get("value"))
     account = call.desk.accounts.change(
         *call.sender, lambda record: replace(record, notify=when, signed_off=False)
     )
@@ -122,7 +140,7 @@ def signoff(call: Call) -> Answer:
 def delete(call: Call) -> Answer:
     """Erase an account and all personal data."""
     call.desk.ready()
-    call.desk.accounts.delete(*call.sender, call.desk.letters.forget)
+    call.desk.accounts.delete(*call.sender, call.desk.forget)
     return Answer(
         "the account and all that was personal in it are erased; matches go on under "
         "`a former player`, and are lost on time where they wait for a move of yours"

@@ -11,18 +11,19 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
 from domain.match import commands
-from domain.match.commands import Command, Decline, Move, Offer, Resign, Resume, Sent, Start
+from domain.match.commands import Command, Decline, Move, Offer, Resign, Resume, Sent
 from domain.match.decide import OFFER_KINDS, read_move, seat_of
 from domain.match.events import CommandId, Envelope, MatchStarted, command_id, decode
 from domain.match.record import refold
 from domain.match.state import MatchState
-from domain.rules import AnyRules, pinned, rules_id
+from domain.rules import AnyRules, pinned
 from infra.outcomes import Outcome
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, present
 from services.language.desk import Call
 from services.language.parsing import Line
 from services.language.reading import read_board, split_ply
+from services.language.starting import check_players, start_command
 from services.language.telling import Scene, tell
 from services.language.terms import read_agreed, read_draw
 from services.language.vacations import absences
@@ -34,36 +35,16 @@ def challenge(call: Call) -> Answer:
     """Start a match; on this door it is the first player who asks for it."""
     names, flags = call.line.all("userid"), call.line.all("flag")
     rules = call.rules
-    ours = read_agreed([flag for flag in flags if flag.startswith("--")], len(names))
-    options = rules.read_options([flag for flag in flags if not flag.startswith("--")])
-    _check_players(rules, names)
-    if ours.draws and not rules.needs_draw(options, len(names)):
-        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
-    seats = tuple(call.desk.accounts.id_of(name) for name in names)
+    agreed = read_agreed([flag for flag in flags if flag.startswith("--")], len(names))
+    of_game = [flag for flag in flags if not flag.startswith("--")]
+    rules.read_options(of_game)
+    check_players(rules, [name.lower() for name in names])
+    seats = [call.desk.accounts.id_of(name) for name in names]
     command = command_id(call.door, seats[0], call.key)
-    start = Start(
-        rules=rules_id(rules),
-        options=rules.write_options(options),
-        seats=seats,
-        text=entropy_text(command, ours.word) if rules.needs_draw(options, len(names)) else b"",
-        gather=ours.gather,
-        terms=ours.terms,
-    )
+    start = start_command(rules, of_game, agreed, seats, command)
     call.desk.ready()  # before a number is given to what could not be sent
     board = call.desk.store.allocate(command)
     return deliver(call, Sent(board, command, seats[0], start), 0)
-
-
-def _check_players(rules: AnyRules, names: Sequence[str]) -> None:
-    if len(names) not in rules.players:
-        counts = " or ".join(str(count) for count in rules.players)
-        raise Refusal(
-            Code.BAD_PLAYERS,
-            f"{rules.title} is played by {counts}, not by {len(names)}; "
-            "an option begins with a hyphen",
-        )
-    if len({name.lower() for name in names}) != len(names):
-        raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
 
 
 def move(call: Call) -> Answer:

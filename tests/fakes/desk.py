@@ -8,6 +8,7 @@ import fakeredis
 from argon2 import PasswordHasher
 
 from fakes.side import catch_up
+from domain.match.events import AccountId
 from infra.accounts import Accounts
 from infra.drafts import Drafts
 from infra.lanes import Lanes
@@ -84,6 +85,10 @@ class FakeDesk:
         """How two players did against each other, up to now."""
         catch_up(self.store, self.client)
         return HeadToHead(self.client)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase what is kept of an account beside its record."""
+        self.letters.forget(account)
 
     def ready(self) -> None:
         """Promise what is not kept."""

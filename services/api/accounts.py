@@ -1,0 +1,229 @@
+"""Accounts and their tokens."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import delete, get, patch, post, put
+from litestar.params import Parameter
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import current
+from infra.accounts import Profile
+from infra.tokens import USUAL_DAYS, Scope, Token
+from services.api.callers import Caller
+from services.api.hand import Hand
+from services.language.people import read_language, read_notify
+
+Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
+Password = Annotated[str, msgspec.Meta(max_length=200, examples=["wonderland"])]
+MailAddress = Annotated[str, msgspec.Meta(max_length=254, examples=["alice@example.org"])]
+Addresses = Annotated[tuple[MailAddress, ...], msgspec.Meta(max_length=5)]
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a request asks for; unknown fields are refused."""
+
+
+class Signup(Asked, frozen=True):
+    """A new account."""
+
+    userid: Userid
+    password: Password
+    addresses: Addresses = ()
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A mail address of an account."""
+
+    address: str
+    verified: bool
+
+
+class Own(msgspec.Struct, frozen=True):
+    """An account as its owner sees it."""
+
+    userid: str
+    created: int
+    """Milliseconds since 1970."""
+    language: str
+    """In which help is given."""
+    notify: str
+    """When mail is sent: `move`, `daily` or `none`."""
+    signed_off: bool
+    addresses: tuple[Address, ...]
+    displays: dict[str, str]
+    """How games are drawn as text, where that is not the game's first display."""
+    arbiter: bool
+
+
+class Preferences(Asked, frozen=True):
+    """What is to be changed; what is left out stays."""
+
+    language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
+    notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
+    displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
+
+
+class NewPassword(Asked, frozen=True):
+    """A change of the password."""
+
+    old: Password
+    new: Password
+
+
+class Confirmed(Asked, frozen=True):
+    """A password, where a token is not enough."""
+
+    password: Password
+
+
+class NewAddresses(Asked, frozen=True):
+    """The mail addresses an account is to have, and no others."""
+
+    addresses: Addresses
+
+
+class NewToken(Asked, frozen=True):
+    """A token that is asked for."""
+
+    userid: Userid
+    password: Password
+    label: Annotated[str, msgspec.Meta(min_length=1, max_length=60, examples=["my bot"])]
+    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)]
+    days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
+    """How long it lasts; null for until it is revoked."""
+
+
+class ShownToken(msgspec.Struct, frozen=True):
+    """A token, without its text."""
+
+    id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created: int
+    last_used: int | None
+    """The day on which it was last used, ms; null for never."""
+    expires: int | None
+
+
+class IssuedToken(msgspec.Struct, frozen=True):
+    """A new token; its text is shown this once."""
+
+    token: str
+    id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created: int
+    expires: int | None
+
+
+@post("/api/accounts", sync_to_thread=True, summary="Sign up")
+def sign_up(data: Signup, hand: Hand) -> Own:
+    """Make an account."""
+    accounts = hand.parts.accounts
+    account = accounts.signup(data.userid, data.password, data.addresses)
+    return _own(_profile(hand, account))
+
+
+@get("/api/account", sync_to_thread=True, summary="The own account")
+def show_account(hand: Hand, caller: Caller) -> Own:
+    """Give the account that the token is of."""
+    return _own(_profile(hand, caller.need(Scope.READ)))
+
+
+@patch("/api/account", sync_to_thread=True, summary="Change preferences")
+def change_account(data: Preferences, hand: Hand, caller: Caller) -> Own:
+    """Change the language of help, when mail is sent, and how boards are drawn as text."""
+    changes: dict[str, object] = {}
+    if data.language is not None:
+        changes["language"] = read_language(data.language)
+    if data.notify is not None:
+        changes |= {"notify": read_notify(data.notify), "signed_off": False}
+    if data.displays is not None:
+        changes["displays"] = tuple(_display(*pair) for pair in sorted(data.displays.items()))
+    account = caller.need(Scope.ACCOUNT)
+    hand.parts.accounts.change_of(account, lambda record: replace(record, **changes))
+    return _own(_profile(hand, account))
+
+
+def _display(game: str, display: str) -> tuple[str, str]:
+    known = current(game).displays
+    if display not in known:
+        raise Refusal(
+            Code.BAD_OPTION, f"{game} has no display {display[:24]!r}; it is {' or '.join(known)}"
+        )
+    return game, display
+
+
+@put("/api/account/addresses", sync_to_thread=True, summary="Replace the mail addresses")
+def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> Own:
+    """Give the account these mail addresses and no others."""
+    account = caller.need(Scope.ACCOUNT)
+    hand.parts.accounts.change_addresses_of(account, data.addresses)
+    return _own(_profile(hand, account))
+
+
+@post("/api/account/password", status_code=204, sync_to_thread=True, summary="Change the password")
+def change_password(data: NewPassword, hand: Hand, caller: Caller) -> None:
+    """Replace the password; tokens stay good."""
+    name = _profile(hand, caller.need(Scope.ACCOUNT)).name
+    hand.parts.accounts.change_password(name, data.old, data.new)
+
+
+@post("/api/account/deletion", status_code=204, sync_to_thread=True, summary="Erase the account")
+def delete_account(data: Confirmed, hand: Hand, caller: Caller) -> None:
+    """Erase the account and all personal data, for good; matches stay."""
+    name = _profile(hand, caller.need(Scope.ACCOUNT)).name
+    hand.parts.accounts.delete(name, data.password, hand.parts.forget)
+
+
+@post("/api/tokens", sync_to_thread=True, summary="Make a token")
+def make_token(data: NewToken, hand: Hand) -> IssuedToken:
+    """Give a new token for a userid and its password."""
+    account = hand.parts.accounts.verify(data.userid, data.password)
+    made = hand.parts.tokens.issue(account, data.label, data.scopes, data.days)
+    return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
+
+
+@get("/api/tokens", sync_to_thread=True, summary="List the own tokens")
+def list_tokens(hand: Hand, caller: Caller) -> list[ShownToken]:
+    """Give the account's tokens, the newest first."""
+    return [_shown(token) for token in hand.parts.tokens.list_of(caller.need(Scope.ACCOUNT))]
+
+
+@delete("/api/tokens/{id_:str}", sync_to_thread=True, summary="Revoke a token")
+def revoke_token(
+    id_: Annotated[str, Parameter(pattern="^[0-9a-f]{16}$")], hand: Hand, caller: Caller
+) -> None:
+    """End a token, at once and everywhere."""
+    account = caller.account if id_ == caller.token.id else caller.need(Scope.ACCOUNT)
+    if not hand.parts.tokens.revoke(account, id_):
+        raise Refusal(Code.NOT_FOUND, "you have no token of this id")
+
+
+def _shown(token: Token) -> ShownToken:
+    return ShownToken(
+        token.id, token.label, token.scopes, token.created, token.last_used, token.expires
+    )
+
+
+def _profile(hand: Hand, account: AccountId) -> Profile:
+    found = hand.parts.accounts.record_of(account)
+    if found is None:
+        raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
+    return found
+
+
+def _own(profile: Profile) -> Own:
+    return Own(
+        userid=profile.name,
+        created=profile.created,
+        language=profile.language or "en",
+        notify=profile.notify,
+        signed_off=profile.signed_off,
+        addresses=tuple(Address(a.address, a.verified) for a in profile.addresses),
+        displays=dict(profile.displays),
+        arbiter=profile.arbiter,
+    )
