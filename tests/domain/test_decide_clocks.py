@@ -98,6 +98,18 @@ def test_a_reminder_that_was_held_up_until_the_flag_falls_is_not_sent() -> None:
     match.holds()
 
 
+def test_a_reminder_and_a_vacation_leave_a_proposal_standing() -> None:
+    match = two()
+    match.do(BOB, Offer(kind="draw"))
+    match.do(THE_SERVER, Nag(), NAG)
+    match.do(ALICE, Away(until=FLAG), NAG)
+    match.do(ALICE, Return(until=FLAG), NAG)
+    assert match.do(ALICE, Answer(accept=True), NAG)[-1] == Ended(
+        winners=(0, 1), reason="agreement"
+    )
+    match.holds()
+
+
 @pytest.mark.parametrize("words", ["--nagtime=0 --days=3", "--nagtime=3 --days=3", "--days=3"])
 def test_where_no_reminder_comes_before_the_flag_none_is_sent(words: str) -> None:
     match = two(*words.split())
@@ -288,6 +300,7 @@ def test_a_command_received_before_the_last_event_counts_as_received_with_it() -
     match.play("a13-c11", at=BEGIN)
     assert match.state.at == BEGIN + DAY
     assert due(match.state) == BEGIN + 4 * DAY
+    assert match.refuses(ALICE, Away(until=BEGIN + DAY), BEGIN) == Code.TOO_LATE
     match.holds()
 
 
