@@ -36,15 +36,19 @@ EXAMPLES = [
     if not block.startswith("multiple") and parse(example).has("password")
 ]
 
+SHAPES = {
+    "plain": "Wq3.secret-of-{}",
+    "like a userid": "Zyxwvu_named-{}",
+    "like a board": "17secrets.of.{}",
+    "like an option": "-Wq3=secret-of-{}",
+    "like a ply": "#0Wq3#secret#{}",
+    "in need of quotes": 'it\'s-"{}"\\secret',
+    "beyond ASCII": "ключ-к-сердцу-{}",
+    "long": "{}" + "Wq3long." * 15,
+}
 KINDS = [
-    pytest.param("Wq3.secret-of-{}", id="plain"),
-    pytest.param("Zyxwvu_named-{}", id="like a userid"),
-    pytest.param("17secrets.of.{}", id="like a board"),
-    pytest.param("-Wq3=secret-of-{}", id="like an option"),
-    pytest.param("#0Wq3#secret#{}", id="like a ply"),
-    pytest.param('it\'s-"{}"\\secret', id="in need of quotes"),
-    pytest.param("ключ-к-сердцу-{}", id="beyond ASCII"),
-    pytest.param("{}" + "Wq3long." * 15, id="long"),
+    pytest.param(shape, id=name, marks=() if name == "plain" else pytest.mark.slow)
+    for name, shape in SHAPES.items()
 ]
 
 NAMES = ("charlotte", "benjamin")
@@ -111,7 +115,7 @@ def mistyped(line: str, secrets: Secrets) -> Iterator[str]:
     yield from (line, line.upper().replace(secrets.right[0].upper(), secrets.right[0]))
     for one, other in itertools.permutations((*secrets.right, secrets.wrong, secrets.new), 2):
         yield line.replace(one, other)
-    for number in (1, 2, 3):  # words too few
+    for number in (1, 2):  # words too few
         for out in itertools.combinations(places, number):
             yield " ".join(word for at, word in enumerate(words) if at not in out)
     for at in range(len(words) + 1):  # words too many
@@ -200,7 +204,7 @@ def test_no_password_is_told_by_the_answer_to_several_commands(kind):
         for example in EXAMPLES:
             lines = [line for line in mistyped(typed(example, secrets), secrets) if line]
             lines = [line for line in lines if "\n" not in line and not is_named(line, secrets)]
-            for start in range(0, 150, 50):
+            for start in range(0, min(len(lines), 150), 50):
                 several = lines[start : start + 50]
                 answer = office.language.do("\n".join(["multiple", *several]))
                 assert f"\n\n{len(several)}: " in answer.page
