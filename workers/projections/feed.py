@@ -171,7 +171,7 @@ class Feed:
             # the leaf before was stuck, or somebody else has been here
             if track.gone or leaf.shard in track.blocked or leaf.index != start[leaf.shard]:
                 continue
-            self._fold(tracks, Chunk(start, (leaf,)))
+            self._fold(tracks, Chunk.of(start, (leaf,)))
 
     def _change(self, tracks: Sequence[Track], chunk: Chunk) -> None:
         """Fold a chunk into each track and write it."""
@@ -298,6 +298,8 @@ def _is_complete(track: Track, until: Checkpoint | None) -> bool:
 
 def _went_on(track: Track, chunk: Chunk) -> set[str]:
     """Give the shards that were stuck and are not any more."""
+    if not track.noted:
+        return set()
     return {str(leaf.shard) for leaf in chunk.leaves} & track.noted
 
 

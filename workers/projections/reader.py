@@ -8,7 +8,7 @@ and whoever moves those to an archive has to keep them as readable as the log it
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 from redis.exceptions import ResponseError
@@ -58,17 +58,21 @@ class Chunk(msgspec.Struct, frozen=True):
     """Some leaves that follow a checkpoint, those of each shard in order."""
 
     start: tuple[int, ...]
+    counts: tuple[int, ...]
+    """How many leaves of each shard's log are in after it."""
     leaves: tuple[Leaf, ...]
     unreadable: tuple[Unreadable, ...] = ()
     """Of each shard where there is one, the first; what follows it is not read."""
 
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """How many leaves of each shard's log are in after it."""
-        counts = list(self.start)
-        for leaf in self.leaves:
+    @classmethod
+    def of(
+        cls, start: tuple[int, ...], leaves: Sequence[Leaf], unreadable: Sequence[Unreadable] = ()
+    ) -> Self:
+        """Put a chunk together."""
+        counts = list(start)
+        for leaf in leaves:
             counts[leaf.shard] = leaf.index + 1
-        return tuple(counts)
+        return cls(start, tuple(counts), tuple(leaves), tuple(unreadable))
 
     @property
     def facts(self) -> list[Fact]:
@@ -113,7 +117,7 @@ class Reader:
                     unreadable.append(leaf)
                 else:
                     leaves.append(leaf)
-        return Chunk(start, tuple(leaves), tuple(unreadable))
+        return Chunk.of(start, leaves, unreadable)
 
     def _leaves(self, shard: int, start: int, count: int) -> Iterator[Leaf | Unreadable]:
         """Give leaves up to the first that can't be read."""

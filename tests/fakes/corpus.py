@@ -1,0 +1,104 @@
+"""A server's life by chance: matches of all kinds, each command decided and committed for real."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from domain.clocks.terms import Terms
+from domain.fairness import entropy_text
+from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Start
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState, position_of
+from domain.rules import pinned
+from fakes.bench import Bench
+
+GAMES = (
+    ("torere/1", 2),
+    ("line/1", 2),
+    ("pow2/1", 2),
+    ("halves/1", 2),
+    ("halves/1", 3),
+    ("powerdrain/1", 2),
+    ("one/1", 1),
+    ("jump/1", 1),
+)
+DRAWN = ("halves/1", "powerdrain/1")
+
+Action = tuple[bytes, Command]
+
+
+class Corpus:
+    """Players by chance, on a bench; the same seed gives the same commands."""
+
+    def __init__(self, bench: Bench, seed: int = 1, players: int = 30, matches: int = 120) -> None:
+        self._bench = bench
+        self._chance = random.Random(seed)
+        self._players = [b"player%02d" % number for number in range(players)]
+        self._most = matches
+        self._boards: list[int] = []
+        self._last = 0
+        self.commands: Counter[str] = Counter()
+
+    def step(self) -> None:
+        """Give one command in each of the matches that go on, and have all decided together."""
+        for board, state in self._going_on():
+            self._send(board, *self._action(state))
+        for _ in range(min(20, self._most - len(self._boards))):
+            self._last += 1
+            self._boards.append(self._last)
+            self._send(self._last, *self._challenge())
+        self._bench.drain()
+
+    def leaves(self) -> int:
+        """Count the leaves of all logs."""
+        return sum(self._bench.store.watermark().ends)
+
+    def _send(self, board: int, actor: bytes, command: Command) -> None:
+        self.commands[type(command).__name__.lower()] += 1
+        self._bench.send(actor, command, board)
+
+    def _going_on(self) -> Iterator[tuple[int, MatchState]]:
+        found = self._bench.store.snapshots(self._boards)
+        states = [unpack_snapshot(data).state for data in found]
+        pairs = list(zip(self._boards, states, strict=True))
+        self._boards = [board for board, state in pairs if state.started and not state.over]
+        return (pair for pair in pairs if pair[0] in set(self._boards))
+
+    def _challenge(self) -> Action:
+        rules, count = self._chance.choice(GAMES)
+        seats = tuple(self._chance.sample(self._players, count))
+        gather = rules in DRAWN and self._chance.random() < 0.3
+        terms = Terms(rated=self._chance.random() < 0.8)
+        text = entropy_text(bytes(16), "word") if gather else b""
+        start = Start(rules=rules, options=(), seats=seats, gather=gather, terms=terms, text=text)
+        return seats[0], start
+
+    def _action(self, state: MatchState) -> Action:
+        """Choose what somebody does next; now and then what is refused."""
+        chance = self._chance
+        if state.gathering:
+            waited = [seat for seat, text in enumerate(state.texts) if text is None]
+            return state.seats[chance.choice(waited)], Answer(accept=chance.random() < 0.9)
+        if state.offer is not None and chance.random() < 0.5:
+            others = [seat for seat in state.seats_in if seat != state.offer.seat]
+            return state.seats[chance.choice(others)], Answer(accept=chance.random() < 0.5)
+        odd = self._odd()
+        if odd is not None:
+            return state.seats[chance.choice(state.seats_in)], odd
+        assert state.next is not None
+        return state.seats[state.next], Move(text=self._move(state))
+
+    def _odd(self) -> Command | None:
+        """Choose something that is no move of who is to move, one time in ten."""
+        kind = self._chance.choice(("draw", "undo", "abort", "pause"))
+        text = self._chance.choice(("a1", "done", "what is no move"))
+        odd = (Resign(), Offer(kind=kind), Move(text=text), Decline())
+        nothing = 0.9
+        return self._chance.choices([None, *odd], [nothing, 0.03, 0.03, 0.03, 0.01])[0]
+
+    def _move(self, state: MatchState) -> str:
+        rules = pinned(state.rules)
+        if len(state.seats) == 1 and self._chance.random() < 0.1:
+            return "done"
+        return str(self._chance.choice(list(islice(rules.legal_moves(position_of(state)), 6))))
