@@ -1,4 +1,4 @@
-"""Positions as text, for terminals and mail: one drawer a game."""
+"""Positions as text, for terminals and mail, and as SVG: one drawer and one painter a game."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -9,11 +9,13 @@ from domain.drawing.halves import draw_halves
 from domain.drawing.kadon import draw_goliath, draw_line, draw_pow2
 from domain.drawing.powerdrain import draw_powerdrain
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
+from domain.drawing.svg import draw_svg
+from domain.drawing.svg_style import STYLE
 from domain.drawing.torere import draw_torere
 from domain.errors import Code, Refusal
 from domain.rules.api import AnyRules
 
-__all__ = ["draw_text"]
+__all__ = ["STYLE", "draw_svg", "draw_text"]
 
 _DRAWERS: Final[Mapping[str, Callable[[Mapping[str, Any], str], str]]] = {
     "goliath": draw_goliath,
