@@ -8,12 +8,13 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, cast, get_type_hints
+from typing import Annotated, Any, Final, Literal, cast, get_type_hints
 
 import msgspec
 
 from infra.clients import SCHEMES, check_url, shown_url
 from infra.durability import Mode
+from infra.mail.route import read_route
 
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 """Names the TOML file to read instead of `matchpost.toml` in the data directory."""
@@ -23,6 +24,20 @@ FILE_NAME: Final = "matchpost.toml"
 _ServerUrl = Annotated[str, msgspec.Meta(pattern="^(" + "|".join(SCHEMES) + ")")]
 _Listening = Annotated[str, msgspec.Meta(pattern=r"^(off|.+:[0-9]{1,5})$")]
 _URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
+_Domain = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\Z",
+        max_length=253,
+    ),
+]
+
+_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
+    "redis_url": check_url,
+    "queue_url": check_url,
+    "relay": read_route,
+}
+"""Settings that may hold a password and are never shown whole, each with what reads it."""
 
 
 class SettingsError(Exception):
@@ -150,6 +165,65 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 300
 
+    smtp: Annotated[
+        _Listening,
+        _about(
+            "MATCHPOST_SMTP",
+            "an address such as 127.0.0.1:2525, or off",
+            "Where mail is taken by SMTP; `off` takes none there. Meant for this machine, behind "
+            "a mail server that faces the world.",
+            "`off`",
+        ),
+    ] = "off"
+    lmtp: Annotated[
+        Path | None,
+        _about(
+            "MATCHPOST_LMTP",
+            "the path of a socket",
+            "The unix socket on which mail is taken by LMTP.",
+            "none",
+        ),
+    ] = None
+    relay: Annotated[
+        str | None,
+        _about(
+            "MATCHPOST_RELAY",
+            "a URL such as smtp://127.0.0.1:25 or smtps://user:password@mail.example.org",
+            "The mail server that takes outgoing mail: `smtp://`, with STARTTLS where it is "
+            "offered, or `smtps://`, with a login if one is named. Without it no mail is sent.",
+            "none",
+        ),
+    ] = None
+    mail_domain: Annotated[
+        _Domain,
+        _about(
+            "MATCHPOST_MAIL_DOMAIN",
+            "a domain such as play.example.org",
+            "What stands after the @ in the server's addresses.",
+            "`localhost`",
+        ),
+    ] = "localhost"
+    mail_key: Annotated[
+        Path | None,
+        _about(
+            "MATCHPOST_MAIL_KEY",
+            "the path of a file",
+            "The secret that the addresses of matches are made with; made by chance when it is not "
+            "there. Back it up, share it among processes on several machines, and let nobody read "
+            "it: who has it can play for everybody.",
+            "`mail-key` in the data directory",
+        ),
+    ] = None
+    mail_passwords: Annotated[
+        Literal["on", "off"],
+        _about(
+            "MATCHPOST_MAIL_PASSWORDS",
+            "on or off",
+            "Whether a line with userid and password is accepted in a mail.",
+            "`on`",
+        ),
+    ] = "on"
+
     def environment(self) -> dict[str, str]:
         """Give the variables that make a child process read these same settings."""
         values = {row.env: getattr(self, row.name) for row in table()}
@@ -158,7 +232,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __repr__(self) -> str:
         """Show the settings without the passwords in the URLs."""
         shown = {row.name: getattr(self, row.name) for row in table()}
-        for name in ("redis_url", "queue_url"):
+        for name in _CHECKS:
             shown[name] = shown[name] and shown_url(shown[name])
         return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
@@ -251,11 +325,11 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     row = _TABLE[name]
     try:
         checked = _CONVERT[name](value, strict)
-        if isinstance(checked, str) and name.endswith("_url"):
-            check_url(checked)
+        if isinstance(checked, str) and name in _CHECKS:
+            _CHECKS[name](checked)
     except msgspec.ValidationError as error:
         # a URL may hold a password, so it is not repeated
-        got = "" if name.endswith("_url") else f", not {value!r}"
+        got = "" if name in _CHECKS else f", not {value!r}"
         raise SettingsError(f"{source} must be {row.expected}{got}") from error
     except ValueError as error:
         raise SettingsError(f"{source} is unusable: {error}") from error

@@ -19,6 +19,12 @@ SETTINGS: Final[Mapping[str, str]] = {
     "seeds": "where the workers keep the secrets that draws come from",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may give",
+    "smtp": "where mail is taken by SMTP: host:port, or off",
+    "lmtp": "the unix socket on which mail is taken by LMTP",
+    "relay": "the mail server that takes outgoing mail: an smtp:// or smtps:// URL",
+    "mail_domain": "what stands after the @ in the server's addresses",
+    "mail_key": "the file of the secret that those addresses are made with",
+    "mail_passwords": "whether userid and password are accepted in a mail: on or off",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 

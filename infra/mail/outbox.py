@@ -1,0 +1,186 @@
+"""Letters that wait to be sent. They outlive every process: all of it is in Redis.
+
+A letter is sent at least once. Who takes one has it for ten minutes; killed in between, or after
+the relay took it and before that was noted, it is sent again under the same Message-ID.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.events import AccountId
+from infra import scripts
+from infra.accounts.reading import mailbox
+from infra.mail import keys
+from infra.mail.letter import Letter, check_letter
+
+KNOWN_SECONDS: Final = 30 * 24 * 3600
+"""How long the same id is the same letter, from when it was put."""
+
+TAKEN_MS: Final = 600_000
+"""How long a letter that was taken is left to who took it."""
+
+_PUT: Final = scripts.Script("mail_put")
+_TAKE: Final = scripts.Script("mail_take")
+
+_STEP: Final = 500
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A letter to be sent now."""
+
+    key: str
+    letter: Letter
+    since: int
+    """When it was put, or could be sent at the earliest, ms."""
+    tries: int
+    """1 for the first."""
+
+
+class Rest(msgspec.Struct, frozen=True, array_like=True):
+    """The relay is left alone, because it could not be reached."""
+
+    until: int
+    """Milliseconds."""
+    tries: int
+    """How often it could not be reached in a row."""
+    why: str
+
+
+class _Entry(msgspec.Struct, frozen=True, array_like=True):
+    since: int
+    letter: Letter
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_ENTRIES: Final = msgspec.msgpack.Decoder(_Entry)
+_RESTS: Final = msgspec.msgpack.Decoder(Rest)
+
+
+class Outbox:
+    """The letters that wait. Errors of the server pass through; safe for several threads.
+
+    `clock` gives the time in ms instead of the server's TIME: the port for tests.
+    """
+
+    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+        self._client = client
+        self._clock = clock
+
+    def now(self) -> int:
+        """Give the time by which letters are due, ms."""
+        if self._clock is not None:
+            return self._clock()
+        seconds, micros = self._client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    # putting
+
+    def put(self, letter: Letter) -> bool:
+        """Have a letter sent; False when one of its id to its address was put before.
+
+        `UnfitLetterError` for one that can't be sent.
+        """
+        return self.put_all([letter])[0]
+
+    def put_all(self, letters: Sequence[Letter]) -> list[bool]:
+        """Put several; killed on the way some are put, and the same call puts the others."""
+        for letter in letters:
+            check_letter(letter)
+        now = self.now() if letters else 0
+        replies = scripts.call_all(self._client, [_put_call(letter, now) for letter in letters])
+        return [bool(reply) for reply in replies]
+
+    # sending
+
+    def is_due(self, now: int) -> bool:
+        """Whether there is something to send, and a relay that is not left alone."""
+        if self.rest(now) is not None:
+            return False
+        found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
+        return bool(found) and found[0][1] <= now
+
+    def take(self, now: int, count: int) -> list[Taken]:
+        """Take up to `count` letters that are due, the longest due first."""
+        names = [keys.DUE, keys.LETTERS, keys.TRIES]
+        found = scripts.call(self._client, _TAKE, names, [now, count, now + TAKEN_MS])
+        return [_taken(*row) for row in found]
+
+    def later(self, letter: Taken, at: int) -> None:
+        """Have a letter tried again at `at`, ms; one that is gone meanwhile stays so."""
+        self._client.zadd(keys.DUE, {letter.key: at}, xx=True)
+
+    def give_back(self, letters: Iterable[Taken], at: int) -> None:
+        """Have letters tried at `at`, ms, that were taken and not tried."""
+        with self._client.pipeline(transaction=True) as pipe:
+            for letter in letters:
+                pipe.zadd(keys.DUE, {letter.key: at}, xx=True)
+                pipe.hincrby(keys.TRIES, letter.key, -1)
+            pipe.execute()
+
+    def done(self, letter: Taken) -> None:
+        """Forget a letter that was sent, or is given up."""
+        self._remove([letter.key])
+
+    def waiting(self) -> int:
+        """Count the letters that wait."""
+        return int(self._client.hlen(keys.LETTERS))
+
+    # the relay
+
+    def rest(self, now: int) -> Rest | None:
+        """Tell until when, and why, the relay is left alone; None when it is not."""
+        rest = self.last_rest()
+        return rest if rest is not None and rest.until > now else None
+
+    def last_rest(self) -> Rest | None:
+        """Give the rest that was laid in since the relay was last reached."""
+        found: Any = self._client.get(keys.REST)
+        return None if found is None else _RESTS.decode(found)
+
+    def lay_in(self, rest: Rest) -> None:
+        """Leave the relay alone for a while."""
+        self._client.set(keys.REST, _ENCODER.encode(rest))
+
+    def go_on(self) -> None:
+        """Note that the relay was reached."""
+        self._client.delete(keys.REST)
+
+    # erasing
+
+    def forget(self, account: AccountId) -> None:
+        """Erase all letters to an account; it must get none any more by then."""
+        gone = [key for key, letter in self._all() if letter.account == account]
+        if gone:
+            self._remove(gone)
+
+    def _all(self) -> Iterator[tuple[str, Letter]]:
+        for key, data in self._client.hscan_iter(keys.LETTERS, count=_STEP):
+            yield key.decode(), _ENTRIES.decode(data).letter
+
+    def _remove(self, letters: Sequence[str]) -> None:
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.zrem(keys.DUE, *letters)
+            pipe.hdel(keys.LETTERS, *letters)
+            pipe.hdel(keys.TRIES, *letters)
+            pipe.execute()
+
+
+def _key(letter: Letter) -> str:
+    """Give what stands for a letter: the same mail to two addresses is two letters."""
+    return sha256(f"{letter.id} {mailbox(letter.to)}".encode()).hexdigest()[:32]
+
+
+def _put_call(letter: Letter, now: int) -> scripts.Call:
+    key = _key(letter)
+    due = max(now, letter.not_before)
+    entry = _ENCODER.encode(_Entry(due, letter))
+    return _PUT, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]
+
+
+def _taken(key: bytes, data: bytes, tries: int) -> Taken:
+    entry = _ENTRIES.decode(data)
+    return Taken(key.decode(), entry.letter, entry.since, tries)

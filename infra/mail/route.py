@@ -1,0 +1,70 @@
+"""Where outgoing mail goes: the setting `relay`, read. Imports nothing slow: settings need it."""
+
+import ipaddress
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
+
+_PORTS: Final = {"smtp": 25, "smtps": 465}
+
+
+class Route(msgspec.Struct, frozen=True):
+    """A mail server that takes our mail."""
+
+    host: str
+    port: int
+    tls: bool
+    """Whether TLS is spoken from the first byte on; else STARTTLS, where it is offered."""
+    user: str = ""
+    password: str = ""
+
+    def __repr__(self) -> str:
+        """Show where it leads to, without the login."""
+        return f"Route({self.shown!r})"
+
+    @property
+    def shown(self) -> str:
+        """Host and port, as a log may have them."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether nothing leaves this machine on the way there."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def read_route(url: str) -> Route:
+    """Read a URL; ValueError, with a sentence that repeats nothing of it, for one that is none."""
+    parts = _split(url)
+    if parts.scheme not in _PORTS:
+        raise ValueError("a relay's URL starts with smtp:// or smtps://")
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ValueError("a relay's URL ends after its port")
+    try:
+        port = parts.port or _PORTS[parts.scheme]
+    except ValueError as error:
+        raise ValueError("the port in a relay's URL is a number up to 65535") from error
+    if not parts.hostname:
+        raise ValueError("a relay's URL names a host, as in smtp://127.0.0.1:25")
+    if bool(parts.username) != bool(parts.password):
+        raise ValueError(
+            "a relay's login has a user and a password, as in smtp://user:password@host"
+        )
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not f"{user}{password}".isprintable():
+        raise ValueError("a relay's login has no control characters")
+    return Route(parts.hostname, port, parts.scheme == "smtps", user, password)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        # the library's own sentence may repeat the password
+        raise ValueError("a relay's URL is like smtp://127.0.0.1:25") from None
