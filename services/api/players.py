@@ -164,7 +164,9 @@ def list_matches(
     hand: Hand,
     player: Userid | None = None,
     game: GameKey | None = None,
-    state: State = State.ACTIVE,
+    which: Annotated[
+        State, Parameter(query="state", description="which of a player's matches")
+    ] = State.ACTIVE,
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Matches:
@@ -173,8 +175,8 @@ def list_matches(
         game = known(game).key
     if player is not None:
         account = hand.parts.accounts.id_of(player)
-        rows = hand.parts.lists.of(account, state, game, cursor, limit + 1)
-    elif game is None or state is not State.ACTIVE:
+        rows = hand.parts.lists.of(account, which, game, cursor, limit + 1)
+    elif game is None or which is not State.ACTIVE:
         raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
     else:
         rows = hand.parts.lists.playing(game, cursor, limit + 1)

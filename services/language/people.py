@@ -149,8 +149,8 @@ def delete(call: Call) -> Answer:
 
 def _admit(call: Call) -> None:
     """Let a command go on whose password is right, and that is not one too many in a minute."""
+    call.desk.ready()  # first: even a good password leaves a trace
     call.account()
-    call.desk.ready()
 
 
 def _name(call: Call, account: AccountId) -> str:

@@ -1,0 +1,69 @@
+"""Matches that begin: challenges of players by name."""
+
+import asyncio
+from typing import Annotated
+from uuid import uuid4
+
+import msgspec
+from litestar import post
+
+from domain.errors import Code, Refusal
+from domain.match.commands import Sent
+from domain.match.events import CommandId, command_id
+from domain.rules import current
+from infra.tokens import Scope
+from services.api.accounts import Asked, Userid
+from services.api.callers import Caller
+from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, answered
+from services.api.hand import DOOR, Hand
+from services.language.starting import start_command
+from services.language.terms import read_agreed
+from services.language.vacations import absences
+
+Words = Annotated[
+    tuple[Annotated[str, msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=20)
+]
+
+
+class NewMatch(Asked, frozen=True):
+    """A match that is asked for."""
+
+    game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
+    players: Annotated[tuple[Userid, ...], msgspec.Meta(min_length=1, max_length=8)]
+    """Userids, in the order of the seats; the caller is one of them."""
+    options: Words = ()
+    """The game's options, such as `-fast`."""
+    terms: Words = ()
+    """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`."""
+
+
+@post("/api/matches", summary="Start a match")
+async def start_match(
+    data: NewMatch, hand: Hand, caller: Caller, key: Key = None, wait: Wait = WAIT_SECONDS
+) -> Answered:
+    """Challenge players by name; the match starts at once, or waits for their consent."""
+    account = caller.need(Scope.PLAY)
+    id_ = command_id(DOOR, account, key or uuid4().hex)
+    sent = await asyncio.to_thread(_sent, data, hand, account, id_)
+    return await begin(hand, sent, wait)
+
+
+async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
+    """Hand a start in, and tell the match who is on vacation."""
+    outcome = await hand.post.send(sent, 0, wait)
+    if not outcome.accepted:
+        raise Refusal(Code(outcome.code), outcome.sentence)
+    away = await asyncio.to_thread(absences, hand.desk, sent.match, sent.command.seats)  # type: ignore[union-attr]
+    if away:
+        await hand.post.hand_in(away)
+    return answered(sent.match, sent.id, outcome)
+
+
+def _sent(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent:
+    rules = current(data.game.lower())
+    agreed = read_agreed(data.terms, len(data.players))
+    seats = [hand.parts.accounts.id_of(name) for name in data.players]
+    if account not in seats:
+        raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
+    start = start_command(rules, data.options, agreed, seats, id_)
+    return Sent(hand.parts.store.allocate(id_), id_, account, start)

@@ -1,0 +1,129 @@
+"""Command lines, help, and what is written: chat, messages, replies laid ready."""
+
+import asyncio
+from typing import Annotated, Any, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.params import Parameter
+
+from domain.errors import Code, Refusal
+from domain.rules import AnyRules, current
+from infra.projections.scores import puzzle_name
+from services.api.commands import WAIT_SECONDS, Key, Wait
+from services.api.hand import Hand
+from services.api.players import GameKey, known
+from services.language import Answer
+from services.language.parsing import games
+from services.problems import PROBLEMS
+
+AnyRequest = Request[Any, Any, Any]
+
+PLAIN: Final = "text/plain; charset=utf-8"
+
+_FINE: Final = 200
+
+
+class Game(msgspec.Struct, frozen=True):
+    """A game or puzzle."""
+
+    key: str
+    title: str
+    rules: str
+    """The newest version of its rules, such as `pow2/1`."""
+    players: tuple[int, ...]
+    """Of how many it may be played."""
+    sides: tuple[str, ...]
+    displays: tuple[str, ...]
+    offers: tuple[str, ...]
+    """What can be proposed in it beside what can be in every game."""
+
+
+class Score(msgspec.Struct, frozen=True):
+    """A finished puzzle."""
+
+    board: int
+    userid: str | None
+    at: int
+    """When the score was reached, ms."""
+    rank: tuple[int, ...]
+    """Smaller is better."""
+
+
+@post(
+    "/api/do",
+    status_code=200,
+    summary="Carry out a command line",
+    description="The body is one line of the command language as plain UTF-8 (or, after "
+    "`multiple`, several), the answer is text. The status is that of the answer's code.",
+    media_type="text/plain",
+)
+async def do_line(
+    request: AnyRequest, hand: Hand, key: Key = None, wait: Wait = WAIT_SECONDS
+) -> Response[str]:
+    """Carry out a command line, as a terminal does."""
+    try:
+        line = (await request.body()).decode()
+    except UnicodeDecodeError:
+        raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
+    answer = await asyncio.to_thread(hand.language.do, line, key or uuid4().hex, wait)
+    return _plain(answer)
+
+
+def _plain(answer: Answer) -> Response[str]:
+    status = PROBLEMS[Code(answer.code)].status if answer.code else _FINE
+    headers = {"Matchpost-Code": str(answer.code)} if answer.code else {}
+    return Response(f"{answer.told}\n", status_code=status, headers=headers, media_type=PLAIN)
+
+
+@get("/api/help", sync_to_thread=True, summary="Help", media_type="text/plain")
+def show_help(
+    hand: Hand,
+    topic: Annotated[str, Parameter(max_length=64, description="a game or a command")] = "",
+    lang: Annotated[str, Parameter(max_length=8, description="such as `de`")] = "en",
+) -> Response[str]:
+    """Give the general page, a game's, or how a command is written."""
+    return _plain(hand.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
+
+
+@get("/api/games", sync_to_thread=False, summary="The games and puzzles")
+def list_games() -> list[Game]:
+    """Give all games."""
+    return [_game(current(key)) for key in games()]
+
+
+@get("/api/games/{game:str}", sync_to_thread=False, summary="A game")
+def show_game(game: GameKey) -> Game:
+    """Give one game; /api/help?topic= has its rules in words."""
+    return _game(known(game))
+
+
+def _game(rules: AnyRules) -> Game:
+    return Game(
+        key=rules.key,
+        title=rules.title,
+        rules=f"{rules.key}/{rules.version}",
+        players=tuple(rules.players),
+        sides=tuple(rules.sides),
+        displays=tuple(rules.displays),
+        offers=tuple(rules.offers),
+    )
+
+
+@get("/api/puzzles/{game:str}/scores", sync_to_thread=True, summary="The best scores of a puzzle")
+def list_scores(
+    game: GameKey,
+    hand: Hand,
+    options: Annotated[
+        str, Parameter(max_length=512, description="the puzzle's options, separated by blanks")
+    ] = "",
+) -> list[Score]:
+    """Give the best score of each player, the best first."""
+    rules = known(game)
+    if rules.players != (1,):
+        raise Refusal(Code.USAGE, f"{rules.key} is no puzzle: only games played alone have scores")
+    written = rules.write_options(rules.read_options(options.split()))
+    rows = hand.parts.scores.best(puzzle_name(rules.key, written), 50)
+    names = hand.parts.accounts.name_of([row.account for row in rows])
+    return [Score(row.board, name, row.at, row.rank) for row, name in zip(rows, names, strict=True)]
