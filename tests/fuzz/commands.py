@@ -1,0 +1,233 @@
+# ruff: noqa: T201 - it prints its figures
+"""Command lines for a table of players, by the million: valid, mutated, shuffled, odd, long.
+
+    python tests/fuzz/commands.py [COUNT] [SEED]
+
+Each line is carried out by the language at a desk where a dozen matches are played. Every one has to be
+answered, with a code that is known and is not the server's own failure, without the password that stands
+in it, and soon: a line, and each of several in one, takes the processor no longer than 50 ms. What a
+worker takes to decide is timed apart. Prints what the answers were, and what took longest. The first
+failure ends it.
+"""
+
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import msgspec
+from fakes.desk import CHEAP, FakeDesk
+from fakes.side import catch_up
+from fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line
+
+from domain.errors import Code
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState, position_of
+from domain.rules import pinned
+from infra.accounts import Accounts
+from infra.limits import LoginLimit
+from infra.projections.head_to_head import HeadToHead
+from infra.projections.history import History
+from infra.projections.lists import Lists
+from infra.projections.ratings import Ratings
+from infra.projections.standings import Standings
+from services.language import Answer, Language
+
+COUNT: Final = 1_000_000
+
+LIMIT: Final = 0.050
+"""Seconds of the processor that a line may take."""
+
+AGE: Final = 4_000
+"""Lines after which everybody moves to a new table: nothing grows without bound."""
+
+_PROGRESS: Final = 50_000
+
+_SLOWEST: Final = 5
+
+KINDS: Final = frozenset(
+    {"long", "mutated", "noise", "played", "reworded", "several", "shuffled", "valid"}
+)
+"""What the lines are."""
+
+_KEYS: Final = (None, None, None, "key-1", "key-2", "k" * 512)
+
+
+_PLAYED: Final = (
+    *("move {} {} {}", "move {} {} {}", "submit {} {} {}", "queue {} {} {}"),
+    *("preview {0} {2}", "confirm {0} {1}"),
+)
+"""What is done with a board, a player with password, and a move."""
+
+
+class Table(FakeDesk):
+    """A desk at which three play all games; deciding is timed, and lists are brought up to date apart."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        # at every tenth table wrong passwords are limited as they should be
+        limit = LoginLimit(self.client, *(() if number % 10 == 0 else (1_000_000,)))
+        self.accounts = Accounts(self.client, CHEAP, limit=limit)
+        self.deciding = 0.0
+        self.language = Language(self)
+        for name, password in PASSWORDS.items():
+            self.accounts.signup(name, password)
+        self.accounts.set_arbiter("carol", True)
+        for line in MATCHES:
+            assert self.language.do(line).code == "", line
+        self.settle()
+
+    def settle(self) -> None:
+        """Bring the lists up to date."""
+        catch_up(self.store, self.client)
+
+    def _drain(self, lane: int) -> None:
+        began = time.thread_time()
+        super()._drain(lane)
+        self.deciding += time.thread_time() - began
+
+    @property
+    def lists(self) -> Lists:
+        return Lists(self.client)
+
+    @property
+    def history(self) -> History:
+        return History(self.client)
+
+    @property
+    def standings(self) -> Standings:
+        return Standings(self.client)
+
+    @property
+    def ratings(self) -> Ratings:
+        return Ratings(self.client)
+
+    @property
+    def head_to_head(self) -> HeadToHead:
+        return HeadToHead(self.client)
+
+    def played(self, chance: random.Random) -> str:
+        """A line with a move that is legal in one of the first matches, or nearly."""
+        board = chance.randint(1, len(MATCHES))
+        (data,) = self.store.snapshots([board])
+        state = unpack_snapshot(data).state
+        game = state.rules.partition("/")[0]
+        if state.next is None:
+            return f"{game} show {board}"
+        (name,) = self.accounts.name_of([state.seats[state.next]])
+        who = f"{name} {PASSWORDS.get(name or '', NEW)}"
+        move = _nearly_legal(chance, state)
+        form = chance.choice(_PLAYED)
+        return f"{game} {form.format(board, who, move)}"
+
+
+def _nearly_legal(chance: random.Random, state: MatchState) -> str:
+    legal = pinned(state.rules).legal_moves(position_of(state))
+    move = [*islice(legal, chance.randint(1, 12))][-1]
+    if chance.random() < 0.8:
+        return move
+    at = chance.randrange(len(move))
+    return move[:at] + chance.choice("am19-:,# ") + move[at + 1 :]
+
+
+class Taken(msgspec.Struct, frozen=True, order=True):
+    """What a line took, in seconds."""
+
+    at_the_door: float
+    deciding: float
+    waiting: float
+    """By the clock on the wall, beside other work."""
+
+
+def carry_out(table: Table, line: str, key: str | None) -> tuple[Answer, Taken]:
+    """Carry a line out; what several in one took is given for one of them."""
+    table.deciding = 0.0
+    wall, began = time.perf_counter(), time.thread_time()
+    answer = table.language.do(line, key, seconds=1.0)
+    took, waited = time.thread_time() - began, time.perf_counter() - wall
+    each = line.count("\n") if line.lower().startswith("multiple") and answer.page else 1
+    return answer, Taken((took - table.deciding) / each, table.deciding / each, waited / each)
+
+
+def check(line: str, answer: Answer) -> None:
+    """Assert what holds of every answer."""
+    assert answer.text, line
+    assert answer.code == "" or answer.code in set(Code), (line, answer)
+    assert answer.code not in (Code.INTERNAL, Code.UNAVAILABLE, Code.PENDING), (line, answer)
+    told = answer.text.lower()
+    if any(secret in told for secret in SECRETS):
+        for part, said in _apart(line, answer):
+            assert not _betrayed(part, said.lower()), (part, said)
+
+
+def _apart(line: str, answer: Answer) -> Iterator[tuple[str, str]]:
+    """Give each command with what was said to it."""
+    parts = [part for part in line.replace("\r\n", "\n").strip().split("\n")[1:] if part.strip()]
+    if not line.strip().lower().startswith("multiple") or not answer.page:
+        yield line, answer.text
+        return
+    rest = answer.page.removeprefix("1: ")
+    for number, part in enumerate(parts, 2):
+        said, _, rest = rest.partition(f"\n\n{number}: ")
+        yield part, said
+
+
+def _betrayed(line: str, said: str) -> list[str]:
+    """Give the passwords that the answer to a line must not have and has.
+
+    What is no password in that line may be repeated: a misspelt userid in `pow2 history`.
+    """
+    read = read_line(line)
+    secret = SECRETS if read is None else (read.get("password"), read.get("new"))
+    return [word for word in secret if word in SECRETS and word in said]
+
+
+def run(count: int, seed: int) -> Iterator[tuple[str, str, Answer, Taken]]:
+    """Carry so many lines out at one table after another, each with its kind."""
+    chance = random.Random(f"table {seed}")
+    for start in range(0, count, AGE):
+        table = Table(start // AGE)
+        made = lines(chance.randrange(2**32), table.played)
+        for number, (kind, line) in enumerate(islice(made, min(AGE, count - start))):
+            answer, taken = carry_out(table, line, chance.choice(_KEYS))
+            check(line, answer)
+            yield kind, line, answer, taken
+            if number % 100 == 0:
+                table.settle()
+        table.close()
+
+
+def main(count: int = COUNT, seed: int = 1) -> None:
+    """Carry so many lines out, and print the figures; fails where one took too long."""
+    kinds: Counter[str] = Counter()
+    codes: Counter[str] = Counter()
+    slow: list[tuple[Taken, str, str]] = []
+    deciding = waiting = 0.0
+    began = time.perf_counter()
+    for number, (kind, line, answer, taken) in enumerate(run(count, seed), 1):
+        kinds[kind] += 1
+        codes[answer.code or "accepted or answered"] += 1
+        slow = sorted([*slow, (taken, kind, line)], reverse=True)[:_SLOWEST]
+        deciding, waiting = max(deciding, taken.deciding), max(waiting, taken.waiting)
+        if number % _PROGRESS == 0:
+            print(f"{number} lines after {time.perf_counter() - began:.0f} s", flush=True)
+    for counted in (kinds, codes):
+        for what, many in counted.most_common():
+            print(f"{many:>9}  {what}")
+    for taken, kind, line in slow:
+        took = f"{taken.at_the_door * 1000:.1f} ms ({taken.waiting * 1000:.1f} ms on the wall)"
+        print(f"{took} for {len(line)} characters, {kind}: {line[:70]!r}")
+    print(f"longest decision: {deciding * 1000:.0f} ms; longest wait: {waiting * 1000:.0f} ms")
+    print(f"{count} lines in {time.perf_counter() - began:.0f} s")
+    assert slow[0][0].at_the_door <= LIMIT, "a line took too long"
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]))
