@@ -249,7 +249,8 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             rest = len(state.seats_in) - 1
             # the position is another where two are left, even if it is over for them too
             kept = position if rest > 1 else state.position
-            return replace(state, out=out, next=event.next, position=kept)
+            # an offer was made to, or by, other players than are left
+            return replace(state, out=out, next=event.next, position=kept, offer=None)
         case Declined() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Ended():

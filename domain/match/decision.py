@@ -1,0 +1,82 @@
+"""What a decision is made from and what it comes to, and what all commands ask of a state."""
+
+from typing import Any, Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.fairness import Draw, Seed
+from domain.match.commands import TEXT_LIMIT
+from domain.match.events import Ended, Event, MatchStarted
+from domain.match.replies import Replies
+from domain.match.state import MatchState
+from domain.rules import AnyRules, Outcome, Seat
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """What a command leads to: at least one event, and the packed position if it changed."""
+
+    events: tuple[Event, ...]
+    position: bytes | None = None
+    replies: Replies | None = None
+    """What is laid ready after it, if that is not what was before."""
+
+    @property
+    def draw(self) -> Draw | None:
+        """Give what was drawn, if anything was."""
+        for event in self.events:
+            if isinstance(event, MatchStarted):
+                return event.draw
+        return None
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What a decision may need beside the command and the state."""
+
+    received: int = 0
+    """When the command came in, ms."""
+    seed: Seed | None = None
+    """What a draw would use."""
+    replies: Replies = msgspec.field(default_factory=dict)
+    """What the seats have laid ready."""
+
+
+NOTHING: Final = Given()
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """A command that leads to nothing: a stable code, a sentence, and the move if it was one."""
+
+    code: str
+    sentence: str
+    move: str | None = None
+
+
+def seat_of(actor: bytes, state: MatchState) -> Seat:
+    """Give the actor's seat; `unknown-board` before the start, `not-a-player` for others."""
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+    try:
+        return state.seats.index(actor)
+    except ValueError:
+        raise Refusal(Code.NOT_A_PLAYER, "only its players can act in this match") from None
+
+
+def read_move(rules: AnyRules, text: str) -> Any:
+    """Read a move's text within the limit; refused as `too-long` or `unreadable-move`."""
+    if len(text) > TEXT_LIMIT:
+        raise Refusal(
+            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
+        )
+    return rules.read(text)
+
+
+def mover_of(state: MatchState) -> Seat:
+    """Give the seat to move, where there is one."""
+    assert state.next is not None
+    return state.next
+
+
+def endings(outcome: Outcome | None) -> tuple[Event, ...]:
+    """Give the event that ends a match, if its rules have ended it."""
+    return () if outcome is None else (Ended(winners=outcome.winners, reason=outcome.reason),)

@@ -1,0 +1,79 @@
+"""What the clocks say: reminders and flags, pauses that end, vacations."""
+
+from domain.clocks import ledger as clocks
+from domain.errors import Code, Refusal
+from domain.match.commands import (
+    Away,
+    Flag,
+    Nag,
+    Return,
+)
+from domain.match.decision import Decided, mover_of
+from domain.match.events import (
+    THE_SERVER,
+    Absent,
+    AccountId,
+    Event,
+    Flagged,
+    Nagged,
+    Resumed,
+    Returned,
+)
+from domain.match.playing import leave
+from domain.match.state import (
+    MatchState,
+    Reason,
+    deadline,
+)
+from domain.rules import Seat, pinned
+
+
+def check_time(state: MatchState, now: int) -> None:
+    """Refuse what comes after the mover's time is over: only its flag can fall then."""
+    flag = deadline(state)
+    if flag is not None and now >= flag:
+        side = pinned(state.rules).sides[mover_of(state)]
+        raise Refusal(Code.TIME_OVER, f"the time of {side} is over; the flag falls now")
+
+
+def keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> Decided:
+    """Decide what the keeper asks for: nobody else may."""
+    if actor != THE_SERVER:
+        raise Refusal(Code.NOT_A_PLAYER, "only the server reminds and flags")
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+    if state.over or state.next is None or state.clock is None:
+        raise Refusal(Code.MATCH_OVER, "no clock runs in the match")
+    if command.ply not in (None, state.ply):
+        raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply} now")
+    mover = state.next
+    if isinstance(command, Nag):
+        check_time(state, now)
+        _check_due(clocks.reminder(state.clock, mover), now)
+        return Decided((Nagged(seat=mover),))
+    _check_due(deadline(state), now)
+    return leave(Flagged(seat=mover), Reason.TIME, state)
+
+
+def _check_due(instant: int | None, now: int) -> None:
+    if instant is None or now < instant:
+        raise Refusal(Code.TOO_EARLY, "the clock has not come to that")
+
+
+def resume(seat: Seat, state: MatchState) -> Decided:
+    """End a pause."""
+    if state.clock is None or not state.clock.paused:
+        raise Refusal(Code.NOT_PAUSED, "the match is not paused")
+    return Decided((Resumed(seat=seat),))
+
+
+def absence(command: Away | Return, seat: Seat, state: MatchState, now: int) -> Event:
+    """Begin or shorten a vacation."""
+    if state.clock is None:
+        raise Refusal(Code.BAD_OPTION, "the match has no clocks that could stop")
+    if isinstance(command, Return):
+        # what was off until now stays off
+        return Returned(seat=seat, until=max(command.until, now))
+    if command.until <= now:
+        raise Refusal(Code.TOO_LATE, "the vacation is over already")
+    return Absent(seat=seat, until=command.until)

@@ -1,0 +1,105 @@
+"""Moves, those laid ready among them, and leaving a match."""
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.commands import (
+    Move,
+)
+from domain.match.decision import Decided, endings, mover_of, read_move
+from domain.match.events import Declined, Ended, Flagged, Moved, Resigned
+from domain.match.replies import NONE, Replies, Reply, dropped, find, kept
+from domain.match.state import MatchState, Reason, evolve, position_of
+from domain.rules import Seat, pack, pinned
+
+
+def move(command: Move, seat: Seat, state: MatchState) -> Decided:
+    """Play a move."""
+    rules = pinned(state.rules)
+    if command.ply is not None and command.ply != state.ply:
+        raise Refusal(
+            Code.STALE_PLY,
+            f"the command was meant for #{command.ply}, but the match stands at #{state.ply}",
+        )
+    if seat != state.next:
+        sides = rules.sides
+        turn = sides[state.next] if state.next is not None else "nobody"
+        raise Refusal(Code.NOT_YOUR_TURN, f"you play {sides[seat]}, and it is {turn}'s turn")
+    before = position_of(state)
+    move = rules.check(before, read_move(rules, command.text))
+    after = rules.play(before, move)
+    outcome = rules.outcome(after)
+    moved = Moved(
+        ply=state.ply + 1,
+        seat=seat,
+        move=rules.write(move),
+        next=None if outcome else rules.to_move(after),
+    )
+    return Decided((moved, *endings(outcome)), pack(after))
+
+
+_TURNING = Moved | Resigned | Flagged
+"""Events after which another seat may be to move, and have a reply."""
+
+
+def reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
+    """Play what was laid ready, as long as a reply is due, and drop what can't come to be."""
+    after, left = _after(decided, state), replies
+    while reply := _reply_due(decided, after, left):
+        played = _played(reply, after)
+        if isinstance(played, Refusal):
+            note = f"{reply.move} at #{after.ply} was dropped: {played.sentence}"
+            left = dropped(left, mover_of(after), reply, note)
+            break
+        after = _after(played, after)
+        decided = Decided((*decided.events, *played.events), played.position)
+    left = NONE if after.over else kept(left, after.moves_of(after.ply), after.seats_in)
+    return msgspec.structs.replace(decided, replies=None if left == replies else left)
+
+
+def _after(decided: Decided, state: MatchState) -> MatchState:
+    """Give the state after a decision, but for its time."""
+    for event in decided.events:
+        state = evolve(state, event, state.at, decided.position)
+    return state
+
+
+def _reply_due(decided: Decided, after: MatchState, replies: Replies) -> Reply | None:
+    if after.next is None or not isinstance(decided.events[-1], _TURNING):
+        return None
+    return find(replies, after.next, after.moves_of(after.ply))
+
+
+def _played(reply: Reply, state: MatchState) -> Decided | Refusal:
+    try:
+        decided = move(Move(text=reply.move), mover_of(state), state)
+    except Refusal as reason:
+        return reason
+    moved, *rest = decided.events
+    return Decided((msgspec.structs.replace(moved, queued=True), *rest), decided.position)
+
+
+def decline(seat: Seat, state: MatchState) -> Decided:
+    """Refuse to play, before the own first move."""
+    if state.acted >> seat & 1:
+        raise Refusal(
+            Code.TOO_LATE, "a match can be declined before the own first move only; resign instead"
+        )
+    return Decided((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
+
+
+def resign(seat: Seat, state: MatchState) -> Decided:
+    """Give up."""
+    return leave(Resigned(seat=seat), Reason.RESIGNATION, state)
+
+
+def leave(left: Resigned | Flagged, reason: Reason, state: MatchState) -> Decided:
+    """Give what follows when a seat leaves the match."""
+    rest = tuple(other for other in state.seats_in if other != left.seat)
+    if len(rest) <= 1:
+        return Decided((left, Ended(winners=rest, reason=reason)))
+    rules = pinned(state.rules)
+    position = rules.leave(position_of(state), left.seat)
+    outcome = rules.outcome(position)
+    mover = None if outcome else rules.to_move(position)
+    return Decided((msgspec.structs.replace(left, next=mover), *endings(outcome)), pack(position))
