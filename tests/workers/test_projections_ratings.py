@@ -7,7 +7,7 @@ import pytest
 from fakes.given import ALICE, BOB, CAROL
 from fakes.logs import Logs
 from fakes.side import catch_up, settle
-from fakes.stories import ended, resigned, started, three
+from fakes.stories import ended, moved, resigned, started, three
 from redis import Redis
 
 from domain.clocks.terms import Terms
@@ -19,6 +19,7 @@ from workers.side import Side
 
 ONLY = (RatingsProjection(),)
 PLAYERS = (ALICE, BOB, CAROL)
+MOVES = (moved(1, 0, 1), moved(2, 1, 0))
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def logs() -> Logs:
 
 
 def match(logs: Logs, board: int, at: int, *winners: int, seats: tuple[bytes, ...] = ()) -> None:
-    """A match that is won, and ends at that time."""
-    logs.add(board, at, ALICE, started(*seats), ended(*winners))
+    """A match that is won when both have moved, and ends at that time."""
+    logs.add(board, at, ALICE, started(*seats), *MOVES, ended(*winners))
 
 
 def table(client: Redis) -> list[Rated]:
@@ -113,8 +114,10 @@ def test_only_rated_matches_of_several_that_somebody_won_count(
         next=0,
         terms=Terms(rated=False),
     )
-    logs.add(1, 100, ALICE, unrated, ended(0))
+    logs.add(1, 100, ALICE, unrated, *MOVES, ended(0))
     match(logs, 2, 100)
+    # one whose second player never took it up
+    logs.add(6, 100, ALICE, started(), moved(1, 0, 1), ended(0))
     logs.add(3, 100, ALICE, started(ALICE, rules="one/1"), ended(0))
     logs.add(4, 100, ALICE, started(), resigned(0))
     catch_up(logs.store, shelf_client, ONLY)
@@ -123,7 +126,7 @@ def test_only_rated_matches_of_several_that_somebody_won_count(
 
 def test_games_are_rated_apart(logs: Logs, shelf_client: Redis) -> None:
     match(logs, 1, 100, 0)
-    logs.add(2, 100, ALICE, three(), ended(2))
+    logs.add(2, 100, ALICE, three(), *MOVES, moved(3, 2, 0), ended(2))
     catch_up(logs.store, shelf_client, ONLY)
     ratings = Ratings(shelf_client)
     assert ratings.place("halves", CAROL) == 1
@@ -176,7 +179,7 @@ def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
     side = catch_up(logs.store, shelf_client, ONLY)
     # the match that ended first is the last in its log, behind more than is read at once
     for board in range(4, 4 * 700, 4):
-        logs.add(board, 500, ALICE, started(), ended(0))
+        match(logs, board, 500, 0)
     match(logs, 4 * 700, 100, 0)
     match(logs, 1, 300, 0)
     rounds = 0

@@ -181,6 +181,12 @@ def _cast(first: Envelope) -> Cast:
     return Cast(body.rules, body.rules.partition("/")[0], body.options, body.seats)
 
 
+def _all_moved(history: Sequence[Envelope]) -> bool:
+    """Tell whether every seat has moved: nobody's rating suffers by a match they never took up."""
+    moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
+    return len(moved) == len(_cast(history[0]).seats)
+
+
 def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
     bodies = [event.body for event in history]
     started = [body for body in bodies if isinstance(body, MatchStarted)]
@@ -192,6 +198,6 @@ def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
         reason=ended.reason,
         ranks=ranks,
         plies=plies[-1] if plies else 0,
-        rated=all(map(rated, started)),
+        rated=all(map(rated, started)) and _all_moved(history),
         history=history,
     )
