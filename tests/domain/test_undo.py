@@ -6,7 +6,6 @@ import pytest
 from fakes.given import ALICE, BOARD, BOB, CAROL, sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from domain.errors import Code
 from domain.match.audit import verify
@@ -14,7 +13,7 @@ from domain.match.commands import Answer, Command, Move, Offer, Resign, Start
 from domain.match.decide import Decided, Given, Rejected, decide
 from domain.match.events import Undone
 from domain.match.record import NO_MATCH, refold, seal
-from domain.match.state import MatchState, position_at, position_of
+from domain.match.state import position_at, position_of, with_position
 from domain.rules import current
 
 PLAYERS = (ALICE, BOB, CAROL)
@@ -85,21 +84,15 @@ def replayed(table: Table, start: Start):
 def holds(table: Table) -> None:
     """Assert that the snapshot, the events and the rules say the same."""
     state = table.state
-    assert bare(refold(table.events)) == bare(state)
+    assert position_of(state) == position_at(state, state.ply)
+    assert with_position(refold(table.events)) == with_position(state)
     verdict = verify(BOARD, table.events)
     assert verdict.state == state
     assert verdict.head == table.snapshot.head
     if not state.over:
-        position = position_of(state)
-        assert position == position_at(state, state.ply)
-        assert table.rules.outcome(position) is None
-        assert state.next == table.rules.to_move(position)
+        assert table.rules.outcome(position_of(state)) is None
+        assert state.next == table.rules.to_move(position_of(state))
         assert state.next in state.seats_in
-
-
-def bare(state: MatchState) -> MatchState:
-    """The state without the position that it remembers."""
-    return replace(state, position=None)
 
 
 def taken_back(table: Table, seat: int) -> None:
