@@ -8,14 +8,39 @@ from domain.errors import Code
 from infra.settings import Settings
 from services.compose import Composition
 from services.language import Answer
-from services.problems import FINE, PROBLEMS
+from services.problems import FINE, PROBLEMS, UNKNOWN
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Carry out the line; gives the exit code."""
     line = _completed(arguments.line)
+    if arguments.url:
+        return _far(arguments.url, line, arguments.key, arguments.wait)
     with Composition(settings) as parts:
         return _give(parts.language.do(line, arguments.key, arguments.wait))
+
+
+def _far(url: str, line: str, key: str | None, wait: float) -> int:
+    """Have a server elsewhere carry the line out; gives the exit code."""
+    # slow to import, and seldom needed
+    from httpx import InvalidURL, TransportError  # noqa: PLC0415
+
+    from services.client import Client, ProblemError  # noqa: PLC0415
+
+    try:
+        with Client(url) as client:
+            answer = client.do(line, key, wait)
+    except ProblemError as problem:
+        print(problem, file=sys.stderr)
+        return PROBLEMS[Code(problem.code)].exit
+    except (TransportError, InvalidURL) as error:
+        print(f"{Code.UNAVAILABLE}: {url} does not answer ({error})", file=sys.stderr)
+        return UNKNOWN
+    if not answer.code:
+        print(answer.text)
+        return FINE
+    print(answer.text, file=sys.stderr)
+    return PROBLEMS[Code(answer.code)].exit
 
 
 def _completed(line: str) -> str:

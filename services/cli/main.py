@@ -10,6 +10,7 @@ import sys
 import traceback
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
@@ -63,7 +64,11 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
+    words, url = _split_url(words)
     parser, line_parser = _parsers()
+    if url and words[:1] != ["do"]:
+        parser.error("--url is for `do`: the other commands work on this machine")
+    url = url or os.environ.get("MATCHPOST_URL", "")
     if words[:1] == ["do"]:
         ours, line = split_line(words[1:])
         arguments = line_parser.parse_args(ours)
@@ -72,6 +77,7 @@ def _run(words: Sequence[str]) -> int:
         if line[0].startswith("-"):
             line_parser.error(f"there is no flag {line[0]}")
         arguments.line = " ".join(line)
+        arguments.url = url
     elif words[:1] == ["bench"]:
         # benchmarks have flags of their own
         return _call("services.cli.bench", list(words[1:]))
@@ -79,6 +85,15 @@ def _run(words: Sequence[str]) -> int:
         arguments = parser.parse_args(words)
     run: Callable[[Namespace], int] = arguments.run
     return run(arguments)
+
+
+def _split_url(words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Give the words without `--url URL` at their beginning, and the URL of the server elsewhere."""
+    if words[:1] == ["--url"]:
+        return words[2:], "".join(words[1:2])
+    if words and words[0].startswith("--url="):
+        return words[1:], words[0].removeprefix("--url=")
+    return words, ""
 
 
 def _call(module: str, *args: object) -> int:
@@ -96,6 +111,11 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.add_argument(
+        "--url",
+        help="have `do` talk to a server elsewhere, such as https://play.example.org "
+        "(also MATCHPOST_URL)",
+    )
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")
     commands: Commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     line_parser = _add_do(commands)
@@ -107,6 +127,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     _add_referee(commands)
     commands.add_parser("bench", help="measure, side by side with peers", add_help=False)
     _add_web(commands)
+    _add_mail(commands)
     _add_worker(commands)
     return parser, line_parser
 
@@ -256,15 +277,33 @@ def _add_web(commands: Commands) -> None:
     add_settings(parser)
 
 
+def _add_mail(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "mail",
+        lambda arguments: _call(
+            "services.cli.mail", settings_of(arguments), arguments.smtp_fd, arguments.lmtp_fd
+        ),
+        help="take mail only, for a server on several machines",
+        description="Take mail by SMTP and LMTP until told to stop, where MATCHPOST_SMTP and "
+        "MATCHPOST_LMTP say. `serve` starts one of these by itself.",
+    )
+    parser.add_argument("--smtp-fd", type=int, help="an open socket to take mail on by SMTP")
+    parser.add_argument("--lmtp-fd", type=int, help="an open socket to take mail on by LMTP")
+    add_settings(parser)
+
+
+def _work(role: str, arguments: Namespace) -> int:
+    return _call("services.cli.worker", settings_of(arguments), arguments.name, role)
+
+
 def _add_worker(commands: Commands) -> None:
     # without help: roles that `serve` starts, not for people
     for role, what in (("worker", "Decide commands"), ("side", "Keep lists and ratings up")):
         parser = _add(
             commands,
             role,
-            lambda arguments, role=role: _call(
-                "services.cli.worker", settings_of(arguments), arguments.name, role
-            ),
+            partial(_work, role),
             description=f"{what}, until told to stop.",
         )
         parser.add_argument("--name", default=role, help="what it calls itself in the log")

@@ -31,6 +31,8 @@ from services.post import Pending, Post
 SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")
 
+_API = "The API is at "
+
 
 def until(condition: Callable[[], object], seconds: float = 20) -> float:
     """Wait for a condition; give how long it took."""
@@ -54,6 +56,8 @@ class Served:
         # no two servers of a machine's tests may ask for the same port
         self.env = {**clean, "MATCHPOST_DATA": str(data), "MATCHPOST_HTTP": "off", **(env or {})}
         self.process: subprocess.Popen[str] | None = None
+        self.url = ""
+        """Of the HTTP API, where there is one."""
 
     def start(self) -> Self:
         """Start and wait for `ready`."""
@@ -63,6 +67,8 @@ class Served:
         )
         assert self.process.stdout is not None
         for line in self.process.stdout:
+            if line.startswith(_API):
+                self.url = line.removeprefix(_API).removesuffix("/api/\n")
             if line == "ready\n":
                 return self
         raise AssertionError((self.data.parent / "serve.log").read_text())

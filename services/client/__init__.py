@@ -1,0 +1,5 @@
+"""A client of the HTTP API, for programs in Python and for `matchpost --url ... do ...`."""
+
+from services.client.client import Client, Outcome, ProblemError, Text
+
+__all__ = ["Client", "Outcome", "ProblemError", "Text"]

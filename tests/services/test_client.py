@@ -1,0 +1,90 @@
+"""The client and `matchpost --url ... do ...`, against a real server."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fakes.served import Served
+
+from infra.settings import load
+from infra.tokens import Scope
+from services.client import Client, ProblemError
+from services.compose import Composition
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with an API, where alice and bob have signed up and play board 1."""
+    data = tmp_path_factory.mktemp("client") / "data"
+    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
+            assert served.run("do", line).returncode == 0
+        yield served
+
+
+@pytest.fixture(scope="module")
+def url(server: Served) -> str:
+    return server.url
+
+
+@pytest.fixture(scope="module")
+def tokens(server: Served) -> dict[str, str]:
+    with Composition(load({"data": server.data})) as parts:
+        return {
+            name: parts.tokens.issue(parts.accounts.id_of(name), "a test", [Scope.PLAY]).text
+            for name in ("alice", "bob")
+        }
+
+
+def test_a_match_is_played_and_followed(url: str, tokens: dict[str, str]) -> None:
+    with Client(url, tokens["alice"]) as alice, Client(url, tokens["bob"]) as bob:
+        assert alice.move(1, "m13-j7", ply=0).accepted
+        with pytest.raises(ProblemError) as refused:
+            alice.move(1, "j7-m13")
+        assert (refused.value.status, refused.value.code) == (409, "not-your-turn")
+        assert bob.command(1, {"do": "resign"}).seq == 3
+        assert alice.match(1)["result"]["winners"] == [0]
+        types = [event["type"] for event in alice.events(1)]
+        assert types == ["match-started", "moved", "resigned", "ended"]
+        assert [event["seq"] for event in alice.events(1, 3)] == [3, 4]
+
+
+def test_a_command_with_its_key_is_carried_out_once(url: str, tokens: dict[str, str]) -> None:
+    with Client(url, tokens["alice"]) as alice:
+        body = {"game": "line", "players": ["alice", "bob"]}
+        board = alice.post("/api/matches", body)["board"]
+        first = alice.move(board, "a1", key="once")
+        assert alice.move(board, "a1", key="once") == first
+        assert alice.match(board)["ply"] == 1
+
+
+def test_a_line_is_carried_out(url: str) -> None:
+    with Client(url) as client:
+        assert client.do("games").text.startswith("duo: ")
+        answer = client.do("pow2 show 999")
+        assert (answer.code, answer.text) == (
+            "unknown-board",
+            "unknown-board: there is no match 999",
+        )
+
+
+def test_the_terminal_talks_to_a_server_elsewhere(server: Served, url: str) -> None:
+    done = server.run("--url", url, "do", "pow2 show 1 --display=small")
+    assert done.returncode == 0
+    assert done.stdout.startswith("match 1: The Power of Two")
+    refused = server.run("--url", url, "do", "pow2 show 999")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "unknown-board: there is no match 999\n"
+
+
+def test_a_server_that_is_not_there_is_told(server: Served) -> None:
+    done = server.run("--url", "http://127.0.0.1:9", "do", "help")
+    assert done.returncode == 2
+    assert done.stderr.startswith("unavailable: http://127.0.0.1:9 does not answer")
+    assert server.run("--url", "http://127.0.0.1:9", "doctor").returncode == 2
+
+
+def test_a_token_that_is_none_is_a_problem(url: str) -> None:
+    with Client(url, "mp_nonsense") as client, pytest.raises(ProblemError) as refused:
+        client.move(1, "m13-j7")
+    assert refused.value.status == httpx.codes.UNAUTHORIZED
