@@ -1,0 +1,74 @@
+"""A letter as the bytes that are sent: headers, an empty line, plain text.
+
+The headers are written here, one line each, of values that were checked; only a subject that is not
+ASCII is folded. The library, which has had errors by which a value began a header of its own, and
+breaks long ids, encodes the text and no more.
+"""
+
+import re
+from datetime import UTC, datetime
+from email.header import Header
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import Final
+
+from infra.mail.addresses import Addresses
+from infra.mail.letter import Letter, Purpose, UnfitLetterError, check_letter
+
+_LINE: Final = 990
+"""Characters of a line, at most."""
+
+_POLICY: Final = SMTP.clone(max_line_length=_LINE, cte_type="7bit")
+
+_HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
+
+
+def written(letter: Letter, addresses: Addresses, since: int) -> bytes:
+    """Give a letter's bytes, the same each time; `since` is when it was put, in ms.
+
+    `UnfitLetterError` when anything else than the letter's own headers has come to stand in them.
+    """
+    check_letter(letter)
+    head = [f"{name}: {value}" for name, value in _fields(letter, addresses, since)]
+    message = EmailMessage(_POLICY)
+    message.set_content(letter.body)
+    data = "".join(f"{line}\r\n" for line in head).encode("ascii") + message.as_bytes()
+    _check_headers(data, len(head) + len(message.keys()))
+    return data
+
+
+def sender_of(letter: Letter, addresses: Addresses) -> str:
+    """Give the address a letter is from: where an answer to it does what it is about."""
+    return letter.header("Reply-To") or addresses.server_address
+
+
+def envelope_sender(letter: Letter, addresses: Addresses) -> str:
+    """Give where a letter comes back to that can't be delivered; empty for nowhere."""
+    if letter.purpose == Purpose.ANSWER:
+        return ""  # two servers must not answer each other's answers
+    return addresses.bounce(letter.account, letter.to)
+
+
+def _fields(letter: Letter, addresses: Addresses, since: int) -> list[tuple[str, str]]:
+    return [
+        ("From", f"matchpost <{sender_of(letter, addresses)}>"),
+        ("To", letter.to),
+        ("Subject", _subject(letter.subject)),
+        ("Date", format_datetime(datetime.fromtimestamp(since // 1000, UTC))),
+        ("Message-ID", f"<{letter.id}>"),
+        *letter.headers,
+    ]
+
+
+def _subject(text: str) -> str:
+    """Encode a subject; also one that would be read as encoded, and is not."""
+    if text.isascii() and "=?" not in text:
+        return text
+    return Header(text, "utf-8", header_name="Subject").encode(linesep="\r\n")
+
+
+def _check_headers(data: bytes, count: int) -> None:
+    head = data.partition(b"\r\n\r\n")[0].replace(b"\r\n ", b" ").split(b"\r\n")
+    if len(head) != count or not all(map(_HEADER.fullmatch, head)):
+        raise UnfitLetterError("its headers came out as others than were meant")

@@ -1,0 +1,174 @@
+"""The way out: an SMTP session with the relay, and what became of each letter."""
+
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from infra.mail.route import Route
+
+ANSWER_SECONDS: Final = 30.0
+"""How long the relay may take for an answer."""
+
+_PERMANENT: Final = range(500, 600)
+
+_LOGIN: Final = (530, 534, 535, 538)
+"""Replies that ask for another login: the fault is ours."""
+
+_SHOWN: Final = 160
+
+
+class RelayDownError(Exception):
+    """The relay can't be used now, whatever the letter; the message says why, without a login."""
+
+
+class Fate(StrEnum):
+    """What became of a letter."""
+
+    SENT = "sent"
+    """The relay has taken it."""
+    LATER = "later"
+    """It was refused for now, or by a rule that says nothing about the address."""
+    NO_ADDRESS = "no-address"
+    """Its address was refused for good."""
+    UNWANTED = "unwanted"
+    """The letter itself was refused for good."""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What the relay said to a letter."""
+
+    fate: Fate
+    said: str = ""
+    """Its reply, one printable line; empty when it has taken the letter."""
+
+
+class Session:
+    """An open session with the relay."""
+
+    def __init__(self, smtp: smtplib.SMTP) -> None:
+        self._smtp = smtp
+
+    def send(self, sender: str, to: str, data: bytes) -> Sent:
+        """Send one letter; an empty `sender` has nothing come back. Raises `RelayDownError`."""
+        try:
+            self._smtp.sendmail(sender, [to], data)
+        except smtplib.SMTPRecipientsRefused as refusal:
+            return _refused(*refusal.recipients[to], address=True)
+        except smtplib.SMTPDataError as refusal:
+            return _refused(refusal.smtp_code, refusal.smtp_error, address=False)
+        except smtplib.SMTPSenderRefused as refusal:
+            return Sent(Fate.LATER, _line(refusal.smtp_code, refusal.smtp_error))
+        except (smtplib.SMTPException, OSError) as error:
+            raise RelayDownError(_why(error)) from error
+        return Sent(Fate.SENT)
+
+
+class Relay:
+    """The mail server that takes our mail; `helo` is the name we give ourselves."""
+
+    def __init__(self, route: Route, helo: str) -> None:
+        self._route = route
+        self._helo = helo
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Open a session, ready to send; `RelayDownError` when there can be none."""
+        try:
+            smtp = self._connected()
+        except (smtplib.SMTPException, OSError) as error:
+            raise RelayDownError(f"{self._route.shown}: {_why(error)}") from error
+        try:
+            self._enter(smtp)
+            yield Session(smtp)
+            with suppress(smtplib.SMTPException, OSError):
+                smtp.quit()  # what was taken is taken, however it says goodbye
+        finally:
+            smtp.close()
+
+    def _connected(self) -> smtplib.SMTP:
+        route = self._route
+        if route.tls:
+            return smtplib.SMTP_SSL(
+                route.host,
+                route.port,
+                local_hostname=self._helo,
+                timeout=ANSWER_SECONDS,
+                context=self._context(),
+            )
+        return smtplib.SMTP(route.host, route.port, self._helo, ANSWER_SECONDS)
+
+    def _enter(self, smtp: smtplib.SMTP) -> None:
+        try:
+            self._greet(smtp)
+        except (smtplib.SMTPException, OSError) as error:
+            raise RelayDownError(f"{self._route.shown}: {_why(error)}") from error
+
+    def _greet(self, smtp: smtplib.SMTP) -> None:
+        smtp.ehlo_or_helo_if_needed()
+        secret = self._route.tls
+        if not secret and smtp.has_extn("starttls"):
+            smtp.starttls(context=self._context())
+            smtp.ehlo_or_helo_if_needed()
+            secret = True
+        if self._route.user:
+            if not secret and not self._route.is_loopback:
+                raise RelayDownError(
+                    f"{self._route.shown} offers no TLS, and a login is not sent in clear; "
+                    "use smtps://, or a relay on this machine"
+                )
+            smtp.login(self._route.user, self._route.password)
+
+    def _context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if self._route.is_loopback:
+            # a certificate for this machine is one it made itself, and nobody stands in between
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+def _refused(code: int, reply: bytes | str, *, address: bool) -> Sent:
+    """Say what a refusal means for the letter; `address` is whether it answered the address."""
+    said = _line(code, reply)
+    if code not in _PERMANENT or code in _LOGIN:
+        return Sent(Fate.LATER, said)
+    status = said.split(" ")[1:2]
+    if status and status[0].startswith("5.7."):
+        # a policy: the relay may be set up wrongly, and then it says so of every address
+        return Sent(Fate.LATER if address else Fate.UNWANTED, said)
+    if status and status[0].startswith(("5.1.", "5.2.")):
+        return Sent(Fate.NO_ADDRESS, said)
+    return Sent(Fate.NO_ADDRESS if address else Fate.UNWANTED, said)
+
+
+def _line(code: int, reply: bytes | str) -> str:
+    text = reply.decode("ascii", "replace") if isinstance(reply, bytes) else reply
+    return f"{code} {fit_reply(text)}".strip()
+
+
+def fit_reply(text: str) -> str:
+    """Give what another server said as one line that can be shown: printable ASCII, not long."""
+    shown = "".join(one if " " <= one <= "~" else " " for one in text)
+    return " ".join(shown.split())[:_SHOWN]
+
+
+def _why(error: Exception) -> str:
+    """Say why a session failed; no reply to a login is repeated, which might hold it."""
+    match error:
+        case smtplib.SMTPAuthenticationError():
+            return f"it refuses the login ({error.smtp_code})"
+        case smtplib.SMTPResponseException():
+            return f"it says {_line(error.smtp_code, error.smtp_error)}"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate can't be trusted: {error.verify_message}"
+        case TimeoutError():
+            return "it does not answer in time"
+        case OSError() if error.strerror:
+            return fit_reply(error.strerror)
+        case _:
+            return fit_reply(str(error)) or type(error).__name__
