@@ -200,6 +200,19 @@ def test_three_break_a_match_off_together(terminal, three):
     assert "holds" in check(terminal.desk.store, three)
 
 
+@pytest.mark.parametrize("kind", ["undo", "abort", "draw"])
+@pytest.mark.parametrize("gone", ["alice", "carol"])
+def test_an_offer_lapses_when_one_of_three_leaves(terminal, three, kind, gone):
+    terminal.move_in("halves", three, "alice", f"propose {kind}")
+    terminal.move_in("halves", three, "bob", "accept")
+    terminal.move_in("halves", three, gone, "resign")
+    (other,) = {"alice", "carol"} - {gone}
+    assert terminal.move_in("halves", three, "bob", "accept").code == Code.NO_OFFER
+    said(terminal.move_in("halves", three, other, f"propose {kind}"))
+    said(terminal.move_in("halves", three, "bob", "accept"))
+    assert "holds" in check(terminal.desk.store, three)
+
+
 @pytest.mark.parametrize("gone", ["alice", "bob", "carol"])
 def test_who_resigned_has_no_say_and_stays_out_when_moves_are_taken_back(terminal, three, gone):
     assert "resigned" in said(terminal.move_in("halves", three, gone, "resign"))
