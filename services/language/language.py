@@ -34,9 +34,9 @@ class Language:
     ) -> Answer:
         """Carry out a command line; `multiple` has further lines.
 
-        What the same text with the same `key` does in a match, or writes to others, it does once,
-        and is answered alike each time; what it changes in an account it can't do again. None
-        stands for a key of its own. `seconds` is how long an outcome is waited for. Errors of the
+        What changes a match or writes to others is carried out once and answered alike each time,
+        if the same text comes with the same `key`; None stands for a key of its own. Of other
+        commands a repetition is a new one. `seconds` is how long an outcome is waited for. Errors of the
         server pass through: whether the command was delivered is not known then. `reader` is who
         reads the answer, where the door knows: help is in their language.
         """
