@@ -52,6 +52,14 @@ def test_the_rules_are_measured_beside_python_chess() -> None:
     assert found["details"]["perft leaves"] == 105_300
 
 
+@pytest.mark.slow
+def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
+    found = bench("http", "--clients", "4", "--matches", "1")
+    assert found["unit"] == "moves"
+    assert found["details"]["moves"] == sum(len(game.moves) for game in games(8)[:4])
+    assert 0 < found["details"]["moves a second at half speed"] < found["rate"]
+
+
 def test_replay_is_measured_beside_eventsourcing() -> None:
     found = bench("replay", "--matches", "10")
     assert found["details"]["events"] == sum(len(game.moves) + 2 for game in games(10))

@@ -17,6 +17,7 @@ _ABOUT: Final = {
     "replay": "events folded, and plies decided again by verify",
     "memory": "bytes of an active match in the server",
     "start": "seconds until a server is ready, empty and with matches to load",
+    "http": "moves over HTTP until their durable outcome",
     "scaling": "cost of a move as matches grow many and long",
 }
 
@@ -57,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         "replay": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
         "memory": _memory,
         "start": _start,
+        "http": _http,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -100,6 +102,11 @@ def _memory(parser: Any) -> None:
 def _start(parser: Any) -> None:
     _add(parser, "--matches", 1_000, "matches to load")
     _add(parser, "--plies", 40, "plies of each")
+
+
+def _http(parser: Any) -> None:
+    _add(parser, "--clients", 32, "keep-alive connections, one move a request")
+    _add(parser, "--matches", 4, "whole games of pow2 for each client and speed")
 
 
 def _scaling(parser: Any) -> None:

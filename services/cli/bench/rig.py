@@ -56,9 +56,10 @@ class Place(msgspec.Struct, frozen=True):
 
     def server(self, name: str) -> EmbeddedServer:
         """Give a server of its own folder; not started."""
-        return EmbeddedServer(self.folder / name, env=self._env())
+        return EmbeddedServer(self.folder / name, env=self.env())
 
-    def _env(self) -> dict[str, str]:
+    def env(self) -> dict[str, str]:
+        """Give the variables under which the servers run."""
         if not self.fsync_delay_ms:
             return {}
         return {
