@@ -22,6 +22,7 @@ from infra.accounts.reading import (
 from infra.accounts.record import Account, Address, Profile, decode, decode_profile, encode
 from infra.accounts.users import Users
 from infra.limits import LoginLimit
+from infra.mail.keys import NAMED
 
 ID_BYTES: Final = 8
 
@@ -70,6 +71,8 @@ class Accounts:
             raise _taken(name)
         # crash window: the account is there and expires; its first login makes it stay
         self._client.persist(keys.account(account))
+        if read:
+            self._ask_for_codes(account)
         return account
 
     def verify(self, name: str, password: str) -> AccountId:
@@ -102,6 +105,7 @@ class Accounts:
             account,
             lambda a: replace(a, addresses=replaced(a.addresses, read), signed_off=False),
         )
+        self._ask_for_codes(account)
 
     def change_password(self, name: str, old: str, new: str) -> AccountId:
         """Replace a password; `bad-password` when the new one can't be one."""
@@ -149,6 +153,7 @@ class Accounts:
             account = self._erase_record(name, password, erase)
         # crash window: the name leads nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was sent here while the record could still be found
+        self._client.srem(NAMED, account)
         self._limit.forget(name)
         self._users.release(name.lower(), account)
         return account
@@ -191,9 +196,16 @@ class Accounts:
         password: str,
         change: Callable[[Sequence[Address]], tuple[Address, ...]],
     ) -> AccountId:
-        return self.change(
+        account = self.change(
             name, password, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
         )
+        self._ask_for_codes(account)
+        return account
+
+    def _ask_for_codes(self, account: AccountId) -> None:
+        """Have the addresses of an account that are not proven sent a code each."""
+        # crash window: the addresses are there and nobody was asked; giving them again asks
+        self._client.sadd(NAMED, account)
 
     def _erase_record(
         self, name: str, password: str, erase: Callable[[AccountId], None]

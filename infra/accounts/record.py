@@ -16,6 +16,13 @@ class Address(msgspec.Struct, frozen=True, omit_defaults=True):
     """As its owner wrote it."""
     verified: bool = False
     """Whether a mail sent there was answered."""
+    bounced: str = ""
+    """Why mail came back from there, in one line; empty while it does not."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether a player's mail may go there."""
+        return self.verified and not self.bounced
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

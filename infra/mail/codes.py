@@ -1,0 +1,125 @@
+"""Codes that prove an address: mailed there, and given back by whoever reads them.
+
+An address is proven for one account, by a mail that was read there while the account had it. Until
+then nothing is sent to it but its code, at most three times a day whoever asks: an account made
+with another's address can't be used to fill that box.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.accounts.reading import mailbox
+from infra.mail import keys
+
+ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
+"""Without what is easily taken for another: 5 bits each."""
+
+CODE_LENGTH: Final = 10
+
+CODE_MS: Final = 7 * 24 * 3_600_000
+"""How long a code is good, from when it was last sent."""
+
+A_DAY: Final = 3
+"""How often a code is sent to an address within 24 hours."""
+
+_DAY_SECONDS: Final = 24 * 3600
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    code: str
+    sent: int
+    """Milliseconds."""
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_KEPT: Final = msgspec.msgpack.Decoder(_Kept)
+
+
+class Codes:
+    """The codes on a server. Errors of the server pass through; `clock` is as `Outbox` has it."""
+
+    def __init__(self, client: redis.Redis, clock: Callable[[], int]) -> None:
+        self._client = client
+        self._clock = clock
+
+    def named(self, count: int) -> list[AccountId]:
+        """Give some accounts that gave addresses which are to be verified."""
+        found: Any = self._client.srandmember(keys.NAMED, count)
+        return list(found)
+
+    def seen_to(self, account: AccountId) -> None:
+        """Note that all was done for the addresses an account gave."""
+        self._client.srem(keys.NAMED, account)
+
+    def issue(self, account: AccountId, address: str) -> tuple[str, int] | None:
+        """Give the code to send to an address, and the how many-eth of the day it is.
+
+        One that was sent before and is still good is sent again. None when the address was sent
+        too many today.
+        """
+        number = self._count(mailbox(address))
+        if number > A_DAY:
+            return None
+        before = self._kept(account).get(mailbox(address))
+        code = before.code if before else "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+        kept = _ENCODER.encode(_Kept(code, self._clock()))
+        self._client.hset(keys.codes(account), mailbox(address), kept)
+        return code, number
+
+    def address_of(self, account: AccountId, code: str) -> str | None:
+        """Give the address, as `mailbox` writes it, that a code of an account proves."""
+        given = read_code(code).encode()
+        found = None
+        for address, kept in self._kept(account).items():
+            if hmac.compare_digest(kept.code.encode(), given):
+                found = address
+        return found
+
+    def used(self, account: AccountId, address: str) -> None:
+        """Forget the code of an address."""
+        self._client.hdel(keys.codes(account), mailbox(address))
+
+    def forget(self, account: AccountId) -> None:
+        """Forget all codes of an account; doing it twice is harmless."""
+        self._client.srem(keys.NAMED, account)
+        self._client.delete(keys.codes(account))
+
+    def _count(self, address: str) -> int:
+        name = keys.sent_codes(address)
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.incr(name)
+            pipe.expire(name, _DAY_SECONDS, nx=True)
+            return int(pipe.execute()[0])
+
+    def _kept(self, account: AccountId) -> dict[str, _Kept]:
+        """Give the codes that are still good, by address."""
+        found: Any = self._client.hgetall(keys.codes(account))
+        all_kept = {address.decode(): _KEPT.decode(data) for address, data in found.items()}
+        oldest = self._clock() - CODE_MS
+        return {address: kept for address, kept in all_kept.items() if kept.sent > oldest}
+
+
+def read_code(text: str) -> str:
+    """Give a code as it is kept, from how people write it: `ABCDE-23456`."""
+    return "".join(one for one in text.lower() if one.isascii() and one.isalnum())[:CODE_LENGTH]
+
+
+def shown_code(code: str) -> str:
+    """Write a code so that it can be copied by hand."""
+    return f"{code[:5]}-{code[5:]}"
+
+
+def wrong_code() -> Refusal:
+    """Refuse a code that proves nothing."""
+    return Refusal(
+        Code.BAD_ADDRESS,
+        "no mail address of the account waits for this code; "
+        "`add userid password ADDRESS` has a new one sent",
+    )
