@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.decide import read_move, seat_of
 from domain.match.record import unpack_snapshot
-from domain.match.replies import MOST, Laid, Replies, Reply, merged, pack, unpack
+from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, Seat, pinned
 from services.language.answer import Answer
 from services.language.boards import present
-from services.language.desk import Call
+from services.language.desk import Call, Desk
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 
@@ -24,36 +24,54 @@ def queue(call: Call) -> Answer:
     state = present(call, board)
     account = call.account()
     seat = seat_of(account, state)
-    if call.line.has("clear") or call.line.has("step"):
+    if call.line.has("clear"):
         call.desk.ready()
-        return _laid(call, board, seat)
-    _, data = call.desk.store.matches([board])[0]
-    return _shown(board, unpack(data).get(seat, Laid()))
+        return _shown(board, lay(call.desk, board, seat, ()))
+    if call.line.has("step"):
+        call.desk.ready()
+        return _shown(board, lay(call.desk, board, seat, [call.line.all("step")], add=True))
+    return _shown(board, laid_by(call.desk, board, seat))
 
 
-def _laid(call: Call, board: int, seat: Seat) -> Answer:
-    """Store what the player wants, unless the match keeps moving on."""
+def laid_by(desk: Desk, board: int, seat: Seat) -> Laid:
+    """Give what a seat has laid ready; for its own player's eyes only."""
+    _, data = desk.store.matches([board])[0]
+    return unpack(data).get(seat, Laid())
+
+
+def lay(
+    desk: Desk, board: int, seat: Seat, lines: Sequence[Sequence[str]], *, add: bool = False
+) -> Laid:
+    """Lay the replies of these lines ready; with `add` beside those there are, else in their place.
+
+    A line is moves from the present position on, the others' and one's own in turn, or moves that
+    each name a later ply. No lines drop everything. What was told in notes is read by now. Refused
+    as moves are, as `match-over`, `not-started`, `stale-ply`, `not-your-turn`, `usage`, `too-long`,
+    and as `busy` when the match keeps moving on meanwhile.
+    """
     for _ in range(_ATTEMPTS):
-        snapshot, data = call.desk.store.matches([board])[0]
+        snapshot, data = desk.store.matches([board])[0]
         head, state = unpack_snapshot(snapshot).head, unpack_snapshot(snapshot).state
         before = unpack(data)
-        laid = _wanted(call, seat, state, before)
-        if call.desk.store.lay(board, head, data, pack({**before, seat: laid})):
-            return _shown(board, laid)
+        old = before.get(seat, Laid()).replies if add else ()
+        laid = _wanted(state, seat, Laid(old), lines)
+        if desk.store.lay(board, head, data, pack({**before, seat: laid})):
+            return laid
     raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
 
 
-def _wanted(call: Call, seat: Seat, state: MatchState, before: Replies) -> Laid:
-    """Give what the seat shall have laid ready; what was told in notes is read by now."""
-    if call.line.has("clear"):
-        return Laid()
+def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[str]]) -> Laid:
+    """Give what the seat shall have laid ready: what these lines say, beside what is there."""
+    if not lines:
+        return laid
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over")
     if state.gathering:
         raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
-    steps = [split_ply(word) for word in call.line.all("step")]
-    more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
-    laid = merged(Laid(before.get(seat, Laid()).replies), more)
+    for line in lines:
+        steps = [split_ply(word) for word in line]
+        more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
+        laid = merged(laid, more)
     if len(laid.replies) > MOST:
         raise Refusal(Code.TOO_LONG, f"{MOST} replies are the most; `clear` drops those there are")
     return laid
