@@ -164,6 +164,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "300",
         ),
     ] = 300
+    address_rate: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)],
+        _about(
+            "MATCHPOST_ADDRESS_RATE",
+            "a whole number, at least 1",
+            "How many requests without a token a minute may come from one address to one process "
+            "of the HTTP API; further ones are refused as `too-fast`.",
+            "600",
+        ),
+    ] = 600
+    trusted_proxy: Annotated[
+        Literal["on", "off"],
+        _about(
+            "MATCHPOST_TRUSTED_PROXY",
+            "on or off",
+            "Whether a proxy of yours stands before the HTTP API, through which all requests come: "
+            "then a request's address is the last in its X-Forwarded-For. With `off` the header is "
+            "not read, and all that come through a proxy share one address.",
+            "`off`",
+        ),
+    ] = "off"
 
     smtp: Annotated[
         _Listening,

@@ -19,6 +19,8 @@ SETTINGS: Final[Mapping[str, str]] = {
     "seeds": "where the workers keep the secrets that draws come from",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may give",
+    "address_rate": "how many requests without a token a minute may come from an address",
+    "trusted_proxy": "whether a proxy of yours says where requests come from: on or off",
     "smtp": "where mail is taken by SMTP: host:port, or off",
     "lmtp": "the unix socket on which mail is taken by LMTP",
     "relay": "the mail server that takes outgoing mail: an smtp:// or smtps:// URL",
