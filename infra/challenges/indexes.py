@@ -1,0 +1,93 @@
+"""What leads to challenges: lists of all that are open, and each account's own."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra import keys, scripts
+from infra.challenges.record import MOST, OPEN_MS, Challenge
+
+_ENLIST: Final = scripts.Script("enlist")
+
+
+class Indexes:
+    """The indexes on a server. What they lead to may be no more, or have changed."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    # all challenges
+
+    def show(self, challenge: Challenge) -> None:
+        """List a challenge, where it may be listed already, and drop those that have expired."""
+        with self._client.pipeline(transaction=True) as pipe:
+            for name in _lists(challenge):
+                pipe.zadd(name, {challenge.id: challenge.created})
+                pipe.zremrangebyscore(name, 0, challenge.created - OPEN_MS)
+            pipe.execute()
+
+    def hide(self, challenge: Challenge) -> None:
+        """Take a challenge from the lists, where it may be no more."""
+        with self._client.pipeline(transaction=True) as pipe:
+            for name in _lists(challenge):
+                pipe.zrem(name, challenge.id)
+            pipe.execute()
+
+    def page(self, game: str | None, start: int, count: int) -> list[str]:
+        """Give ids of a list, the newest first."""
+        if start < 0 or count < 1:  # which Redis would count from the end
+            return []
+        name = keys.open_challenges(game)
+        return _texts(self._client.zrange(name, start, start + count - 1, desc=True))
+
+    def strike(self, game: str | None, ids: Iterable[str]) -> None:
+        """Take ids from one list."""
+        self._client.zrem(keys.open_challenges(game), *ids)
+
+    def fill(self, id_: str) -> None:
+        """Remember a challenge that is about to be full."""
+        self._client.sadd(keys.FILLING, id_)
+
+    def filling(self) -> list[str]:
+        """Give the ids of those that are about to be full, or are so without a match."""
+        found: Any = self._client.smembers(keys.FILLING)
+        return _texts(found)
+
+    def settle(self, ids: Iterable[str]) -> None:
+        """Forget that these were about to be full."""
+        if settled := list(ids):
+            self._client.srem(keys.FILLING, *settled)
+
+    # those of an account
+
+    def enlist(self, account: AccountId, name: str, id_: str) -> bool:
+        """Note a challenge in one of the account's two lists; False when there is no room.
+
+        `unknown-user` for an account that is no more.
+        """
+        names = [keys.account(account), name]
+        answer = scripts.call(self._client, _ENLIST, names, [id_, "", MOST])
+        if answer == b"gone":
+            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+        return bool(answer != b"full")
+
+    def listed(self, name: str) -> list[str]:
+        """Give the ids in one of an account's lists."""
+        found: Any = self._client.hkeys(name)
+        return _texts(found)
+
+    def drop(self, name: str, ids: Iterable[str]) -> None:
+        """Take ids from one of an account's lists."""
+        if dropped := list(ids):
+            self._client.hdel(name, *dropped)
+
+
+def _lists(challenge: Challenge) -> tuple[str, str]:
+    return keys.open_challenges(), keys.open_challenges(challenge.proposal.game)
+
+
+def _texts(found: Any) -> list[str]:
+    return [id_.decode() for id_ in found]

@@ -1,0 +1,297 @@
+"""What is stored of a challenge, and what can become of it. Nothing here reads or writes."""
+
+import re
+from base64 import b32encode
+from collections.abc import Callable
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, CommandId, command_id
+from domain.rules import Seat
+
+NOTE_LIMIT: Final = 200
+"""Characters of a note."""
+
+OPEN_MS: Final = 30 * 24 * 3_600_000
+"""How long a challenge can be taken."""
+
+DRAFT_MS: Final = 3_600_000
+"""How long one lasts that is not noted under its account: nobody could erase it."""
+
+KEPT_MS: Final = 40 * 24 * 3_600_000
+"""How long one is kept that was taken or withdrawn, for who asks again."""
+
+MOST: Final = 20
+"""Challenges of an account that wait, of those it has opened and of those it has joined."""
+
+_ID_LENGTH: Final = 10
+
+_ID: Final = re.compile(rf"[a-z2-7]{{{_ID_LENGTH}}}")
+
+_START: Final = "challenge"
+"""Stands for a door in the ids of the commands that start matches; no door has this name."""
+
+# also what breaks a line or turns its direction: a note stands in a list with those of others
+_UNFIT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class State(StrEnum):
+    """How far a challenge has come."""
+
+    DRAFT = "draft"
+    """It is being opened, and nobody sees it."""
+    OPEN = "open"
+    """It has free seats."""
+    TAKEN = "taken"
+    """It is full, and its match is to be started."""
+    STARTED = "started"
+    """Its match has a board."""
+    WITHDRAWN = "withdrawn"
+    """Who opened it wants it no more."""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is to be played. Its words are for the door to check, and to write in one form."""
+
+    rules: str
+    """The pinned rules, such as `pow2/1`."""
+    options: tuple[str, ...] = ()
+    """The game's, as recorded."""
+    words: tuple[str, ...] = ()
+    """The server's options, such as `--days=3`."""
+    seats: int = 2
+    seat: Seat | None = None
+    """Where its maker sits; None when chance decides, which it does when the last seat is taken."""
+    note: str = ""
+    """A line to whoever may take it; personal."""
+
+    @property
+    def game(self) -> str:
+        """The game's key."""
+        return self.rules.partition("/")[0]
+
+
+class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A challenge.
+
+    Stored as a map: a new field needs a default, and a default never changes.
+    """
+
+    id: str
+    command: CommandId
+    """That opened it."""
+    account: AccountId
+    """Whose challenge it is."""
+    proposal: Proposal
+    created: int
+    """Milliseconds since 1970 by Redis's clock."""
+    takers: tuple[AccountId, ...] = ()
+    """In the order in which they came."""
+    state: State = State.DRAFT
+    drawn: Seat | None = None
+    """Where chance has put its maker."""
+    board: int | None = None
+    """Of its match, once that has started."""
+
+    @property
+    def expires(self) -> int:
+        """When it can be taken no more, in ms since 1970."""
+        return self.created + OPEN_MS
+
+    @property
+    def missing(self) -> int:
+        """The number of free seats."""
+        return self.proposal.seats - len(self.players)
+
+    @property
+    def has_note(self) -> bool:
+        """Whether its note is kept still, if it has one."""
+        return self.state in (State.DRAFT, State.OPEN)
+
+    @property
+    def players(self) -> tuple[AccountId, ...]:
+        """Who plays, in the order in which they came."""
+        return (self.account, *self.takers)
+
+    @property
+    def seated(self) -> tuple[AccountId, ...]:
+        """Who plays, in the order of the seats; empty while there are free ones."""
+        own = self.proposal.seat if self.drawn is None else self.drawn
+        if self.missing or own is None:
+            return ()
+        return (*self.takers[:own], self.account, *self.takers[own:])
+
+    @property
+    def start_id(self) -> CommandId:
+        """The id of the command that starts its match: the same for whoever gives it."""
+        return command_id(_START, self.account, self.id)
+
+    def is_gone(self, now: int) -> bool:
+        """Whether its time has run out, so that there is no such challenge any more."""
+        return self.state is State.OPEN and now >= self.expires
+
+    def kept(self, now: int) -> int:
+        """Give for how many ms it is to be stored."""
+        if self.state is State.DRAFT:
+            return DRAFT_MS
+        return self.expires - now if self.state is State.OPEN else KEPT_MS
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_CHALLENGES: Final = msgspec.msgpack.Decoder(Challenge)
+
+
+def pack(challenge: Challenge) -> bytes:
+    """Give a record as it is stored."""
+    return _ENCODER.encode(challenge)
+
+
+def unpack(data: bytes) -> Challenge:
+    """Read a stored record."""
+    return _CHALLENGES.decode(data)
+
+
+def make_id(command: CommandId, attempt: int) -> str:
+    """Give the id of the challenge that a command opens, the first choice or another."""
+    digest = sha256(b"challenge\0%b%d" % (command, attempt)).digest()
+    return b32encode(digest).decode().lower()[:_ID_LENGTH]
+
+
+def read_id(text: str) -> str:
+    """Give an id as it is stored; `unknown-challenge` for what can't be one."""
+    id_ = text.lower()
+    if not text.isascii() or not _ID.fullmatch(id_):
+        raise Refusal(
+            Code.UNKNOWN_CHALLENGE,
+            f"{text[:24]!r} is no challenge: an id has {_ID_LENGTH} letters and digits 2 to 7",
+        )
+    return id_
+
+
+def read_proposal(proposal: Proposal) -> Proposal:
+    """Give a proposal as it is kept; `bad-players`, and for its note `too-long`, `bad-request`."""
+    seats, seat = proposal.seats, proposal.seat
+    if seats < 2:  # noqa: PLR2004 - one to open it and one to take it
+        raise Refusal(Code.BAD_PLAYERS, f"a challenge has 2 seats or more, not {seats}")
+    if seat is not None and seat not in range(seats):
+        raise Refusal(
+            Code.BAD_PLAYERS, f"there is no seat {seat}; the seats are 0 to {seats - 1}, or chance"
+        )
+    return replace(proposal, note=_read_note(proposal.note))
+
+
+def _read_note(note: str) -> str:
+    note = note.strip()
+    if len(note) > NOTE_LIMIT:
+        raise Refusal(
+            Code.TOO_LONG, f"the note has {len(note)} characters; {NOTE_LIMIT} are the most"
+        )
+    if unfit := _UNFIT.search(note):
+        raise Refusal(
+            Code.BAD_REQUEST,
+            f"character {unfit.start() + 1} of the note is U+{ord(unfit[0]):04X}; a note is one "
+            "line without control characters and halves of surrogate pairs",
+        )
+    return note
+
+
+# what can become of a challenge
+
+
+def check_takeable(challenge: Challenge, account: AccountId) -> None:
+    """Refuse, as `unknown-challenge` or `own-challenge`, that the account takes a seat."""
+    if challenge.state is State.WITHDRAWN:
+        raise Refusal(Code.UNKNOWN_CHALLENGE, f"challenge {challenge.id} was withdrawn")
+    if account == challenge.account:
+        raise Refusal(
+            Code.OWN_CHALLENGE,
+            f"challenge {challenge.id} is your own; wait for others to take it, or withdraw it",
+        )
+    if challenge.state is not State.OPEN:
+        raise Refusal(
+            Code.UNKNOWN_CHALLENGE,
+            f"challenge {challenge.id} was taken by others; look for another, or open one",
+        )
+
+
+def join(challenge: Challenge, account: AccountId, draw: Callable[[int], int]) -> Challenge:
+    """Give an open challenge with one seat more taken; `draw(n)` is asked for one of 0 to n-1."""
+    joined = replace(challenge, takers=(*challenge.takers, account))
+    if joined.missing:
+        return joined
+    drawn = draw(joined.proposal.seats) if joined.proposal.seat is None else None
+    return replace(_silenced(joined), state=State.TAKEN, drawn=drawn)
+
+
+def withdraw(challenge: Challenge, account: AccountId) -> Challenge:
+    """Give a challenge without the account, or withdrawn if it is the account's own.
+
+    `not-a-player` for who has no part in it, `already-started` when it is full.
+    """
+    if account not in challenge.players:
+        raise Refusal(
+            Code.NOT_A_PLAYER,
+            f"you have no part in challenge {challenge.id}, so leave it to others",
+        )
+    if challenge.state in (State.TAKEN, State.STARTED):
+        raise Refusal(
+            Code.ALREADY_STARTED,
+            f"challenge {challenge.id} is full, and its match starts; decline or resign there",
+        )
+    if challenge.state is State.WITHDRAWN:
+        return challenge
+    if account == challenge.account:
+        return replace(_silenced(challenge), state=State.WITHDRAWN)
+    return _without(challenge, account)
+
+
+def start(challenge: Challenge, board: int) -> Challenge:
+    """Give a full challenge with the board of its match; `ValueError` if it can't have this one."""
+    if challenge.state not in (State.TAKEN, State.STARTED) or challenge.board not in (None, board):
+        raise ValueError(
+            f"challenge {challenge.id} is {challenge.state} with board {challenge.board}, "
+            f"and can't have board {board}"
+        )
+    return replace(challenge, state=State.STARTED, board=board)
+
+
+def forget(challenge: Challenge, account: AccountId) -> Challenge | None:
+    """Give what is left of a challenge when an account is erased; None for nothing.
+
+    What is full stays: the match is played by account ids, of which one is nobody's.
+    """
+    if not challenge.has_note:
+        return challenge
+    return None if account == challenge.account else _without(challenge, account)
+
+
+def is_over(challenge: Challenge, account: AccountId) -> bool:
+    """Whether the account need not remember that it wanted to be in it.
+
+    It may be opening what is a draft, and joining what is open without it.
+    """
+    return challenge.state in (State.STARTED, State.WITHDRAWN) or (
+        challenge.state is State.TAKEN and account not in challenge.players
+    )
+
+
+def check_same(challenge: Challenge, account: AccountId, proposal: Proposal) -> None:
+    """Refuse, as `id-reused`, that a command which opened this opens something else."""
+    known = proposal if challenge.has_note else replace(proposal, note="")
+    if (challenge.account, challenge.proposal) != (account, known):
+        raise Refusal(
+            Code.ID_REUSED, "the key was used for another challenge before; choose a new one"
+        )
+
+
+def _without(challenge: Challenge, account: AccountId) -> Challenge:
+    return replace(challenge, takers=tuple(a for a in challenge.takers if a != account))
+
+
+def _silenced(challenge: Challenge) -> Challenge:
+    return replace(challenge, proposal=replace(challenge.proposal, note=""))

@@ -1,0 +1,15 @@
+-- Makes, changes or deletes a value that lasts for a while, if it is still as it was read.
+--
+-- KEYS  1 the value's key
+-- ARGV  1 the value that was read, '' for none  2 the new value, '' to delete it  3 ms it lasts
+-- Returns  1 | 0 (it is another by now; nothing written)
+
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then
+  return 0
+end
+if ARGV[2] == '' then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+end
+return 1

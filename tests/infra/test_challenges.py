@@ -1,0 +1,287 @@
+"""Open challenges: opened once a command, taken once a seat, known for as long as they are asked for."""
+
+import string
+from collections.abc import Callable
+
+import pytest
+from fakes.proposals import (
+    ALICE,
+    BOB,
+    CAROL,
+    DAVE,
+    HALVES,
+    POW2,
+    Clock,
+    ids,
+    new_command,
+    prepare_server,
+    records,
+)
+from msgspec.structs import replace
+from redis import Redis
+
+from domain.errors import Code, Refusal
+from infra import keys
+from infra.challenges import (
+    MOST,
+    NOTE_LIMIT,
+    OPEN_MS,
+    Challenge,
+    Challenges,
+    Proposal,
+    State,
+    read_proposal,
+)
+from infra.challenges.record import make_id, pack
+
+DAY = 24 * 3_600_000
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def server(redis_client: Redis) -> Redis:
+    prepare_server(redis_client)
+    return redis_client
+
+
+@pytest.fixture
+def challenges(server: Redis, clock: Clock) -> Challenges:
+    return Challenges(server, clock)
+
+
+@pytest.fixture
+def opened(challenges: Challenges) -> Callable[..., Challenge]:
+    """A function that opens a challenge by a new command."""
+
+    def open_(proposal: Proposal = POW2, account: bytes = ALICE) -> Challenge:
+        return challenges.open(account, proposal, new_command())
+
+    return open_
+
+
+def refused(code: Code, call: Callable[..., object], *args: object) -> str:
+    with pytest.raises(Refusal) as caught:
+        call(*args)
+    assert caught.value.code is code
+    return caught.value.sentence
+
+
+# opening
+
+
+def test_a_challenge_that_was_opened_can_be_seen_by_all(challenges, opened, clock):
+    challenge = opened(replace(POW2, note=" no hurry "))
+    assert challenges.get(challenge.id) == challenge
+    assert challenges.listed() == challenges.of(ALICE) == [challenge]
+    assert challenge.proposal == replace(POW2, note="no hurry")
+    assert (challenge.account, challenge.created, challenge.state) == (ALICE, clock.now, State.OPEN)
+    assert (challenge.missing, challenge.seated) == (1, ())
+
+
+def test_an_id_is_ten_letters_and_digits_that_are_read_in_any_case(challenges, opened):
+    challenge = opened()
+    assert len(challenge.id) == 10
+    assert set(challenge.id) <= set(string.ascii_lowercase + "234567")
+    assert challenges.get(challenge.id.upper()) == challenge
+
+
+@pytest.mark.parametrize(
+    "id_", ["", "abc", "a" * 11, "abcdefghi1", "abcdefghi\n", "KKKKKKKKKK", "\udc80"]
+)
+def test_what_can_be_no_id_is_refused(challenges, id_):
+    for call in (
+        challenges.get,
+        lambda i: challenges.take(i, BOB),
+        lambda i: challenges.done(i, 1),
+    ):
+        refused(Code.UNKNOWN_CHALLENGE, call, id_)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, id_)
+
+
+def test_an_id_that_nothing_has_is_refused(challenges, opened):
+    opened()
+    for call in (
+        challenges.get,
+        lambda i: challenges.take(i, BOB),
+        lambda i: challenges.done(i, 1),
+    ):
+        refused(Code.UNKNOWN_CHALLENGE, call, "a" * 10)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, "a" * 10)
+
+
+def test_a_command_repeated_gives_the_challenge_as_it_is_by_then(challenges, server, clock):
+    command = new_command()
+    proposal = replace(HALVES, note="three of us")
+    first = challenges.open(ALICE, proposal, command)
+    clock.now += DAY
+    assert challenges.open(ALICE, proposal, command) == first
+    challenges.take(first.id, BOB)
+    assert challenges.open(ALICE, proposal, command).takers == (BOB,)
+    challenges.take(first.id, CAROL)
+    assert challenges.open(ALICE, proposal, command).state is State.TAKEN
+    challenges.done(first.id, 7)
+    assert challenges.open(ALICE, proposal, command).board == 7
+    assert len(records(server)) == 1
+    assert challenges.listed() == []
+
+
+def test_a_command_repeated_does_not_bring_back_what_was_withdrawn(challenges):
+    command = new_command()
+    challenge = challenges.open(ALICE, replace(POW2, note="now"), command)
+    challenges.withdraw(ALICE, challenge.id)
+    assert challenges.open(ALICE, replace(POW2, note="now"), command).state is State.WITHDRAWN
+    assert challenges.listed() == challenges.of(ALICE) == []
+
+
+@pytest.mark.parametrize(
+    "other", [replace(POW2, seat=1), replace(POW2, words=()), replace(POW2, note="hello"), HALVES]
+)
+def test_a_command_that_opened_one_challenge_can_not_open_another(challenges, other):
+    command = new_command()
+    challenge = challenges.open(ALICE, POW2, command)
+    refused(Code.ID_REUSED, challenges.open, ALICE, other, command)
+    refused(Code.ID_REUSED, challenges.open, BOB, POW2, command)
+    assert challenges.listed() == [challenge]
+
+
+def test_two_commands_whose_ids_agree_open_two_challenges(challenges, server):
+    one, two = new_command(), new_command()
+    held = challenges.open(BOB, POW2, one)
+    server.set(keys.challenge(make_id(two, 0)), pack(replace(held, id=make_id(two, 0))))
+    second = challenges.open(ALICE, POW2, two)
+    assert second.id == make_id(two, 1) != make_id(two, 0)
+    assert second.account == ALICE
+    assert challenges.open(ALICE, POW2, two) == second
+
+
+@pytest.mark.parametrize(("seats", "seat"), [(1, None), (0, None), (2, 2), (3, -1)])
+def test_seats_are_at_least_two_and_the_makers_is_one_of_them(challenges, server, seats, seat):
+    bad = replace(POW2, seats=seats, seat=seat)
+    refused(Code.BAD_PLAYERS, challenges.open, ALICE, bad, new_command())
+    assert records(server) == []
+
+
+@pytest.mark.parametrize("code", [0, 0x09, 0x0A, 0x1B, 0x7F, 0x9B, 0x2028, 0x202E, 0x2066, 0xD800])
+def test_a_note_is_one_line_of_text_and_is_not_repeated_when_it_is_refused(code):
+    with pytest.raises(Refusal) as caught:
+        read_proposal(replace(POW2, note=f"secret{chr(code)}words"))
+    assert caught.value.code is Code.BAD_REQUEST
+    assert f"character 7 of the note is U+{code:04X}" in caught.value.sentence
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("note", ["x" * NOTE_LIMIT, "Grüße, 你好 👩‍👩‍👧", ""])
+def test_a_note_is_kept_as_it_was_written(note):
+    assert read_proposal(replace(POW2, note=f" {note} ")).note == note
+
+
+def test_a_note_that_is_too_long_is_refused():
+    sentence = refused(Code.TOO_LONG, read_proposal, replace(POW2, note="x" * (NOTE_LIMIT + 1)))
+    assert str(NOTE_LIMIT) in sentence
+
+
+def test_who_has_no_account_opens_and_takes_nothing(challenges, opened, server):
+    challenge = opened()
+    server.delete(keys.account(BOB))
+    refused(Code.UNKNOWN_USER, challenges.open, BOB, POW2, new_command())
+    refused(Code.UNKNOWN_USER, challenges.take, challenge.id, BOB)
+    assert records(server) == [keys.challenge(challenge.id).encode()]
+    assert challenges.listed() == [challenge]
+
+
+def test_an_account_has_at_most_20_challenges_that_wait(challenges, opened, server):
+    waiting = [opened() for _ in range(MOST)]
+    command = new_command()
+    assert str(MOST) in refused(Code.TOO_MANY, challenges.open, ALICE, POW2, command)
+    assert len(records(server)) == MOST
+    opened(account=BOB)
+    challenges.withdraw(ALICE, waiting[3].id)
+    assert challenges.open(ALICE, POW2, command).state is State.OPEN
+    refused(Code.TOO_MANY, opened)
+    challenges.take(waiting[4].id, BOB)
+    refused(Code.TOO_MANY, opened)  # it waits for its match
+    challenges.done(waiting[4].id, 1)
+    assert opened()
+    assert challenges.open(ALICE, POW2, command)  # a repetition is none more
+
+
+def test_challenges_that_have_expired_leave_room_for_others(challenges, opened, clock):
+    for _ in range(MOST):
+        opened()
+    clock.now += OPEN_MS
+    assert opened()
+    assert len(challenges.of(ALICE)) == len(challenges.listed()) == 1
+
+
+def test_an_account_joins_at_most_20_challenges_that_wait_for_others(challenges, opened):
+    waiting = [opened(HALVES, account) for account in (BOB, CAROL) for _ in range(MOST)]
+    for challenge in waiting[:MOST]:
+        challenges.take(challenge.id, ALICE)
+    refused(Code.TOO_MANY, challenges.take, waiting[-1].id, ALICE)
+    assert challenges.take(waiting[0].id, ALICE)  # again
+    challenges.take(waiting[0].id, DAVE)
+    challenges.done(waiting[0].id, 1)
+    challenges.take(waiting[-1].id, ALICE)
+    assert len(challenges.of(ALICE)) == MOST
+
+
+# lists
+
+
+def test_the_newest_challenge_comes_first_and_games_can_be_asked_for(challenges, opened, clock):
+    found = []
+    for proposal in (POW2, HALVES, POW2, HALVES, POW2):
+        found.append(opened(proposal).id)
+        clock.now += 1
+    found.reverse()
+    assert ids(challenges.listed()) == found
+    assert ids(challenges.listed(start=1, count=2)) == found[1:3]
+    assert ids(challenges.listed("pow2")) == found[::2]
+    assert ids(challenges.listed("halves", 1)) == found[3:4]
+    assert challenges.listed("goliath") == challenges.listed(start=5) == []
+    assert challenges.listed(count=0) == challenges.listed(start=-1) == []
+
+
+def test_a_page_is_full_whatever_has_come_to_an_end_unnoticed(challenges, opened, clock, server):
+    found = []
+    for _ in range(8):
+        found.append(opened())
+        clock.now += 1
+    found.reverse()
+    for gone in (1, 2, 4):
+        server.delete(keys.challenge(found[gone].id))
+    assert ids(challenges.listed(count=3)) == [found[n].id for n in (0, 3, 5)]
+    assert ids(challenges.listed(start=3)) == [found[n].id for n in (6, 7)]
+
+
+def test_a_challenge_can_be_taken_for_thirty_days(challenges, opened, clock, server):
+    challenge = opened(HALVES)
+    assert OPEN_MS - 60_000 < server.pttl(keys.challenge(challenge.id)) <= OPEN_MS
+    clock.now += 10 * DAY
+    challenges.take(challenge.id, BOB)
+    assert OPEN_MS - 11 * DAY < server.pttl(keys.challenge(challenge.id)) <= OPEN_MS - 10 * DAY
+    clock.now += 20 * DAY - 1
+    assert ids(challenges.listed()) == ids(challenges.of(BOB)) == [challenge.id]
+    clock.now += 1
+    assert challenges.listed() == challenges.of(ALICE) == challenges.of(BOB) == []
+    refused(Code.UNKNOWN_CHALLENGE, challenges.get, challenge.id)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.take, challenge.id, CAROL)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, challenge.id)
+
+
+def test_opening_drops_from_the_lists_what_has_expired(opened, clock, server):
+    opened()
+    clock.now += OPEN_MS
+    opened()
+    assert server.zcard(keys.open_challenges()) == server.zcard(keys.open_challenges("pow2")) == 1
+
+
+def test_without_a_clock_the_server_tells_the_time(server):
+    before = server.time()[0] * 1000
+    challenge = Challenges(server).open(ALICE, POW2, new_command())
+    assert before <= challenge.created <= server.time()[0] * 1000 + 999
+    assert Challenges(server).listed() == [challenge]
