@@ -1,4 +1,4 @@
-"""The socket of the HTTP door. It listens before the process that answers on it is there.
+"""The sockets of the doors. They listen before the process that answers on them is there.
 
 So whoever comes early, or while that process is started again, waits a moment and is answered.
 """
@@ -6,13 +6,18 @@ So whoever comes early, or while that process is started again, waits a moment a
 import errno
 import os
 import socket
+import stat
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Final
+
+from infra.settings import Settings
 
 _BACKLOG: Final = 2048
 
 
-def listen(address: str) -> socket.socket:
-    """Listen on `host:port`; OSError, with a sentence, when that is not possible."""
+def listen(address: str, setting: str = "MATCHPOST_HTTP") -> socket.socket:
+    """Listen on `host:port`, which `setting` names; OSError, with a sentence, where it can't be."""
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     try:
@@ -23,9 +28,48 @@ def listen(address: str) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
     except (OSError, OverflowError) as error:
-        raise OSError(f"MATCHPOST_HTTP can't be {address}: {_why(error)}") from error
+        raise OSError(f"{setting} can't be {address}: {_why(error)}") from error
     listening.listen(_BACKLOG)
     return listening
+
+
+def listen_at(path: Path) -> socket.socket:
+    """Listen on the unix socket MATCHPOST_LMTP; OSError, with a sentence, where it can't be.
+
+    Whoever may enter its directory may write to it, as whoever is on this machine may to a port.
+    """
+    listening = socket.socket(socket.AF_UNIX)
+    try:
+        _clear(path)
+        listening.bind(str(path))
+        path.chmod(0o666)
+    except OSError as error:
+        listening.close()
+        raise OSError(f"MATCHPOST_LMTP can't be {path}: {_why(error)}") from error
+    listening.listen(_BACKLOG)
+    return listening
+
+
+def listen_for_mail(settings: Settings, stack: ExitStack) -> dict[str, socket.socket]:
+    """Listen for mail as the settings say; gives the sockets by protocol, which `stack` closes."""
+    sockets = {}
+    if settings.smtp != "off":
+        sockets["smtp"] = stack.enter_context(listen(settings.smtp, "MATCHPOST_SMTP"))
+    if settings.lmtp is not None:
+        sockets["lmtp"] = stack.enter_context(listen_at(settings.lmtp))
+        stack.callback(settings.lmtp.unlink, missing_ok=True)
+    return sockets
+
+
+def _clear(path: Path) -> None:
+    """Take away a socket on which nobody listens any more."""
+    if not path.exists() or not stat.S_ISSOCK(path.stat().st_mode):
+        return
+    with socket.socket(socket.AF_UNIX) as trying:
+        try:
+            trying.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
 
 
 def _why(error: Exception) -> str:
@@ -33,6 +77,8 @@ def _why(error: Exception) -> str:
         return "another program listens there; choose another port, or off"
     if isinstance(error, socket.gaierror) or not isinstance(error, OSError):
         return "there is no such address"
+    if not error.errno:  # a path too long has none
+        return str(error)
     return os.strerror(error.errno or 0)
 
 

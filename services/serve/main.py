@@ -15,10 +15,10 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.serve.greeting import greeting
-from services.serve.listening import address_of, listen
+from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
-from services.serve.workers import side_child, web_child, worker_child
+from services.serve.workers import mail_child, side_child, web_child, worker_child
 from workers.keeper import Keeper
 
 logger = logging.getLogger(__name__)
@@ -57,6 +57,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listening is not None:
         children.append(web_child(settings, url, listening))
+    if mail := listen_for_mail(settings, stack):
+        children.append(mail_child(settings, url, mail))
     supervisor = Supervisor(children, tick=keeper.tick, foundation=foundation)
     supervisor.run(started=lambda: _started(settings, url, listening))
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from socket import socket
 
@@ -33,6 +34,15 @@ def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessC
     fd = listening.fileno()
     argv = [str(console_script()), "web", "--fd", str(fd)]
     return ProcessChild("web", argv, env=_environment(settings, redis_url), pass_fds=[fd])
+
+
+def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:
+    """Give the process that takes mail on sockets which listen already, by their protocols."""
+    fds = {protocol: listening.fileno() for protocol, listening in sockets.items()}
+    flags = [word for protocol, fd in fds.items() for word in (f"--{protocol}-fd", str(fd))]
+    argv = [str(console_script()), "mail", *flags]
+    environment = _environment(settings, redis_url)
+    return ProcessChild("mail", argv, env=environment, pass_fds=list(fds.values()))
 
 
 def _child(role: str, name: str, settings: Settings, redis_url: str) -> ProcessChild:

@@ -1,0 +1,61 @@
+"""`matchpost mail`: the process that takes mail."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from infra.clients import make_client
+from infra.embedded import socket_url
+from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
+from infra.settings import Settings
+from services.compose import Composition
+from services.mail.accounts import MailAccounts
+from services.mail.doors import serve
+from services.mail.intake import Counter
+from services.mail.office import Office
+from services.problems import FINE, UNKNOWN
+from services.serve.listening import listen_for_mail
+from services.serve.logs import log_to_stderr
+
+
+def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
+    """Take mail until told to stop, on sockets that are open, or on those of the settings.
+
+    Gives the exit code.
+    """
+    log_to_stderr("mail")
+    given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
+    with ExitStack() as stack:
+        sockets = given or list(listen_for_mail(settings, stack).values())
+        if not sockets:
+            return _failed("set MATCHPOST_SMTP or MATCHPOST_LMTP to where mail is to be taken")
+        try:
+            secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
+        except (LostKeyError, OSError) as error:
+            return _failed(str(error))
+        addresses = Addresses(secret, settings.mail_domain)
+        counter = Counter(lambda: _office(settings, addresses))
+        try:
+            asyncio.run(serve(counter, settings.mail_domain, sockets))
+        finally:
+            counter.close()
+    return FINE
+
+
+def _failed(sentence: str) -> int:
+    print(f"matchpost: {sentence}", file=sys.stderr)
+    return UNKNOWN
+
+
+@contextmanager
+def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
+    """Give what takes mail, on connections of its own."""
+    url = settings.redis_url or socket_url(settings.data)
+    with make_client(url) as data:
+        accounts = MailAccounts(data)
+        with Composition(settings, data=data, accounts=accounts) as parts:
+            parts.ready()
+            passwords = settings.mail_passwords == "on"
+            yield Office(parts, accounts, data, addresses, passwords=passwords)

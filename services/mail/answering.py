@@ -1,0 +1,87 @@
+"""The answer to a mail: what it says, and to whom it may go.
+
+An answer goes to addresses that the player has proven, whenever it is known who the player is. Only
+what nobody has proven anything for goes to where the mail says that it came from.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from infra.mail.letter import Letter, Purpose, references
+from services.language import Answer
+from services.mail.asking import Order
+from services.mail.reading import Read
+
+NOTHING: Final = Refusal(
+    Code.USAGE,
+    "the mail asks for nothing; a command is its subject, or stands at the top of its text, one a "
+    "line, and `help` lists them",
+)
+"""What a mail without a command is told."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A command with what it is answered."""
+
+    order: Order
+    answer: Answer
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """An answer before it is known where it goes to."""
+
+    mail: Read
+    about: str
+    """What the subject begins with."""
+    said: tuple[Said, ...]
+    sender: str = ""
+    """The address of ours that it comes from, if not the server's own."""
+
+    @property
+    def subject(self) -> str:
+        """Say at a glance whether all is well."""
+        refused = [said for said in self.said if said.answer.refused]
+        if not refused:
+            return f"{self.about}: done"
+        if len(refused) == len(self.said):
+            return f"{self.about}: not accepted"
+        return f"{self.about}: not all accepted"
+
+    @property
+    def body(self) -> str:
+        """Give the answers, each below its command."""
+        return "\n\n".join(_told(said) for said in self.said) + "\n"
+
+    def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Letter]:
+        """Give the letters of the answer; the same mail is answered by the same ones."""
+        for address in addresses:
+            yield Letter(
+                id=_id(self.mail.id, address, domain),
+                to=address,
+                subject=self.subject,
+                body=self.body,
+                headers=tuple(self._headers()),
+                purpose=Purpose.ANSWER,
+            )
+
+    def _headers(self) -> Iterator[tuple[str, str]]:
+        yield "Auto-Submitted", "auto-replied"
+        if self.mail.identified:
+            yield "In-Reply-To", references([self.mail.id])
+            yield "References", references([self.mail.id])
+        if self.sender:
+            yield "Reply-To", self.sender
+
+
+def _told(said: Said) -> str:
+    return f"> {said.order.shown}\n{said.answer.told}" if said.order.shown else said.answer.told
+
+
+def _id(mail: str, address: str, domain: str) -> str:
+    """Give a Message-ID from which nobody reads whose mail was answered."""
+    digest = sha256(f"{mail} {address}".encode(errors="surrogatepass")).hexdigest()
+    return f"answer-{digest[:32]}@{domain}"

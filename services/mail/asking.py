@@ -1,0 +1,220 @@
+"""What a mail asks for: its commands, as lines of the command language.
+
+A mail to the server's address has whole lines, `pow2 move 13 alice wonderland m13-j7`. One to a
+seat's address says only what the seat does, `m13-j7`: who knows the address is who it was made for.
+In both the commands are the subject, or stand at the top of the text, one a line.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.decide import read_move
+from domain.match.events import AccountId
+from domain.rules import AnyRules
+from services.language.forms import GENERAL
+from services.language.parsing import Line, Unparsed, games, parse
+from services.language.reading import FIRST_LIMIT, split_ply
+from services.mail.reading import Read
+from services.mail.visible import paragraph
+
+LINES: Final = 20
+"""Commands of one mail."""
+
+SHOWN: Final = 120
+"""Characters of a command that its answer repeats."""
+
+_CERTAIN: Final = 3
+"""Words of a line without a password that are none."""
+
+_PREFIX: Final = re.compile(
+    r"\s*(?:re|aw|fwd?|wg|sv|vs|antw|rv|res|tr|odp|ynt)(?:\[\d{1,3}\])?\s*:\s*", re.IGNORECASE
+)
+"""What mail programs write before the subject of a mail that is answered or passed on."""
+
+_OURS: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
+"""How the subjects of our own mails begin; no command does."""
+
+_LETTERS: Final = re.compile(
+    r"(?:message|broadcast)\s|\S+\s+chat\s|(?:say|chat)(?:\s|$)", re.IGNORECASE
+)
+"""Commands whose text may stand on the lines below."""
+
+_SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
+
+_SHORT: Final = re.compile(
+    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+#\d+)?|accept(\s+-\S+)*"
+    r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
+    re.IGNORECASE,
+)
+"""What may be said to a seat's address, but for moves."""
+
+_NOT_NEEDED: Final = "neither userid nor password is needed here; write the move alone"
+
+_GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL)
+
+
+class Player(msgspec.Struct, frozen=True):
+    """Who has a seat in a match, and may say what it does."""
+
+    board: int
+    account: AccountId
+    name: str
+    rules: AnyRules
+
+
+class Order(msgspec.Struct, frozen=True):
+    """One command of a mail."""
+
+    text: str
+    """As the command language has it; what holds a password is in here alone."""
+    shown: str
+    """How an answer may repeat it; empty where it may not."""
+    secret: bool = False
+    """Whether the sender wrote a password in it."""
+    refused: str = ""
+    """Why it is not carried out, in a sentence."""
+
+
+def at_server(mail: Read) -> list[Order]:
+    """Give the commands of a mail to the server's address; `too-long` when they are too many."""
+    return [_whole(text) for text in _texts(mail, _is_line)]
+
+
+def at_seat(mail: Read, player: Player, password: str) -> list[Order]:
+    """Give the commands of a mail to a seat's address, by a password that is good for them."""
+    texts = _texts(mail, lambda text: _is_said(text, player.rules))
+    return [_said(text, player, password) for text in texts]
+
+
+IsCommand: TypeAlias = Callable[[str], bool]
+
+
+def _texts(mail: Read, is_command: IsCommand) -> Sequence[str]:
+    """Give the commands as they were written."""
+    subject = bare_subject(mail.subject)
+    if letter := _letter(subject, mail.lines, is_command):
+        return [letter]
+    if is_command(subject) and subject.lower() != "multiple":
+        return [subject]
+    block = paragraph(mail.lines)
+    if not block:
+        return [subject] if subject else []
+    below = mail.lines[mail.lines.index(block[0]) + 1 :]
+    if not is_command(block[0]) and (letter := _letter(block[0], below, is_command)):
+        return [letter]
+    if block[0].lower() == "multiple":
+        block = block[1:] or paragraph(below)
+    _check_count(block)
+    return block
+
+
+def _letter(first: str, below: Sequence[str], is_command: IsCommand) -> str:
+    """Give a command whose text stands on the lines below it; empty if it is none."""
+    if not _LETTERS.match(first) or (is_command(first) and _has_text(first)):
+        return ""
+    body = "\n".join(below).strip()
+    whole = f"{first}\n{body}"
+    return whole if body and is_command(whole) else ""
+
+
+def _has_text(first: str) -> bool:
+    line = _line(first)
+    return line.has("text") if line else True
+
+
+def _check_count(block: Sequence[str]) -> None:
+    if len(block) > LINES:
+        raise Refusal(
+            Code.TOO_LONG,
+            f"at the top of the mail stand {len(block)} lines, and each is read as a command; "
+            f"{LINES} are the most, and none was carried out",
+        )
+
+
+def bare_subject(subject: str) -> str:
+    """Give a subject without what mail programs put before it; empty for one that is ours."""
+    while found := _PREFIX.match(subject):
+        subject = subject[found.end() :]
+    return "" if _OURS.match(subject) else subject
+
+
+def _line(text: str) -> Line | None:
+    """Read a line of the command language, if it is one."""
+    try:
+        return parse(text) if len(text.partition("\n")[0]) <= FIRST_LIMIT else None
+    except Unparsed:
+        return None
+
+
+def _is_line(text: str) -> bool:
+    # one that begins with a game is meant as a command, right or wrong
+    return bool(text) and (text.split(maxsplit=1)[0].lower() in games() or _line(text) is not None)
+
+
+def _is_said(text: str, rules: AnyRules) -> bool:
+    return _is_line(text) or bool(_SHORT.fullmatch(text)) or _is_move(text, rules)
+
+
+def _is_move(text: str, rules: AnyRules) -> bool:
+    try:
+        read_move(rules, split_ply(text)[0])
+    except Refusal:
+        return False
+    return True
+
+
+def _whole(text: str) -> Order:
+    """Give a command that is written as the language has it."""
+    line = _line(text)
+    if line is None:
+        # a password may stand anywhere in it
+        return Order(text, "")
+    return Order(text, _cut(_hushed(text.split("\n", 1)[0], line)), secret=line.has("password"))
+
+
+def _hushed(first: str, line: Line) -> str:
+    """Give a line as it may be repeated."""
+    words = first.split()
+    if not line.has("password"):
+        # the form has none, and yet somebody may have written it after the words of the form
+        return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))
+    passwords = {*line.all("password"), *line.all("new")}
+    return " ".join("***" if word in passwords else word for word in words)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+def _said(text: str, player: Player, password: str) -> Order:
+    """Give a command that may leave out what a seat's address says already."""
+    words = text.split()
+    if _line(text) is not None or (words[0].lower() in _GENERAL and not _SHORT.fullmatch(text)):
+        return _whole(text)
+    if words[0].lower() in games():
+        return _whole(text)
+    if player.name in map(str.lower, words) and not _SAYING.match(text):
+        return Order("", "", refused=_NOT_NEEDED)
+    return Order(_spelled(words, text, player, password), _cut(text.partition("\n")[0]))
+
+
+def _spelled(words: Sequence[str], text: str, player: Player, password: str) -> str:
+    """Write a command out in full."""
+    head, rest = words[0].lower(), text[len(words[0]) :].strip(" ")
+    game, own = player.rules.key, f"{player.name} {password}"
+    at = f"{player.board} {own}"
+    place = f"{player.board}{rest}" if rest.startswith("#") or not rest else rest
+    spelled = {
+        "say": f"{game} chat {at} {rest}",
+        "chat": f"{game} chat {at} {rest}",
+        "show": f"{game} showas {own} {place}",
+        "preview": f"{game} previewas {at} {rest}",
+        "signoff": f"signoff {own}",
+        "set": f"set {own} {rest}",
+        **{same: f"{game} {same} {at} {rest}" for same in ("move", "queue", "submit", "confirm")},
+    }
+    return spelled.get(head, f"{game} move {at} {text}")

@@ -1,0 +1,215 @@
+"""Carries a mail out and answers it: everything between the mail's bytes and the outbox.
+
+A mail is carried out at least once, and as many times as it comes, by the same keys: so it is done
+once. It is noted as taken last, after its answer is in the outbox. Killed anywhere before, the next
+delivery does what is left; the mail server has heard no `250` and delivers again.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+import redis
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.mail.addresses import Addresses
+from infra.mail.codes import Codes
+from infra.mail.deliveries import AnswerLimit, Deliveries, key_of
+from infra.mail.outbox import Outbox
+from infra.mail.standing import Standing
+from services.language import Answer, Desk, Language
+from services.language.answer import refusal
+from services.mail.accounts import MailAccounts
+from services.mail.answering import NOTHING, Said, Sheet
+from services.mail.asking import Order, at_seat, at_server
+from services.mail.mime import UnfitError
+from services.mail.reading import Read, read
+from services.mail.recipients import Bounce, CodeFor, Directory, Recipient, SeatOf, Server, Signoff
+
+logger = logging.getLogger(__name__)
+
+DOOR: Final = "mail"
+"""Its name is part of each command id: keys of different doors don't meet."""
+
+WAIT_SECONDS: Final = 5.0
+"""How long an outcome is waited for; after that the mail is to be delivered again."""
+
+_UNKNOWN: Final = frozenset({Code.UNAVAILABLE, Code.BUSY})
+"""Codes after which it pays to come again."""
+
+_NO_PASSWORDS: Final = Answer(
+    "no password is accepted in a mail here; answer a mail of a match with the move alone, "
+    "or use the terminal or the web",
+    code=Code.NOT_ALLOWED,
+)
+
+
+Reply: TypeAlias = tuple[Sheet, list[str]]
+"""An answer, and the addresses it may go to."""
+
+
+class TryAgainError(Exception):
+    """What became of the mail is not known yet: the same mail is to be delivered once more."""
+
+
+class Office:
+    """Takes mail, one at a time. Errors of the server of the matches pass through.
+
+    `accounts` are those of the desk. `passwords` is whether a line may have one.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        accounts: MailAccounts,
+        client: redis.Redis,
+        addresses: Addresses,
+        *,
+        passwords: bool = True,
+        seconds: float = WAIT_SECONDS,
+    ) -> None:
+        self._desk = desk
+        self._language = Language(desk, DOOR)
+        self._accounts = accounts
+        self._addresses = addresses
+        self._directory = Directory(addresses, desk.store, accounts)
+        self._deliveries = Deliveries(client)
+        self._limit = AnswerLimit(client)
+        self._outbox = Outbox(client)
+        self._standing = Standing(accounts, Codes(client, self._outbox.now))
+        self._passwords = passwords
+        self._seconds = seconds
+
+    def knows(self, address: str) -> bool:
+        """Whether mail to an address is taken here."""
+        return self._directory.find(address) is not None
+
+    def take(self, recipient: str, sender: str, data: bytes) -> None:
+        """Carry a mail out, and put its answer into the outbox; once that is done, do nothing.
+
+        `sender` is the envelope's, empty or `<>` for a mail that nobody is to answer. Raises
+        `UnfitError` for a mail that is refused, and `TryAgainError`.
+        """
+        mail = read(data)
+        found = self._directory.find(recipient)
+        if found is None:
+            raise UnfitError("there is nobody behind its recipient any more")
+        key = key_of(recipient, mail.id)
+        if self._deliveries.taken(key):
+            logger.info("a mail came once more")
+            return
+        self._carry_out(found, mail, "" if sender == "<>" else sender)
+        # crash window: all is done and not noted; the next delivery does the same once more
+        self._deliveries.take(key)
+
+    def _carry_out(self, found: Recipient, mail: Read, sender: str) -> None:
+        unasked = mail.automatic or not sender
+        match found:
+            case Server() if not unasked:
+                self._answer(self._by_server(mail, sender))
+            case SeatOf() if not unasked:
+                self._answer(self._by_seat(mail, found, sender))
+            case Signoff() if sender:
+                self._sign_off(found.account)
+            case CodeFor() if not unasked:
+                self._answer(self._proven(mail, found, sender))
+            case Bounce() if mail.failed:
+                # whatever address it was passed on to, it began with this one
+                self._bounced(found.account, found.address, mail.failed[0].why)
+            case SeatOf() if mail.failed:
+                for failure in mail.failed:
+                    self._bounced(found.player.account, failure.address, failure.why)
+            case _:
+                logger.info("a mail that no person sent was dropped")
+
+    # commands
+
+    def _by_seat(self, mail: Read, seat: SeatOf, sender: str) -> Reply:
+        player = seat.player
+        with self._accounts.opened(player.account) as word:
+            said = self._do_all(mail, lambda: at_seat(mail, player, word), player.account)
+        logger.info("a mail in match %d: %s", player.board, _codes(said))
+        sheet = Sheet(mail, f"match {player.board}", said, seat.address)
+        return sheet, self._directory.own(player.account, sender)
+
+    def _by_server(self, mail: Read, sender: str) -> Reply:
+        with self._accounts.noting() as proven:
+            said = self._do_all(mail, lambda: at_server(mail), None)
+        logger.info("a mail to the server: %s", _codes(said))
+        sheet = Sheet(mail, "matchpost", said)
+        # of one player alone: what two are told goes to neither's address, but back
+        account = next(iter(proven)) if len(proven) == 1 else None
+        return sheet, (account and self._directory.own(account, sender)) or [sender]
+
+    def _do_all(
+        self, mail: Read, read_orders: Callable[[], list[Order]], reader: AccountId | None
+    ) -> tuple[Said, ...]:
+        """Carry out all commands of a mail; `TryAgainError` when an outcome is not known."""
+        try:
+            orders = read_orders()
+        except Refusal as reason:
+            return (_refused(reason),)
+        if not orders:
+            return (_refused(_unreadable(mail) if mail.problem else NOTHING),)
+        keys = [mail.id] if len(orders) == 1 else [f"{mail.id}/{n}" for n in range(len(orders))]
+        return tuple(
+            Said(order, self._do(order, key, reader))
+            for order, key in zip(orders, keys, strict=True)
+        )
+
+    def _do(self, order: Order, key: str, reader: AccountId | None) -> Answer:
+        if order.refused:
+            return Answer(order.refused, code=Code.USAGE)
+        if order.secret and not self._passwords:
+            return _NO_PASSWORDS
+        answer = self._language.do(order.text, key, self._seconds, reader)
+        if answer.code in _UNKNOWN or (answer.pending and self._desk.durable):
+            raise TryAgainError(answer.code)
+        return answer
+
+    # answers
+
+    def _answer(self, reply: Reply) -> None:
+        sheet, addresses = reply
+        admitted = [
+            address
+            for address in addresses
+            if self._directory.answerable(address) and self._limit.admits(address)
+        ]
+        if len(admitted) < len(addresses):
+            logger.info("an answer was not sent: too many, or to nobody who could read it")
+        self._outbox.put_all(list(sheet.letters(admitted, self._addresses.domain)))
+
+    # what is no command
+
+    def _sign_off(self, account: AccountId) -> None:
+        self._accounts.change_of(account, lambda record: replace(record, signed_off=True))
+        logger.info("an account gets no mail any more, as it asked for")
+
+    def _proven(self, mail: Read, found: CodeFor, sender: str) -> Reply:
+        try:
+            address = self._standing.prove(found.account, found.code)
+        except Refusal as reason:
+            if reason.code == Code.BUSY:
+                raise TryAgainError(reason.code) from None
+            return Sheet(mail, "matchpost", (_refused(reason),)), [sender]
+        said = Said(Order("", ""), Answer(f"{address} is yours; mail of your matches goes there"))
+        return Sheet(mail, "matchpost", (said,)), [address]
+
+    def _bounced(self, account: AccountId, address: str, why: str) -> None:
+        if self._standing.bounced(account, address, why):
+            logger.info("mail to an address came back")
+
+
+def _refused(reason: Refusal) -> Said:
+    return Said(Order("", ""), refusal(reason))
+
+
+def _unreadable(mail: Read) -> Refusal:
+    return Refusal(Code.BAD_REQUEST, f"what the mail says can't be read: {mail.problem}")
+
+
+def _codes(said: Sequence[Said]) -> str:
+    return ", ".join(one.answer.code or "done" for one in said)

@@ -1,0 +1,123 @@
+"""Whose a mail is: each address of the server, and what a mail to it may do.
+
+What the sender says of itself is never looked at here.
+"""
+
+from typing import Final
+
+import msgspec
+
+from domain.errors import Refusal
+from domain.match.events import AccountId
+from domain.match.record import unpack_snapshot
+from domain.rules import pinned
+from infra.accounts import Accounts, read_address
+from infra.accounts.reading import mailbox
+from infra.mail.addresses import Addresses, Claim
+from infra.store.port import Store
+from services.mail.asking import Player
+
+_NOBODY: Final = frozenset({"mailer-daemon", "postmaster"})
+"""Names behind which no player reads."""
+
+
+class Server(msgspec.Struct, frozen=True):
+    """The server itself: whole command lines, from anybody."""
+
+
+class SeatOf(msgspec.Struct, frozen=True):
+    """A seat: what its player does in the match."""
+
+    player: Player
+    address: str
+
+
+class Signoff(msgspec.Struct, frozen=True):
+    """The end of all mail to an account."""
+
+    account: AccountId
+
+
+class Bounce(msgspec.Struct, frozen=True):
+    """What comes back of mail to an address of an account."""
+
+    account: AccountId
+    address: str
+
+
+class CodeFor(msgspec.Struct, frozen=True):
+    """An answer to the mail that proves an address."""
+
+    account: AccountId
+    code: str
+
+
+Recipient = Server | SeatOf | Signoff | Bounce | CodeFor
+
+
+class Directory:
+    """Looks addresses up. Errors of the server of the matches pass through."""
+
+    def __init__(self, addresses: Addresses, store: Store, accounts: Accounts) -> None:
+        self._addresses = addresses
+        self._store = store
+        self._accounts = accounts
+
+    def find(self, address: str) -> Recipient | None:
+        """Give what an address is for; None for one that is nobody's, or forged."""
+        if self._is_server(address):
+            return Server()
+        if claim := self._addresses.read(address):
+            return self._seat(claim)
+        if code := self._addresses.read_code(address):
+            return CodeFor(code.account, code.code)
+        if signing := self._addresses.read_signoff(address):
+            return Signoff(signing)
+        if bounced := self._addresses.read_bounce(address):
+            return self._bounce(address, bounced)
+        return None
+
+    def answerable(self, address: str) -> bool:
+        """Whether a mail's sender may be one who reads an answer, and none of ours."""
+        try:
+            name = read_address(address).rpartition("@")[0].lower()
+        except Refusal:
+            return False
+        return name not in _NOBODY and not self._is_ours(address)
+
+    def own(self, account: AccountId, sender: str) -> list[str]:
+        """Give the addresses that an account has proven, or the one of them that `sender` is.
+
+        Others are left out while mail to them comes back.
+        """
+        profile = self._accounts.record_of(account)
+        proven = [one for one in profile.addresses if one.verified] if profile else []
+        same = [one.address for one in proven if mailbox(one.address) == mailbox(sender)]
+        return same or [one.address for one in proven if not one.bounced]
+
+    def _is_server(self, address: str) -> bool:
+        return address.lower() == self._addresses.server_address.lower()
+
+    def _is_ours(self, address: str) -> bool:
+        known = self._addresses
+        reads = (known.read, known.read_code, known.read_signoff, known.read_bounce)
+        return self._is_server(address) or any(read(address) is not None for read in reads)
+
+    def _seat(self, claim: Claim) -> SeatOf | None:
+        (data,) = self._store.snapshots([claim.board])
+        state = unpack_snapshot(data).state
+        if claim.seat >= len(state.seats):
+            return None
+        account = state.seats[claim.seat]
+        profile = self._accounts.record_of(account)
+        if profile is None or not self._addresses.proves(claim, account):
+            return None
+        player = Player(claim.board, account, profile.name, pinned(state.rules))
+        return SeatOf(player, self._addresses.of(claim.board, claim.seat, account))
+
+    def _bounce(self, given: str, account: AccountId) -> Bounce | None:
+        profile = self._accounts.record_of(account)
+        for one in profile.addresses if profile else ():
+            if self._addresses.is_bounce_of(given, account, one.address):
+                return Bounce(account, one.address)
+        return None

@@ -1,0 +1,96 @@
+"""What somebody wrote in a mail, without what they quote and how they sign."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+_QUOTED: Final = re.compile(r"[>|]")
+
+_SIGNED: Final = re.compile(r"--[ ]?|_{5,}")
+
+_ORIGINAL: Final = re.compile(
+    r"-{2,} ?(original message|forwarded message|urspr\S{1,3}ngliche nachricht|weitergeleitete "
+    r"nachricht|message d'origine|mensaje original) ?-{2,}|begin forwarded message:?",
+    re.IGNORECASE,
+)
+"""Lines below which everything is another's."""
+
+_ATTRIBUTION: Final = re.compile(r"(on|am|le|op|el|il|den|em|w dniu) .{4,}", re.IGNORECASE)
+"""How a line begins that names whose words follow, in some languages, if it ends with a colon."""
+
+_WROTE: Final = (
+    *("wrote", "schrieb", "a écrit", "schreef", "escribi", "ha scritto", "skrev", "escreveu"),
+    "napisał",
+)
+"""Words that are in it."""
+
+_ATTRIBUTION_LINES: Final = 3
+"""Lines over which mail programs spread it."""
+
+
+def unflowed(text: str, *, delete_space: bool) -> str:
+    """Give a text of `format=flowed` with its soft line breaks taken out (RFC 3676)."""
+    lines: list[list[str]] = []
+    soft = False
+    for line in text.split("\n"):
+        bare = line.removeprefix(" ")
+        fixed = line.startswith(">") or bare == "-- "
+        if soft and not fixed:
+            lines[-1].append(bare)
+        else:
+            lines.append([bare])
+        soft = bare.endswith(" ") and not fixed
+        if soft and delete_space:
+            lines[-1][-1] = bare[:-1]
+    return "\n".join("".join(pieces) for pieces in lines)
+
+
+def own_lines(text: str) -> list[str]:
+    """Give the lines the sender wrote, up to a signature or a whole mail below."""
+    return list(_own(text.split("\n")))
+
+
+def _own(lines: Sequence[str]) -> Iterator[str]:
+    number = 0
+    while number < len(lines):
+        line = lines[number].rstrip()
+        if _SIGNED.fullmatch(line) or _ORIGINAL.fullmatch(line.strip()):
+            return
+        if skipped := _attribution(lines, number):
+            number += skipped
+            if not _before_quote(lines, number - 1):
+                return  # quoted without a sign of it, as some programs do
+        else:
+            # a quote leaves a gap: what is above and below it does not belong together
+            yield "" if _QUOTED.match(line) else line.strip()
+            number += 1
+
+
+def _attribution(lines: Sequence[str], number: int) -> int:
+    """Tell how many lines from this one name whose words follow; 0 if they don't."""
+    if lines[number].rstrip().endswith(":") and _before_quote(lines, number):
+        return 1
+    if not _ATTRIBUTION.match(lines[number]):
+        return 0
+    said = ""
+    for count in range(1, _ATTRIBUTION_LINES + 1):
+        said += " ".join(lines[number + count - 1 : number + count]).rstrip().lower()
+        if said.endswith(":") and any(word in said for word in _WROTE):
+            return count
+    return 0
+
+
+def _before_quote(lines: Sequence[str], number: int) -> bool:
+    below = [line for line in lines[number + 1 : number + 3] if line.strip()]
+    return bool(below) and bool(_QUOTED.match(below[0]))
+
+
+def paragraph(lines: Sequence[str]) -> list[str]:
+    """Give the first lines that are not blank, up to one that is."""
+    found: list[str] = []
+    for line in lines:
+        if line:
+            found.append(line)
+        elif found:
+            break
+    return found

@@ -1,0 +1,95 @@
+"""An office at a desk without a server, where alice, bob and carol have signed up."""
+
+import itertools
+import re
+
+from msgspec.structs import replace
+
+from fakes.desk import CHEAP, PASSWORDS, FakeDesk
+from fakes.mails import mail
+from infra.accounts import Address
+from infra.mail.addresses import Addresses
+from infra.mail.letter import Letter
+from infra.mail.outbox import Outbox
+from services.language import Language
+from services.mail.accounts import MailAccounts
+from services.mail.office import Office
+
+DOMAIN = "play.example.org"
+SERVER = f"matchpost@{DOMAIN}"
+
+
+def box(name: str) -> str:
+    """A player's own address, which is proven."""
+    return f"{name}@example.org"
+
+
+class FakeOffice:
+    """Takes mail, and shows what is in the outbox."""
+
+    def __init__(self, *, passwords: bool = True, durable: bool = True) -> None:
+        self.desk = FakeDesk(durable=durable)
+        self.accounts = self.desk.accounts = MailAccounts(self.desk.client, CHEAP)
+        self.addresses = Addresses(b"s" * 32, DOMAIN)
+        self.outbox = Outbox(self.desk.client)
+        self.office = Office(
+            self.desk,
+            self.accounts,
+            self.desk.client,
+            self.addresses,
+            passwords=passwords,
+            seconds=0.2,
+        )
+        self._numbers = itertools.count(1)
+        self.ids = {name: self._sign_up(name) for name in PASSWORDS}
+
+    def _sign_up(self, name: str) -> bytes:
+        account = self.accounts.signup(name, PASSWORDS[name])
+        self.own(name, Address(box(name), verified=True))
+        return account
+
+    def own(self, name: str, *addresses: Address) -> None:
+        """Give an account these addresses."""
+        account = self.accounts.id_of(name)
+        self.accounts.change_of(account, lambda record: replace(record, addresses=addresses))
+
+    def challenge(self, line: str = "pow2 challenge alice bob") -> int:
+        """Start a match."""
+        answer = Language(self.desk).do(line)
+        assert not answer.refused, answer
+        found = re.search("match ([0-9]+)", answer.sentence)
+        assert found is not None
+        return int(found[1])
+
+    def seat(self, board: int, number: int, name: str) -> str:
+        """The address of a seat."""
+        return self.addresses.of(board, number, self.ids[name])
+
+    def take(
+        self,
+        to: str,
+        text: str = "",
+        subject: str = "",
+        *,
+        sender: str = box("alice"),
+        id_: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> list[Letter]:
+        """Hand a mail in; gives the letters that answer it."""
+        id_ = id_ or f"<{next(self._numbers)}@example.org>"
+        return self.deliver(to, sender, mail(text, subject, id_=id_, headers=headers))
+
+    def deliver(self, to: str, sender: str, data: bytes) -> list[Letter]:
+        """Hand a mail in as it is."""
+        before = {(letter.id, letter.to) for letter in self.letters()}
+        assert self.office.knows(to)
+        self.office.take(to, sender, data)
+        return [letter for letter in self.letters() if (letter.id, letter.to) not in before]
+
+    def letters(self) -> list[Letter]:
+        """All that wait to be sent."""
+        return [letter for _, letter in self.outbox._all()]
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.desk.close()

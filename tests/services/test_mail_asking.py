@@ -1,0 +1,201 @@
+"""What a mail asks for: whole command lines to the server, a few words to a seat."""
+
+import pytest
+from fakes.mails import mail
+
+from domain.errors import Code, Refusal
+from domain.rules import current
+from services.mail.asking import LINES, Player, at_seat, at_server, bare_subject
+from services.mail.reading import read
+
+MOVE = "pow2 move 1 alice wonderland m13-j7"
+ALICE = Player(13, b"alice's.", "alice", current("pow2"))
+
+
+def texts(subject="", text=""):
+    return [order.text for order in at_server(read(mail(text, subject)))]
+
+
+def said(subject="", text="", player=ALICE):
+    return [order.text for order in at_seat(read(mail(text, subject)), player, "word")]
+
+
+# to the server
+
+
+def test_a_command_in_the_subject_is_one_whatever_the_text_says():
+    assert texts(MOVE, "Dear server, this is my move.\n\nAlice") == [MOVE]
+
+
+@pytest.mark.parametrize(
+    "prefix", ["Re: ", "RE:", "Aw: ", "Fwd: ", "FW: ", "WG: Re: ", "Re[2]: ", "Sv: "]
+)
+def test_what_mail_programs_put_before_a_subject_does_not_count(prefix):
+    assert texts(prefix + MOVE) == [MOVE]
+
+
+def test_commands_at_the_top_of_the_text_are_as_many_as_there_are_lines():
+    assert texts("my moves", f"\n\n{MOVE}\nhelp pow2\n\ngames") == [MOVE, "help pow2"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [("multiple", "games\nhelp"), ("Multiple", "\ngames\nhelp\n\nhelp"), ("", "multiple\ngames\nhelp"),
+     ("hello", "multiple\n\ngames\nhelp\n\nhelp")],
+)  # fmt: skip
+def test_multiple_is_said_or_not(subject, text):
+    assert texts(subject, text) == ["games", "help"]
+
+
+def test_a_subject_that_begins_with_a_game_is_a_command_even_misspelt():
+    assert texts("pow2 mvoe 1 alice wonderland m13-j7", "hello") == [
+        "pow2 mvoe 1 alice wonderland m13-j7"
+    ]
+
+
+def test_a_subject_that_is_no_command_counts_where_there_is_no_text():
+    assert texts("singup alice wonderland") == ["singup alice wonderland"]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["match 13: your turn", "Re: [match 13] your turn", "Re: [matchpost] done", "matchpost: done"],
+)
+def test_subjects_of_our_own_mails_are_no_commands(subject):
+    assert bare_subject(subject) == ""
+    assert texts(subject) == []
+
+
+def test_a_mail_that_says_nothing_asks_for_nothing():
+    assert texts() == []
+    assert texts("", "\n\n-- \nAlice") == []
+
+
+def test_a_message_has_its_text_on_the_lines_below():
+    text = "Shall we play?\n\nI begin.\n-- \nAlice"
+    assert texts("message alice wonderland bob", text) == [
+        "message alice wonderland bob\nShall we play?\n\nI begin."
+    ]
+    assert texts("hello", f"\nmessage alice wonderland bob\n{text}") == [
+        "message alice wonderland bob\nShall we play?\n\nI begin."
+    ]
+    assert texts("pow2 chat 1 alice wonderland", "Well played!") == [
+        "pow2 chat 1 alice wonderland\nWell played!"
+    ]
+
+
+def test_a_message_in_one_line_leaves_room_for_others():
+    assert texts("", "message alice wonderland bob hello\ngames") == [
+        "message alice wonderland bob hello",
+        "games",
+    ]
+
+
+def test_more_lines_than_a_mail_may_have_are_refused_together():
+    assert len(texts("", "games\n" * LINES)) == LINES
+    with pytest.raises(Refusal) as refused:
+        texts("", "games\n" * (LINES + 1))
+    assert refused.value.code is Code.TOO_LONG
+
+
+# what may be repeated
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (MOVE, "pow2 move 1 alice *** m13-j7"),
+        ("pow2  move 1 alice   wonderland m13-j7", "pow2 move 1 alice *** m13-j7"),
+        ("signup alice wonderland alice@example.org", "signup alice *** alice@example.org"),
+        ("change password alice wonderland looking-glass", "change password alice *** ***"),
+        (
+            "pow2 chat 1 alice wonderland my password is wonderland",
+            "pow2 chat 1 alice *** my password is ***",
+        ),
+        ("help pow2", "help pow2"),
+        ("singup alice wonderland", ""),
+        ("pow2 mvoe 1 alice wonderland m13-j7", ""),
+    ],
+)
+def test_no_password_is_repeated(line, shown):
+    (order,) = at_server(read(mail("", line)))
+    assert order.shown == shown
+    assert order.secret == ("***" in shown)
+
+
+def test_a_long_line_is_repeated_in_part():
+    (order,) = at_server(read(mail("", "message alice wonderland bob " + "hello " * 100)))
+    assert len(order.shown) == 120
+    assert order.shown.endswith("...")
+
+
+# to a seat
+
+
+@pytest.mark.parametrize(
+    ("line", "spelled"),
+    [
+        ("m13-m5:l4", "pow2 move 13 alice word m13-m5:l4"),
+        ("m13-m5:l4#2", "pow2 move 13 alice word m13-m5:l4#2"),
+        ("move m13-j7", "pow2 move 13 alice word m13-j7"),
+        ("Resign", "pow2 move 13 alice word Resign"),
+        ("propose draw", "pow2 move 13 alice word propose draw"),
+        ("accept", "pow2 move 13 alice word accept"),
+        ("accept --entropy=luck", "pow2 move 13 alice word accept --entropy=luck"),
+        ("undo", "pow2 move 13 alice word undo"),
+        ("chat Well played, Bob!", "pow2 chat 13 alice word Well played, Bob!"),
+        ("SAY hello", "pow2 chat 13 alice word hello"),
+        ("show", "pow2 showas alice word 13"),
+        ("show #4", "pow2 showas alice word 13#4"),
+        ("show next", "pow2 showas alice word next"),
+        ("queue m13-j7 a13-d7", "pow2 queue 13 alice word m13-j7 a13-d7"),
+        ("submit m13-j7", "pow2 submit 13 alice word m13-j7"),
+        ("confirm", "pow2 confirm 13 alice word "),
+        ("preview m13-j7", "pow2 previewas 13 alice word m13-j7"),
+        ("signoff", "signoff alice word"),
+        ("set notify daily", "set alice word notify daily"),
+        ("help pow2", "help pow2"),
+        ("pow2 show 13", "pow2 show 13"),
+        (MOVE, MOVE),
+        ("what is this", "pow2 move 13 alice word what is this"),
+    ],
+)
+def test_what_is_said_to_a_seat_is_written_out_in_full(line, spelled):
+    assert said("Re: match 13: your turn", line) == [spelled]
+    assert said(line) == [spelled]
+
+
+def test_a_subject_that_is_no_move_leaves_the_word_to_the_text():
+    assert said("my next move", "m13-j7") == ["pow2 move 13 alice word m13-j7"]
+    assert said("m13-j7", "here it is") == ["pow2 move 13 alice word m13-j7"]
+
+
+def test_what_is_said_may_stand_on_the_lines_below():
+    assert said("chat", "Well played!\n\nBob") == ["pow2 chat 13 alice word \nWell played!\n\nBob"]
+    assert said("", "say\nWell played!\nBob") == ["pow2 chat 13 alice word \nWell played!\nBob"]
+
+
+def test_several_words_of_a_seat_are_several_commands():
+    assert said("", "m13-j7\npropose draw\nchat bye") == [
+        "pow2 move 13 alice word m13-j7",
+        "pow2 move 13 alice word propose draw",
+        "pow2 chat 13 alice word bye",
+    ]
+
+
+def test_a_password_is_not_taken_for_a_move():
+    (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE, "word")
+    assert (order.text, order.shown) == ("", "")
+    assert "password" in order.refused
+
+
+def test_the_word_of_a_seat_is_never_repeated():
+    for line in ("m13-j7", "chat hello", "signoff", "show", "propose draw", "help", MOVE):
+        (order,) = at_seat(read(mail(line)), ALICE, "word")
+        assert "word " not in order.shown
+
+
+def test_a_move_of_another_game_is_read_by_its_own_rules():
+    player = Player(5, b"alice's.", "alice", current("halves"))
+    assert said("4,2", "my move", player) == ["halves move 5 alice word 4,2"]
+    assert said("keep", "", player) == ["halves move 5 alice word keep"]
