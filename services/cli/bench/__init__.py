@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from services.cli.bench.boardgame_peer import NoPeerError
+
 _ABOUT: Final = {
     "pipeline": "moves from inbox to durable outcome, beside other ways to do it",
     "rules": "legal moves and random play, beside python-chess",
@@ -35,7 +37,7 @@ def run(words: Sequence[str]) -> int:
     try:
         with rig.place(arguments.pop("folder"), arguments.pop("fsync_delay")) as where:
             report = module.run(where, **arguments)
-    except rig.NoCompilerError as error:
+    except (rig.NoCompilerError, NoPeerError) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return _FAILED
     if as_json:
@@ -107,6 +109,12 @@ def _start(parser: Any) -> None:
 def _http(parser: Any) -> None:
     _add(parser, "--clients", 32, "keep-alive connections, one move a request")
     _add(parser, "--matches", 4, "whole games of pow2 for each client and speed")
+    parser.add_argument(
+        "--boardgame-io",
+        type=Path,
+        metavar="FOLDER",
+        help="measure boardgame.io beside it: a folder with it in node_modules (needs Node)",
+    )
 
 
 def _scaling(parser: Any) -> None:

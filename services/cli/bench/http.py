@@ -23,6 +23,7 @@ from domain.match.events import AccountId
 from infra.accounts import Accounts
 from infra.settings import Settings
 from infra.tokens import Scope
+from services.cli.bench import boardgame_peer
 from services.cli.bench.report import Report, median_and_p99
 from services.cli.bench.rig import Place
 from services.cli.bench.workload import Game, games, moves, starts
@@ -34,7 +35,7 @@ _SECONDS_TO_START: Final = 60.0
 _API: Final = "The API is at "
 
 
-def run(where: Place, clients: int, matches: int) -> Report:
+def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
     played = games(2 * clients * matches)
     with _serving(where) as (url, data):
@@ -52,7 +53,10 @@ def run(where: Place, clients: int, matches: int) -> Report:
         "latency at half speed, us": median_and_p99(calm.latencies),
         **where.disk(),
     }
-    return Report(rate=fast.rate, unit="moves", peers={}, details=details)
+    peers = {}
+    if boardgame_io is not None:
+        peers["boardgame_io"] = boardgame_peer.rate(boardgame_io, clients, fast.moves)
+    return Report(rate=fast.rate, unit="moves", peers=peers, details=details)
 
 
 class _Result(msgspec.Struct, frozen=True):
