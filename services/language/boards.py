@@ -61,7 +61,9 @@ def _shown(call: Call, word: str, display: str) -> str:
 
 def display_of(call: Call, account: AccountId) -> str:
     """Give the display an account has chosen for the game, or the game's first."""
-    chosen = dict(call.profile(account).displays).get(call.rules.key, "")
+    profile = call.desk.accounts.record_of(account)
+    # what is drawn may be the answer to an accepted move: that the account has gone changes nothing
+    chosen = dict(profile.displays).get(call.rules.key, "") if profile else ""
     return chosen if chosen in call.rules.displays else call.rules.displays[0]
 
 
