@@ -50,28 +50,35 @@ class Codes:
         self._clock = clock
 
     def named(self, count: int) -> list[AccountId]:
-        """Give some accounts that gave addresses which are to be verified."""
-        found: Any = self._client.srandmember(keys.NAMED, count)
-        return list(found)
+        """Give some accounts that gave addresses which are to be verified, until `seen_to`.
+
+        Those that somebody was killed over come first.
+        """
+        left: Any = self._client.srandmember(keys.NAMING, count)
+        fresh: Any = self._client.srandmember(keys.NAMED, count)
+        for account in fresh:
+            # an address that is given from now on puts the account on the list again
+            self._client.smove(keys.NAMED, keys.NAMING, account)
+        return list(dict.fromkeys([*left, *fresh]))
 
     def seen_to(self, account: AccountId) -> None:
         """Note that all was done for the addresses an account gave."""
-        self._client.srem(keys.NAMED, account)
+        self._client.srem(keys.NAMING, account)
 
-    def issue(self, account: AccountId, address: str) -> tuple[str, int] | None:
-        """Give the code to send to an address, and the how many-eth of the day it is.
+    def issue(self, account: AccountId, address: str) -> str | None:
+        """Give the code to send to an address: one that was sent before, if it is still good.
 
-        One that was sent before and is still good is sent again. None when the address was sent
-        too many today.
+        None when the address was sent too many today.
         """
-        number = self._count(mailbox(address))
-        if number > A_DAY:
+        if self._count(mailbox(address)) > A_DAY:
             return None
         before = self._kept(account).get(mailbox(address))
-        code = before.code if before else "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+        code = (
+            before.code if before else "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+        )
         kept = _ENCODER.encode(_Kept(code, self._clock()))
         self._client.hset(keys.codes(account), mailbox(address), kept)
-        return code, number
+        return code
 
     def address_of(self, account: AccountId, code: str) -> str | None:
         """Give the address, as `mailbox` writes it, that a code of an account proves."""
@@ -88,7 +95,8 @@ class Codes:
 
     def forget(self, account: AccountId) -> None:
         """Forget all codes of an account; doing it twice is harmless."""
-        self._client.srem(keys.NAMED, account)
+        for name in (keys.NAMED, keys.NAMING):
+            self._client.srem(name, account)
         self._client.delete(keys.codes(account))
 
     def _count(self, address: str) -> int:

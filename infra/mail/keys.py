@@ -10,6 +10,7 @@
 | `{mail}:read` | how far each shard's log has been told by mail |
 | `{mail}:first:<board>:<seat>` | id of the first letter of a match to a player, 400 days |
 | `{mail}:named` | set: accounts that gave addresses which are to be verified |
+| `{mail}:naming` | set: those of them that are being seen to |
 | `{mail}:written` | list of messages that are to be mailed, packed |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: what a digest is to tell, by time |
@@ -31,6 +32,7 @@ TRIES: Final = "{mail}:tries"
 REST: Final = "{mail}:rest"
 READ: Final = "{mail}:read"
 NAMED: Final = "{mail}:named"
+NAMING: Final = "{mail}:naming"
 WRITTEN: Final = "{mail}:written"
 DAILY: Final = "{mail}:daily"
 WANTED: Final = "{mail}:wanted"

@@ -1,5 +1,6 @@
 """The way out: an SMTP session with the relay, and what became of each letter."""
 
+import re
 import smtplib
 import ssl
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ _LOGIN: Final = (530, 534, 535, 538)
 """Replies that ask for another login: the fault is ours."""
 
 _SHOWN: Final = 160
+
+_STATUS: Final = re.compile(r"\d{3}(?: \d\.\d{1,3}\.\d{1,3})?")
 
 
 class RelayDownError(Exception):
@@ -45,6 +48,12 @@ class Sent(msgspec.Struct, frozen=True):
     fate: Fate
     said: str = ""
     """Its reply, one printable line; empty when it has taken the letter."""
+
+    @property
+    def status(self) -> str:
+        """Give the reply's numbers alone: its words may repeat the address, and a log must not."""
+        found = _STATUS.match(self.said)
+        return found[0] if found else "no reply"
 
 
 class Session:

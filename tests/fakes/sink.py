@@ -35,6 +35,8 @@ class Sink:
         self.to_recipient: Callable[[str], str] = lambda _: "250 OK"
         self.to_data: Callable[[], str] = lambda: "250 OK"
         self.to_sender = "250 OK"
+        self.hangs_up: Callable[[str], bool] = lambda _: False
+        """Whether the connection ends at a recipient, without a word."""
         self.logins = 0
 
     def __enter__(self) -> Self:
@@ -88,9 +90,11 @@ class Sink:
         return self.to_sender
 
     async def handle_RCPT(  # noqa: N802
-        self, _server: Any, _session: Any, envelope: Envelope, address: str, _options: Any
+        self, server: Any, _session: Any, envelope: Envelope, address: str, _options: Any
     ) -> str:
         self.recipients.append(address)
+        if self.hangs_up(address):
+            server.transport.abort()
         reply = self.to_recipient(address)
         if reply.startswith("250"):
             envelope.rcpt_tos.append(address)

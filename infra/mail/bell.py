@@ -1,0 +1,90 @@
+"""Asks for the mailer when there is something to do. The job is a wake-up, never the truth.
+
+What is to be done stands in the logs and in the outbox, and the bell looks there each second: a job
+that is lost is asked for again.
+"""
+
+from typing import Final
+from uuid import uuid4
+
+import redis
+
+from infra.mail import keys
+from infra.mail.outbox import Outbox
+from infra.mail.progress import Progress
+from infra.store.port import Store
+
+QUEUE: Final = "mail"
+"""The queue the mailer listens on."""
+
+JOB: Final = "mail"
+"""The job that sees to everything; it has no arguments."""
+
+JOB_SECONDS: Final = 300
+"""One round of it ends after a minute; one that takes this long is stuck."""
+
+WANTED_MS: Final = 60_000
+"""How long the mailer may take before it is asked for again."""
+
+FAILURE_SECONDS: Final = 3600
+
+
+class Bell:
+    """Looks for work; `queue` is a client of RQ's Redis."""
+
+    def __init__(
+        self, store: Store, data: redis.Redis, queue: redis.Redis, outbox: Outbox | None = None
+    ) -> None:
+        self._store = store
+        self._data = data
+        self._queue = queue
+        self._outbox = outbox or Outbox(data)
+        self._progress = Progress(data)
+
+    def begin(self) -> None:
+        """Have everything told that happens from now on, unless that was begun before."""
+        if self._progress.read() is None:
+            self._progress.begin(self._store.watermark().ends)
+
+    def tick(self) -> None:
+        """Ask for the mailer if there is something to do, and nobody has asked."""
+        if self.has_work():
+            self.ring()
+
+    def has_work(self) -> bool:
+        """Whether there is something to tell or to send."""
+        now = self._outbox.now()
+        return self._is_noted(now) or self._outbox.is_due(now) or self._has_news()
+
+    def ring(self) -> None:
+        """Ask for the mailer, unless that was done of late."""
+        if self._queue.set(keys.WANTED, "", nx=True, px=WANTED_MS):
+            _enqueue(self._queue)
+
+    def heard(self) -> None:
+        """Note that the mailer has come: it may be asked for again."""
+        self._queue.delete(keys.WANTED)
+
+    def _is_noted(self, now: int) -> bool:
+        with self._data.pipeline(transaction=False) as pipe:
+            pipe.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
+            pipe.zcount(keys.DAILY, "-inf", now)
+            return any(pipe.execute())
+
+    def _has_news(self) -> bool:
+        read = self._progress.read()
+        return read is not None and bool(self._store.news(read))
+
+
+def _enqueue(client: redis.Redis) -> None:
+    from rq import Queue  # noqa: PLC0415 - slow to import, and not always needed
+    from rq.serializers import JSONSerializer  # noqa: PLC0415
+
+    Queue(QUEUE, connection=client, serializer=JSONSerializer).enqueue_call(
+        JOB,
+        job_id=f"mail-{uuid4().hex}",
+        timeout=JOB_SECONDS,
+        result_ttl=0,
+        failure_ttl=FAILURE_SECONDS,
+        description="see to the mail",
+    )

@@ -1,0 +1,92 @@
+"""Messages between players that are also to be mailed.
+
+A note holds the text, and only until the mailer has made letters of it; what a player reads in
+`messages` is kept where it always is.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.events import AccountId, CommandId
+from infra.letters import Kind, Letters, read_text
+from infra.mail import keys
+
+
+class Note(msgspec.Struct, frozen=True, array_like=True):
+    """A message to be mailed."""
+
+    sender: AccountId
+    recipients: tuple[AccountId, ...]
+    """Empty for everybody."""
+    text: str
+    command: CommandId
+    """The same for every repetition."""
+
+    @property
+    def kind(self) -> Kind:
+        """To whom it goes."""
+        return Kind.MESSAGE if self.recipients else Kind.BROADCAST
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_NOTES: Final = msgspec.msgpack.Decoder(Note)
+
+
+class Written:
+    """The notes on a server, in the order in which they were written."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def add(self, note: Note) -> None:
+        """Have a message mailed. Repeated, it is mailed once: its letters have the same ids."""
+        self._client.rpush(keys.WRITTEN, _ENCODER.encode(note))
+
+    def oldest(self, count: int) -> list[Note]:
+        """Give the oldest notes."""
+        found: Any = self._client.lrange(keys.WRITTEN, 0, count - 1)
+        return [_NOTES.decode(data) for data in found]
+
+    def done(self, note: Note) -> None:
+        """Forget a note of which letters were made."""
+        # redis-py types elements as text only
+        element: Any = _ENCODER.encode(note)
+        self._client.lrem(keys.WRITTEN, 1, element)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase all that an account wrote and is not made letters of yet."""
+        for note in self.oldest(1 << 31):
+            if note.sender == account:
+                self.done(note)
+
+
+class MailedLetters(Letters):
+    """Letters of which messages and broadcasts are mailed, too."""
+
+    def __init__(
+        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+    ) -> None:
+        super().__init__(client, shards, clock)
+        self._written = Written(client)
+
+    def send(
+        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+    ) -> None:
+        """Put a message into each recipient's box, and have it mailed."""
+        super().send(sender, recipients, text, command)
+        # crash window: it is in the boxes and not mailed; who repeats the command has it mailed
+        to = tuple(dict.fromkeys(recipients))
+        self._written.add(Note(sender, to, read_text(text), command))
+
+    def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
+        """Write to everybody, and have it mailed."""
+        super().broadcast(sender, text, command)
+        self._written.add(Note(sender, (), read_text(text), command))
+
+    def forget(self, account: AccountId) -> None:
+        """Erase what the account wrote, here and in its notes."""
+        super().forget(account)
+        self._written.forget(account)

@@ -1,0 +1,225 @@
+"""The texts of the mails that nobody asked for: what happened, the board, and how to answer.
+
+What a mail says of a match is what anybody sees at its board, and never what only another player
+may see. It is as things stood after the command that it tells of.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from domain.match.events import AccountId, Envelope, MatchStarted, decode
+from domain.match.record import refold, unpack_snapshot
+from domain.match.state import MatchState
+from domain.rules import Seat
+from infra.letters import Kind as LetterKind
+from infra.mail.addresses import Addresses
+from infra.mail.codes import shown_code
+from infra.mail.composer import Text, Told
+from infra.mail.progress import Item
+from infra.mail.written import Note
+from infra.projections.notices import Kind
+from services.language.boards import draw
+from services.language.desk import Desk
+from services.language.telling import Scene, heading, offer_name, tell
+
+_EARLIER: Final = 6
+"""Commands before the one a mail tells of that it repeats."""
+
+_BOARDS: Final = 20
+"""Matches a digest tells of."""
+
+_FORMER: Final = "a former player"
+
+_HAPPENED: Final = {
+    Kind.CHALLENGED: "you are asked to play",
+    Kind.STARTED: "it has started",
+    Kind.YOUR_TURN: "it became your turn",
+    Kind.OFFER: "something was proposed",
+    Kind.ANSWERED: "what was proposed was answered",
+    Kind.REPLIED: "a move that you had laid ready was played",
+    Kind.RESIGNED: "a player resigned",
+    Kind.FLAGGED: "a player's time was over",
+    Kind.RESUMED: "the pause was ended",
+    Kind.DECLINED: "a player declined to play",
+    Kind.OVER: "it is over",
+    Kind.REMINDER: "your time runs out",
+}
+
+
+class Composing:
+    """Writes the texts; see `infra.mail.composer.Composer`."""
+
+    def __init__(self, desk: Desk, addresses: Addresses) -> None:
+        self._desk = desk
+        self._addresses = addresses
+
+    # a match
+
+    def told(self, told: Told) -> Text:
+        """Write what a player is told of a match."""
+        scene = self._scene(told.board, told.history)
+        own = [decode(data) for data in told.history[told.seq - 1 :]]
+        parts = [
+            _first(scene, told, own),
+            self._earlier(told),
+            heading(scene, self._desk.store.now()),
+            self._board(scene, told.account),
+            _how(scene, told.seat),
+        ]
+        text = "\n\n".join(part for part in parts if part)
+        return Text(_subject(scene), f"{text}\n\n{_foot(self._name(told.account))}")
+
+    def _scene(self, board: int, history: Sequence[bytes]) -> Scene:
+        return Scene.of(self._desk, board, refold(history))
+
+    def _earlier(self, told: Told) -> str:
+        """Say what else happened since the player last did something."""
+        before = [decode(data) for data in told.history[: told.seq - 1]]
+        since = max((e.seq for e in before if e.actor == told.account), default=1)
+        runs = _runs([event for event in before if event.seq > since])[-_EARLIER:]
+        lines = [
+            tell(self._scene(told.board, told.history[: run[-1].seq]), [e.body for e in run])
+            for run in runs
+        ]
+        return "\n".join(["Before that:", *lines]) if lines else ""
+
+    def _board(self, scene: Scene, account: AccountId) -> str:
+        """Draw the board as the player prefers it."""
+        profile = self._desk.accounts.record_of(account)
+        chosen = dict(profile.displays).get(scene.rules.key, "") if profile else ""
+        return draw(scene, chosen if chosen in scene.rules.displays else scene.rules.displays[0])
+
+    # a digest
+
+    def digest(self, account: AccountId, items: Sequence[Item]) -> Text:
+        """Write what a player is told once a day."""
+        boards = list(dict.fromkeys(item.board for item in items if item.board))
+        parts = [self._of_match(account, board, items) for board in boards[:_BOARDS]]
+        if len(boards) > _BOARDS:
+            parts.append(f"... and {len(boards) - _BOARDS} more matches")
+        parts += self._of_letters(account, items)
+        text = "\n\n\n".join(part for part in parts if part)
+        foot = _server_foot(self._name(account), "once a day")
+        return Text("matchpost: what happened in your matches", f"{text}\n\n{foot}")
+
+    def _of_match(self, account: AccountId, board: int, items: Sequence[Item]) -> str:
+        (data,) = self._desk.store.snapshots([board])
+        state = unpack_snapshot(data).state
+        if account not in state.seats:
+            return ""
+        scene, seat = Scene.of(self._desk, board, state), state.seats.index(account)
+        kinds = dict.fromkeys(Kind(item.what) for item in items if item.board == board)
+        happened = "; ".join(_HAPPENED[kind] for kind in kinds)
+        parts = [f"{heading(scene, self._desk.store.now())}\nsince the last mail: {happened}"]
+        if asked := _asked(scene, seat):
+            address = self._addresses.of(board, seat, account)
+            parts += [self._board(scene, account), f"{asked}, in a mail to\n{address}"]
+        return "\n\n".join(parts)
+
+    def _of_letters(self, account: AccountId, items: Sequence[Item]) -> list[str]:
+        senders = [bytes.fromhex(item.what) for item in items if not item.board]
+        name = self._name(account)
+        return [
+            f"{self._name(sender)} has written to you; `messages {name} password` shows it"
+            for sender in dict.fromkeys(senders)
+        ]
+
+    # what has no board
+
+    def message(self, account: AccountId, note: Note) -> Text:
+        """Write what another player wrote."""
+        sender, name = self._name(note.sender), self._name(account)
+        to = "you" if note.kind == LetterKind.MESSAGE else "everybody"
+        # set off at every sign that may be taken for a line's end: no text passes for ours
+        text = "\n".join(f"  {line}" for line in note.text.splitlines())
+        how = f"To answer, mail to this address:\n  message {name} password {sender} YOUR TEXT"
+        foot = _server_foot(name, "when somebody writes to you")
+        return Text(
+            f"matchpost: {sender} wrote to {to}",
+            f"{sender} writes to {to}:\n\n{text}\n\n{how}\n\n{foot}",
+        )
+
+    def code(self, account: AccountId, code: str) -> Text:
+        """Write the code that proves an address."""
+        name, shown = self._name(account), shown_code(code)
+        return Text(
+            f"matchpost: your code is {shown}",
+            f"Somebody, probably you, gave this address for the userid {name} on the matchpost\n"
+            f"server {self._addresses.domain}.\n\n"
+            "If it was you, reply to this mail; it need not say anything. Or give the code back\n"
+            f"by hand, here or at the terminal:\n\n  verify {name} password {shown}\n\n"
+            "If it was not you, do nothing. Nothing else is sent here.\n",
+        )
+
+    def _name(self, account: AccountId) -> str:
+        (name,) = self._desk.accounts.name_of([account])
+        return name or _FORMER
+
+
+def _subject(scene: Scene) -> str:
+    """Give what all mails of a match are called: the same for ever, so that they stay together."""
+    return f"match {scene.board}: {scene.rules.title}{scene.options}"
+
+
+def _first(scene: Scene, told: Told, own: Sequence[Envelope]) -> str:
+    if Kind.REMINDER in told.kinds:
+        return f"{scene.place}: you are to move, and your time runs out"
+    return tell(scene, [event.body for event in own])
+
+
+def _runs(events: Sequence[Envelope]) -> list[list[Envelope]]:
+    """Group events by the command that led to them, but for the start, which was told."""
+    found: dict[bytes, list[Envelope]] = {}
+    for event in events:
+        if not isinstance(event.body, MatchStarted):
+            found.setdefault(event.command, []).append(event)
+    return list(found.values())
+
+
+def _how(scene: Scene, seat: Seat) -> str:
+    """Say how to answer, where something is asked of the player or can be said."""
+    if scene.state.over:
+        return ""
+    asked = _asked(scene, seat)
+    if not asked:
+        return "Nothing is asked of you now. `say TEXT` in a reply writes to the others."
+    others = ["resign", "propose draw", "say TEXT"]
+    if not scene.state.acted >> seat & 1:
+        others.insert(0, "decline")
+    return f"{asked}, in the first line of a reply.\nAlso: {', '.join(others)}."
+
+
+def _asked(scene: Scene, seat: Seat) -> str:
+    """Say what is asked of a player; empty when nothing is."""
+    state = scene.state
+    if state.over:
+        return ""
+    if state.gathering:
+        return "To play, write accept" if state.texts[seat] is None else ""
+    return "\n".join([*_proposed(scene, state, seat), *_turn(scene, state, seat)])
+
+
+def _proposed(scene: Scene, state: MatchState, seat: Seat) -> Iterator[str]:
+    offer = state.offer
+    if offer is not None and seat in state.seats_in and seat not in (offer.seat, *offer.accepted):
+        yield f"{scene.who(offer.seat)} proposed {offer_name(offer.kind)}: write accept or reject"
+
+
+def _turn(scene: Scene, state: MatchState, seat: Seat) -> Iterator[str]:
+    if state.next == seat:
+        move = next(iter(scene.rules.legal_moves(scene.position)))
+        yield f"To play, write your move, such as {move}"
+
+
+def _foot(name: str) -> str:
+    return (
+        f"-- \n{name}, the address of this mail is for you alone: who has it can play for you.\n"
+        "For less mail reply with: set notify daily, or set notify none; for no mail: signoff\n"
+    )
+
+
+def _server_foot(name: str, when: str) -> str:
+    return (
+        f"-- \nYou get mail {when}. To change that, write in a reply\n"
+        f"  set {name} password notify move|daily|none\n"
+    )

@@ -1,0 +1,124 @@
+"""A mailer worked by hand, between a bench in a time of its own and a real server for its mail."""
+
+from collections.abc import Callable, Sequence
+from email.message import EmailMessage
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from argon2 import PasswordHasher
+from redis import Redis
+
+from domain.match.commands import Command, Sent, Start
+from domain.match.events import AccountId
+from fakes.given import ALICE, BOB, CAROL
+from fakes.sink import Sink
+from fakes.timed import TimedBench
+from infra import keys
+from infra.accounts import Account, Accounts, Address
+from infra.accounts.record import encode
+from infra.accounts.users import Users
+from infra.mail.addresses import Addresses
+from infra.mail.outbox import Outbox
+from infra.mail.progress import Progress
+from infra.mail.relay import Relay
+from infra.mail.route import Route
+from services.mail.composing import Composing
+from workers.mail.mailer import Mailer
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+DOMAIN = "play.example.org"
+HOMES = {ALICE: "alice@example.org", BOB: "bob@example.org", CAROL: "carol@example.org"}
+
+
+class Mailing:
+    """Alice, bob and carol with proven addresses, and all mail that is sent."""
+
+    def __init__(self, client: Redis, folder: Path, sink: Sink) -> None:
+        self.bench = TimedBench(client, folder)
+        self.client = client
+        self.sink = sink
+        self.accounts = Accounts(client, CHEAP)
+        self.addresses = Addresses(bytes(32), DOMAIN)
+        self.outbox = Outbox(client, lambda: self.bench.now)
+        desk: Any = SimpleNamespace(store=self.bench.store, accounts=self.accounts)
+        self.composing = Composing(desk, self.addresses)
+        self.relay = Relay(Route("127.0.0.1", sink.port, tls=False), DOMAIN)
+        self.mailer = self.another_mailer()
+        for account, home in HOMES.items():
+            self.enrol(account, Address(home, verified=True))
+        Progress(client).begin(self.bench.store.watermark().ends)
+
+    def another_mailer(self) -> Mailer:
+        """A mailer that knows nothing yet."""
+        return Mailer(
+            self.bench.store,
+            self.accounts,
+            self.client,
+            addresses=self.addresses,
+            composer=self.composing,
+            relay=self.relay,
+            clock=lambda: self.bench.now,
+        )
+
+    def enrol(self, account: AccountId, *addresses: Address, **record: Any) -> None:
+        """Give an account a record of its own making."""
+        name = account.decode().strip(".")
+        made = Account(name=name, password="none", created=1, addresses=addresses, **record)
+        self.client.set(keys.account(account), encode(made))
+        Users(self.client).claim(name, account)
+
+    def change(self, account: AccountId, change: Callable[[Account], Account]) -> None:
+        """Change a record."""
+        self.accounts.change_of(account, change)
+
+    # what happens
+
+    def challenge(
+        self, *seats: AccountId, board: int = 1, rules: str = "pow2/1", **more: Any
+    ) -> Sent:
+        """Start a match; the first of the seats asks for it."""
+        players = seats or (ALICE, BOB)
+        start = Start(rules=rules, options=(), seats=players, **more)
+        return self.do(players[0], start, board)
+
+    def do(self, actor: AccountId, command: Command, board: int = 1) -> Sent:
+        """Give a command, which is decided at once and accepted."""
+        sent = self.bench.send(actor, command, board)
+        self.bench.drain()
+        outcome = self.bench.outcome(sent)
+        assert outcome is not None
+        assert outcome.accepted, outcome
+        return sent
+
+    def keep(self) -> None:
+        """Have reminders sent and flags fall that are due."""
+        self.bench.keeper().tick()
+        self.bench.pump()
+
+    def mail(self) -> list[EmailMessage]:
+        """Have the mailer do all there is to do; gives what arrived by that."""
+        before = len(self.sink.messages)
+        self.mailer.run()
+        return self.sink.messages[before:]
+
+    def mail_to(self, account: AccountId) -> list[EmailMessage]:
+        """The same, for one player."""
+        return [one for one in self.mail() if one["To"] == HOMES[account]]
+
+    def pass_time(self, ms: int, step: int = 60_000) -> None:
+        """Let time pass, with the mailer asked every minute."""
+        for _ in range(0, ms, step):
+            self.bench.now += step
+            self.mailer.run()
+
+
+def text_of(message: EmailMessage) -> str:
+    """What a mail says."""
+    found: str = message.get_content()
+    return found.replace("\r\n", "\n")
+
+
+def recipients(messages: Sequence[EmailMessage]) -> list[str]:
+    """To whom mails went, by name."""
+    return sorted(message["To"].partition("@")[0] for message in messages)

@@ -1,0 +1,261 @@
+"""Given new addresses, messages, and players who want one mail a day, who gets which mail."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes.given import ALICE, BOB, CAROL
+from fakes.mailing import HOMES, Mailing, recipients, text_of
+from fakes.sink import Sink
+from msgspec.structs import replace
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import read_terms
+from domain.errors import Refusal
+from domain.match.commands import Move
+from infra.accounts import Account
+from infra.mail import keys
+from infra.mail.codes import Codes
+from infra.mail.forgetting import forget_mail
+from infra.mail.progress import NEWS_LIMIT, Item, Progress, next_digest
+from infra.mail.standing import Standing
+from infra.mail.written import MailedLetters
+
+HOUR = DAY // 24
+COMMAND = bytes(16)
+
+
+@pytest.fixture
+def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
+    with Sink() as sink:
+        yield Mailing(redis_client, tmp_path, sink)
+
+
+@pytest.fixture
+def letters(mailing: Mailing) -> MailedLetters:
+    return MailedLetters(mailing.client, lambda: 4)
+
+
+def daily(mailing: Mailing, *accounts: bytes) -> None:
+    for account in accounts:
+        mailing.change(account, lambda record: replace(record, notify="daily"))
+
+
+# codes
+
+
+def test_a_new_address_gets_a_code_and_nothing_else_until_it_is_proven(mailing: Mailing):
+    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    (mail,) = mailing.mail()
+    assert (mail["To"], mail["Auto-Submitted"]) == ("dora@example.org", "auto-generated")
+    assert "verify dora password " in text_of(mail)
+    mailing.challenge(ALICE, dora)
+    assert mailing.mail() == []
+
+
+def test_answering_to_the_code_s_mail_gives_it_back(mailing: Mailing):
+    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    (mail,) = mailing.mail()
+    reply = mailing.addresses.read_code(mail["Reply-To"].addresses[0].addr_spec)
+    assert reply is not None
+    assert reply.account == dora
+    codes = Codes(mailing.client, mailing.outbox.now)
+    assert Standing(mailing.accounts, codes).prove(dora, reply.code) == "dora@example.org"
+    mailing.challenge(ALICE, dora)
+    assert recipients(mailing.mail()) == ["dora"]
+
+
+def test_a_code_is_sent_again_when_the_address_is_given_again_but_not_all_day(mailing: Mailing):
+    mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    subjects = []
+    for _ in range(5):
+        subjects += [mail["Subject"] for mail in mailing.mail()]
+        mailing.bench.now += 1
+        mailing.accounts.add_addresses("dora", "password", ["dora@example.org"])
+    assert len(subjects) == 3
+    assert len(set(subjects)) == 1
+
+
+def test_only_addresses_that_are_not_good_get_a_code(mailing: Mailing):
+    mailing.accounts.signup("dora", "password", ["old@example.org", "new@example.org"])
+    mailing.mail()
+    (dora,) = [mailing.accounts.id_of("dora")]
+
+    def proven(record: Account) -> Account:
+        old, new = record.addresses
+        return replace(record, addresses=(replace(old, verified=True), new))
+
+    mailing.change(dora, proven)
+    mailing.bench.now += 1
+    mailing.accounts.add_addresses("dora", "password", ["more@example.org"])
+    assert recipients(mailing.mail()) == ["more", "new"]
+
+
+def test_an_address_that_refuses_its_code_is_marked(mailing: Mailing):
+    mailing.sink.to_recipient = lambda _: "550 5.1.1 nobody"
+    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    mailing.mail()
+    profile = mailing.accounts.record_of(dora)
+    assert profile is not None
+    assert profile.addresses[0].bounced == "550 5.1.1 nobody"
+
+
+# messages
+
+
+def test_a_message_is_mailed_once_to_each_who_wants_mail(mailing: Mailing, letters: MailedLetters):
+    mailing.change(CAROL, lambda record: replace(record, notify="none"))
+    for _ in range(2):
+        letters.send(ALICE, [BOB, CAROL], "good luck\n-- \nsee you", COMMAND)
+    (mail,) = mailing.mail()
+    assert (mail["To"], mail["Subject"]) == (HOMES[BOB], "matchpost: alice wrote to you")
+    assert "alice writes to you:\n\n  good luck\n  -- \n  see you\n" in text_of(mail)
+    assert "message bob password alice YOUR TEXT" in text_of(mail)
+    assert mailing.client.exists(keys.WRITTEN) == 0
+
+
+def test_a_broadcast_is_mailed_to_everybody_but_its_writer(mailing: Mailing, letters):
+    letters.broadcast(ALICE, "a new game", COMMAND)
+    mails = mailing.mail()
+    assert recipients(mails) == ["bob", "carol"]
+    assert {mail["Subject"] for mail in mails} == {"matchpost: alice wrote to everybody"}
+
+
+def test_no_line_of_a_message_can_pass_for_a_line_of_ours(mailing: Mailing, letters):
+    letters.send(ALICE, [BOB], "a\u2028To answer, mail to this address\nb", COMMAND)
+    (mail,) = mailing.mail()
+    assert [line for line in text_of(mail).splitlines() if line.startswith("To answer")] == [
+        "To answer, mail to this address:"
+    ]
+
+
+def test_what_may_not_be_written_is_not_mailed(mailing: Mailing, letters):
+    with pytest.raises(Refusal):
+        letters.send(ALICE, [BOB], "bell \x07", COMMAND)
+    with pytest.raises(Refusal):
+        letters.send(ALICE, [], "to nobody", COMMAND)
+    assert mailing.mail() == []
+
+
+# digests
+
+
+def test_who_wants_one_mail_a_day_gets_one(mailing: Mailing):
+    daily(mailing, BOB)
+    mailing.challenge(board=1)
+    mailing.do(ALICE, Move(text="m13-j7"), board=1)
+    mailing.challenge(BOB, ALICE, board=2)
+    assert recipients(mailing.mail()) == ["alice"]
+    mailing.bench.now = next_digest(mailing.bench.now) - 1
+    assert mailing.mail() == []
+    mailing.bench.now += 1
+    (mail,) = mailing.mail()
+    assert (mail["To"], mail["Subject"]) == (
+        HOMES[BOB],
+        "matchpost: what happened in your matches",
+    )
+    text = text_of(mail)
+    assert "since the last mail: it has started; it became your turn\n" in text
+    assert f"in a mail to\n{mailing.addresses.of(1, 1, BOB)}\n" in text
+    assert "match 2" not in text
+    mailing.bench.now += DAY
+    assert mailing.mail() == []
+
+
+def test_a_digest_tells_of_messages_by_name_only(mailing: Mailing, letters: MailedLetters):
+    daily(mailing, BOB)
+    letters.send(ALICE, [BOB], "a secret", COMMAND)
+    assert mailing.mail() == []
+    mailing.bench.now += DAY
+    (mail,) = mailing.mail()
+    assert "alice has written to you; `messages bob password` shows it" in text_of(mail)
+    assert "secret" not in text_of(mail)
+
+
+def test_a_reminder_does_not_wait_for_a_digest(mailing: Mailing):
+    daily(mailing, ALICE)
+    mailing.challenge(terms=read_terms(["--days=3", "--nagtime=1"]))
+    mailing.mail()
+    mailing.bench.now += DAY + HOUR
+    mailing.keep()
+    (mail,) = mailing.mail_to(ALICE)
+    assert "your time runs out" in text_of(mail)
+
+
+def test_a_digest_killed_before_it_was_noted_is_the_same_the_next_time(mailing: Mailing):
+    daily(mailing, BOB)
+    mailing.challenge()
+    mailing.mail()
+    mailing.bench.now += DAY
+    kept = {name: mailing.client.dump(name) for name in (keys.DAILY, keys.news(BOB))}
+    assert recipients(mailing.mail()) == ["bob"]
+    for name, data in kept.items():
+        mailing.client.restore(name, 0, data)
+    assert mailing.mail() == []
+
+
+def test_what_comes_while_a_digest_is_made_waits_for_the_next(redis_client: Redis):
+    progress = Progress(redis_client)
+    now = 1_795_100_400_000
+    progress.keep(BOB, [Item(1, 1, "started", 5)], now)
+    told = progress.items(BOB)
+    progress.keep(BOB, [Item(1, 2, "your-turn", 6)], now)
+    progress.digested(BOB, told, now + DAY)
+    assert progress.items(BOB) == [Item(1, 2, "your-turn", 6)]
+    assert progress.digests_due(now + DAY, 10) == []
+    assert progress.digests_due(now + 2 * DAY, 10) == [(BOB, next_digest(now + DAY))]
+
+
+def test_a_digest_has_an_end(redis_client: Redis):
+    progress = Progress(redis_client)
+    progress.keep(BOB, [Item(board, 1, "started", board) for board in range(1, 700)], 0)
+    assert [item.board for item in progress.items(BOB)] == list(range(700 - NEWS_LIMIT, 700))
+
+
+def test_a_digest_of_many_matches_shows_some_and_counts_the_others(mailing: Mailing):
+    daily(mailing, BOB)
+    for board in range(1, 24):
+        mailing.challenge(board=board)
+    mailing.mail()
+    mailing.bench.now += DAY
+    (mail,) = mailing.mail()
+    assert "\n... and 3 more matches\n" in text_of(mail)
+
+
+def test_nobody_gets_a_digest_who_wants_no_mail_any_more(mailing: Mailing):
+    daily(mailing, BOB)
+    mailing.challenge()
+    mailing.mail()
+    mailing.change(BOB, lambda record: replace(record, signed_off=True))
+    mailing.bench.now += DAY
+    assert mailing.mail() == []
+    assert mailing.client.exists(keys.DAILY, keys.news(BOB)) == 0
+
+
+def test_digests_are_sent_at_six_in_the_morning():
+    noon = 1_795_100_400_000 - 3 * HOUR
+    assert next_digest(noon) == noon + 18 * HOUR
+    assert next_digest(noon + 18 * HOUR) == noon + 42 * HOUR
+    assert next_digest(noon + 18 * HOUR - 1) == noon + 18 * HOUR
+
+
+# leaving
+
+
+def test_nothing_of_an_account_stays_when_it_is_forgotten(mailing: Mailing, letters):
+    daily(mailing, BOB)
+    mailing.challenge()
+    mailing.challenge(BOB, ALICE, board=2)
+    mailing.sink.stop()
+    mailing.mail()
+    letters.send(BOB, [ALICE], "bob was here", bytes(16))
+    mailing.accounts._ask_for_codes(BOB)
+    Codes(mailing.client, mailing.outbox.now).issue(BOB, HOMES[BOB])
+    for _ in range(2):
+        forget_mail(mailing.client, BOB)
+    left = mailing.client.hvals(keys.LETTERS)
+    assert left
+    assert not any(HOMES[BOB].encode() in data for data in left)
+    for name in (keys.news(BOB), keys.DAILY, keys.WRITTEN, keys.codes(BOB), keys.NAMED):
+        assert mailing.client.exists(name) == 0, name

@@ -1,0 +1,252 @@
+"""Given letters and a relay, what is sent, what is tried again and what is given up."""
+
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from fakes.given import ALICE, BOB, CAROL
+from fakes.mailing import HOMES, Mailing, recipients
+from fakes.sink import Sink
+from msgspec.structs import replace
+from redis import Redis
+from redis.exceptions import ConnectionError as LostConnectionError
+
+from domain.clocks.days import DAY
+from infra.accounts import Address
+from infra.mail.codes import Codes
+from infra.mail.letter import Letter, Purpose
+from infra.mail.outbox import TAKEN_MS, Outbox, Taken
+from infra.mail.standing import Standing
+from workers.mail.sending import GIVEN_UP_MS, PAUSES, RESTS, Sending
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+NO_ONE = b"nobody.."
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as one:
+        yield one
+
+
+@pytest.fixture
+def mailing(redis_client: Redis, tmp_path: Path, sink: Sink) -> Mailing:
+    return Mailing(redis_client, tmp_path, sink)
+
+
+def notice(number: int = 1, account: bytes = BOB, **changes: object) -> Letter:
+    letter = Letter(
+        id=f"m{number}@play.example.org",
+        to=HOMES.get(account, "nobody@example.org"),
+        subject="match",
+        body="it is your turn\n",
+        purpose=Purpose.NOTICE,
+        account=account,
+    )
+    return replace(letter, **changes)
+
+
+def bounced(mailing: Mailing, account: bytes = BOB) -> str:
+    profile = mailing.accounts.record_of(account)
+    assert profile is not None
+    return profile.addresses[0].bounced
+
+
+def test_a_relay_that_is_down_for_an_hour_loses_nothing(mailing: Mailing, sink: Sink, caplog):
+    mailing.sink.stop()
+    for board in range(1, 21):
+        mailing.challenge(ALICE, BOB, board=board)
+        mailing.pass_time(3 * MINUTE)
+    assert mailing.outbox.waiting() == 20
+    assert caplog.text.count("ALARM: mail can't be sent, and waits: ") == 1
+    sink.start()
+    mailing.pass_time(RESTS[-1])
+    assert sorted(mail["Subject"] for mail in sink.messages) == sorted(
+        f"match {board}: The Power of Two" for board in range(1, 21)
+    )
+    assert mailing.outbox.waiting() == 0
+    assert "the relay is there again" in caplog.text
+
+
+def test_a_relay_that_is_down_for_a_week_marks_no_address(mailing: Mailing, sink: Sink):
+    mailing.challenge()
+    sink.stop()
+    mailing.pass_time(7 * DAY, step=HOUR)
+    sink.start()
+    mailing.pass_time(RESTS[-1])
+    assert recipients(sink.messages) == ["bob"]
+    assert bounced(mailing) == ""
+
+
+def test_a_relay_that_was_not_reached_is_left_alone_a_little_longer_each_time(
+    mailing: Mailing, sink: Sink
+):
+    mailing.outbox.put(notice())
+    sink.stop()
+    ends = []
+    for _ in range(4):
+        mailing.mailer.run()
+        rest = mailing.outbox.last_rest()
+        assert rest is not None
+        ends.append(rest.until - mailing.bench.now)
+        mailing.bench.now = rest.until
+    assert ends == [*RESTS, RESTS[-1]]
+
+
+def test_a_recipient_that_is_refused_for_now_is_tried_again_ever_later(
+    mailing: Mailing, sink: Sink
+):
+    sink.to_recipient = lambda _: "451 4.7.1 greylisted"
+    mailing.outbox.put(notice())
+    tried = []
+    for _ in range(2 * 60):
+        before = len(sink.recipients)
+        mailing.mailer.run()
+        if len(sink.recipients) > before:
+            tried.append(mailing.bench.now)
+        mailing.bench.now += MINUTE
+    gaps = [after - before for before, after in pairwise(tried)]
+    assert gaps == list(PAUSES)
+    sink.to_recipient = lambda _: "250 OK"
+    mailing.pass_time(PAUSES[-1])
+    assert recipients(sink.messages) == ["bob"]
+    assert bounced(mailing) == ""
+
+
+def test_after_three_days_of_refusals_a_letter_is_given_up_and_its_address_marked(
+    mailing: Mailing, sink: Sink
+):
+    sink.to_recipient = lambda _: "450 4.2.1 mailbox busy"
+    mailing.outbox.put(notice())
+    mailing.pass_time(GIVEN_UP_MS - HOUR, step=HOUR)
+    assert mailing.outbox.waiting() == 1
+    assert bounced(mailing) == ""
+    mailing.pass_time(2 * HOUR, step=HOUR)
+    assert mailing.outbox.waiting() == 0
+    assert bounced(mailing) == "tried for 3 days: 450 4.2.1 mailbox busy"
+
+
+def test_an_address_that_is_refused_for_good_is_marked_and_written_to_no_more(
+    mailing: Mailing, sink: Sink, caplog
+):
+    caplog.set_level("INFO")
+    sink.to_recipient = lambda to: f"550 5.1.1 <{to}> is nobody" if "bob" in to else "250 OK"
+    mailing.outbox.put_all([notice(1), notice(2), notice(3, CAROL)])
+    mailing.mail()
+    assert recipients(sink.messages) == ["carol"]
+    assert sink.recipients.count(HOMES[BOB]) == 1
+    assert bounced(mailing) == "550 5.1.1 <bob@example.org> is nobody"
+    assert mailing.outbox.waiting() == 0
+    assert "can't be delivered: 550 5.1.1" in caplog.text
+    ours = [line.message for line in caplog.records if line.name.startswith("workers.")]
+    assert ours
+    assert not any("bob" in line for line in ours)
+
+
+def test_a_letter_that_is_refused_for_good_marks_no_address(mailing: Mailing, sink: Sink, caplog):
+    sink.to_data = lambda: "554 5.6.0 too odd"
+    mailing.outbox.put(notice())
+    mailing.mail()
+    assert mailing.outbox.waiting() == 0
+    assert bounced(mailing) == ""
+    assert "is not taken by the relay: 554 5.6.0" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"signed_off": True},
+        {"notify": "none"},
+        {"addresses": ()},
+        {"addresses": (Address("elsewhere@example.org", verified=True),)},
+        {"addresses": (Address(HOMES[BOB]),)},
+        {"addresses": (Address(HOMES[BOB], verified=True, bounced="550 no"),)},
+    ],
+)
+def test_a_letter_that_waited_is_not_sent_to_who_wants_it_no_more(mailing: Mailing, changes):
+    mailing.outbox.put(notice())
+    mailing.change(BOB, lambda record: replace(record, **changes))
+    assert mailing.mail() == []
+    assert mailing.outbox.waiting() == 0
+
+
+def test_a_letter_to_who_is_no_more_is_not_sent(mailing: Mailing):
+    mailing.outbox.put(notice(1, NO_ONE))
+    assert mailing.mail() == []
+    assert mailing.outbox.waiting() == 0
+
+
+def test_an_answer_is_sent_to_wherever_its_mail_came_from(mailing: Mailing, sink: Sink):
+    mailing.outbox.put(Letter(id="a@h", to="new@example.org", subject="Re: signup", body="hi\n"))
+    assert recipients(mailing.mail()) == ["new"]
+    sink.to_recipient = lambda _: "550 no"
+    mailing.outbox.put(Letter(id="b@h", to="new@example.org", subject="Re: signup", body="hi\n"))
+    assert mailing.mail() == []
+    assert mailing.outbox.waiting() == 0
+
+
+class Forgetful(Outbox):
+    """An outbox that is killed once, after a letter was sent and before that is noted."""
+
+    killed = False
+
+    def done(self, letter: Taken) -> None:
+        if not self.killed:
+            self.killed = True
+            raise LostConnectionError
+        super().done(letter)
+
+
+def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing: Mailing, sink: Sink):
+    mailing.outbox.put(notice())
+    standing = Standing(mailing.accounts, Codes(mailing.client, mailing.outbox.now))
+    outbox = Forgetful(mailing.client, mailing.outbox.now)
+    sending = Sending(outbox, mailing.relay, mailing.accounts, standing, mailing.addresses)
+    with pytest.raises(LostConnectionError):
+        sending.round()
+    assert sending.round() == 0, "it is still in other hands"
+    mailing.bench.now += TAKEN_MS
+    assert sending.round() == 1
+    one, other = [envelope.content for envelope in sink.envelopes]
+    assert one == other
+    assert mailing.outbox.waiting() == 0
+
+
+def test_a_letter_at_which_the_relay_hangs_up_lets_the_others_go_first(
+    mailing: Mailing, sink: Sink
+):
+    mailing.outbox.put(notice(1))
+    mailing.bench.now += 1
+    mailing.outbox.put_all([notice(number, CAROL) for number in range(2, 6)])
+    sink.hangs_up = lambda to: to == HOMES[BOB]
+    mailing.mail()
+    assert sink.messages == []
+    mailing.pass_time(RESTS[0])
+    assert recipients(sink.messages) == ["carol"] * 4
+    sink.hangs_up = lambda _: False
+    mailing.pass_time(PAUSES[1])
+    assert len(sink.to(HOMES[BOB])) == 1
+
+
+def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address_marked(
+    mailing: Mailing, sink: Sink
+):
+    sink.hangs_up = lambda to: to == HOMES[BOB]
+    mailing.outbox.put(notice(1))
+    mailing.pass_time(GIVEN_UP_MS + HOUR, step=HOUR)
+    assert mailing.outbox.waiting() == 0
+    assert bounced(mailing) == ""
+
+
+def test_two_mailers_at_once_send_each_letter_once(mailing: Mailing, sink: Sink):
+    mailing.outbox.put_all([notice(number) for number in range(60)])
+    others = [threading.Thread(target=mailing.another_mailer().run) for _ in range(2)]
+    for one in others:
+        one.start()
+    for one in others:
+        one.join()
+    assert len(sink.messages) == 60
+    assert len({mail["Message-ID"] for mail in sink.messages}) == 60

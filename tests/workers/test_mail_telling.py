@@ -1,0 +1,252 @@
+"""Given what happens in matches, who gets which mail."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes.given import ALICE, BOB, CAROL
+from fakes.mailing import HOMES, Mailing, recipients, text_of
+from fakes.sink import Sink
+from msgspec.structs import replace
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import read_terms
+from domain.match.commands import Answer, Decline, Move, Offer, Resign
+from domain.match.state import position_of
+from domain.rules import pinned
+from infra import keys
+from infra.accounts import Address
+from infra.mail import keys as mail_keys
+from infra.mail.progress import Progress
+
+HOUR = DAY // 24
+
+
+@pytest.fixture
+def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
+    with Sink() as sink:
+        yield Mailing(redis_client, tmp_path, sink)
+
+
+def test_who_is_challenged_and_who_is_to_move_are_told_each_in_one_mail(mailing: Mailing):
+    mailing.challenge(BOB, ALICE)
+    (mail,) = mailing.mail()
+    assert mail["To"] == HOMES[ALICE]
+    assert mail["Subject"] == "match 1: The Power of Two"
+    assert "The Power of Two has started" in text_of(mail)
+
+
+def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
+    mailing.challenge(terms=read_terms(["--days=3"]))
+    mailing.mail()
+    mailing.do(ALICE, Move(text="m13-j7"))
+    (mail,) = mailing.mail()
+    assert mail["To"] == HOMES[BOB]
+    assert text_of(mail).startswith(
+        "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n"
+    )
+    assert "deadline: 2026-11-22 15:00 UTC, in 3 days" in text_of(mail)
+    assert "To play, write your move, such as " in text_of(mail)
+    assert "\n 7   * - - - - - * - *     P o T     * - O - - - - - *    7\n" in text_of(mail)
+
+
+def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: Mailing):
+    mailing.challenge()
+    mailing.do(ALICE, Move(text="m13-j7"))
+    (mail,) = mailing.mail()[-1:]
+    for header in ("From", "Reply-To"):
+        claim = mailing.addresses.read(mail[header].addresses[0].addr_spec)
+        assert claim is not None
+        assert (claim.board, claim.seat) == (1, 1)
+        assert mailing.addresses.proves(claim, BOB)
+        assert not mailing.addresses.proves(claim, ALICE)
+
+
+def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):
+    mailing.challenge()
+    mailing.do(ALICE, Move(text="m13-j7"))
+    first, second = mailing.mail()
+    assert first["In-Reply-To"] is None
+    assert second["In-Reply-To"] == second["References"] == first["Message-ID"]
+    assert second["Subject"] == first["Subject"]
+    assert first["Message-ID"].startswith("<m1.1.s1.")
+    assert second["Message-ID"].startswith("<m1.2.s1.")
+
+
+def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing: Mailing):
+    mailing.challenge()
+    (mail,) = mailing.mail()
+    assert mail["Auto-Submitted"] == "auto-generated"
+    leaving = mail["List-Unsubscribe"].removeprefix("<mailto:").removesuffix(">")
+    assert mailing.addresses.read_signoff(leaving) == BOB
+
+
+def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
+    mailing.challenge()
+    mailing.mail()
+    Progress(mailing.client).move(Progress(mailing.client).read() or (), (0,) * 4)
+    mailing.another_mailer().run()
+    assert mailing.mail() == []
+    assert recipients(mailing.sink.messages) == ["bob"]
+
+
+def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing: Mailing):
+    both = (Address("b1@example.org", verified=True), Address("b2@example.org", verified=True))
+    mailing.enrol(BOB, *both)
+    mailing.challenge()
+    one, other = mailing.mail()
+    assert {one["To"], other["To"]} == {"b1@example.org", "b2@example.org"}
+    assert one["Message-ID"] == other["Message-ID"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"addresses": (Address(HOMES[BOB]),)},
+        {"addresses": (Address(HOMES[BOB], verified=True, bounced="550 no"),)},
+        {"addresses": ()},
+        {"notify": "none"},
+        {"signed_off": True},
+    ],
+)
+def test_nothing_is_sent_to_who_wants_none_or_has_no_good_address(mailing: Mailing, changes):
+    mailing.change(BOB, lambda record: replace(record, **changes))
+    mailing.challenge(terms=read_terms(["--days=3", "--nagtime=1"]))
+    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.bench.now += 2 * DAY + 20 * HOUR
+    mailing.keep()
+    assert mailing.mail() == []
+
+
+def test_who_is_no_more_gets_nothing(mailing: Mailing):
+    mailing.client.delete(keys.account(BOB))
+    mailing.challenge()
+    assert mailing.mail() == []
+
+
+def test_offers_and_answers_are_told_with_how_to_answer(mailing: Mailing):
+    mailing.challenge()
+    mailing.mail()
+    mailing.do(ALICE, Offer(kind="draw"))
+    (mail,) = mailing.mail_to(BOB)
+    assert "Light (alice) proposed a draw: write accept or reject" in text_of(mail)
+    mailing.do(BOB, Answer(accept=False))
+    (mail,) = mailing.mail_to(ALICE)
+    assert text_of(mail).startswith("match 1, #0: Dark (bob) rejected the draw")
+
+
+def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
+    mailing.challenge()
+    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, Offer(kind="undo"))
+    mailing.mail()
+    mailing.do(BOB, Answer(accept=True))
+    mails = mailing.mail()
+    assert recipients(mails) == ["alice"]
+    assert "accepted the undo; it is taken back to #0" in text_of(mails[0])
+
+
+def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):
+    mailing.challenge()
+    mailing.mail()
+    mailing.do(ALICE, Resign())
+    (mail,) = mailing.mail()
+    assert mail["To"] == HOMES[BOB]
+    assert "the match is over: Dark (bob) has won by resignation" in text_of(mail)
+    assert "first line of a reply" not in text_of(mail)
+
+
+def test_a_refusal_to_play_is_told(mailing: Mailing):
+    mailing.challenge()
+    mailing.mail()
+    mailing.do(BOB, Decline())
+    (mail,) = mailing.mail()
+    assert mail["To"] == HOMES[ALICE]
+    assert "Dark (bob) declined to play" in text_of(mail)
+
+
+def test_of_three_each_is_told_what_happened_since_the_own_move(mailing: Mailing):
+    mailing.challenge(ALICE, BOB, CAROL, rules="halves/1")
+    assert recipients(mailing.mail()) == ["bob", "carol"]
+    for account in (ALICE, BOB):
+        state = mailing.bench.state()
+        assert state.seats[state.next or 0] == account
+        mailing.do(account, Move(text=first_move(mailing)))
+    told, asked = sorted(mailing.mail(), key=lambda mail: str(mail["To"]))
+    assert (told["To"], asked["To"]) == (HOMES[BOB], HOMES[CAROL])
+    assert "\nBefore that:\nmatch 1, #1: " in text_of(asked)
+    assert "(alice) played " in text_of(asked)
+
+
+def first_move(mailing: Mailing) -> str:
+    state = mailing.bench.state()
+    return next(iter(pinned(state.rules).legal_moves(position_of(state))))
+
+
+def test_a_match_that_waits_for_consent_asks_for_it(mailing: Mailing):
+    mailing.challenge(ALICE, BOB, rules="powerdrain/1", gather=True, text=b"word")
+    (mail,) = mailing.mail()
+    assert mail["To"] == HOMES[BOB]
+    assert "To play, write accept, in the first line of a reply." in text_of(mail)
+    mailing.do(BOB, Answer(accept=True))
+    assert recipients(mailing.mail()) == ["alice"]
+
+
+def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
+    mailing.challenge(terms=read_terms(["--days=3", "--nagtime=1"]))
+    mailing.mail()
+    mailing.bench.now += 2 * DAY + 20 * HOUR
+    mailing.keep()
+    (mail,) = mailing.mail_to(ALICE)
+    assert text_of(mail).startswith("match 1, #0: you are to move, and your time runs out\n")
+    assert "deadline: 2026-11-22 15:00 UTC, in 4 hours" in text_of(mail)
+
+
+def test_the_board_is_drawn_as_the_player_prefers_it(mailing: Mailing):
+    mailing.challenge(board=1)
+    (mail,) = mailing.mail()
+    mailing.change(BOB, lambda record: replace(record, displays=(("pow2", "small"),)))
+    mailing.challenge(board=2)
+    (other,) = mailing.mail()
+    assert text_of(mail) != text_of(other).replace("match 2", "match 1")
+
+
+def test_what_happened_before_mail_was_begun_is_never_told(redis_client: Redis, tmp_path: Path):
+    with Sink() as sink:
+        mailing = Mailing(redis_client, tmp_path, sink)
+        redis_client.delete(mail_keys.READ)
+        mailing.challenge()
+        assert mailing.mail() == []
+        mailing.do(ALICE, Move(text="m13-j7"))
+        assert recipients(mailing.mail()) == ["bob"]
+
+
+def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing: Mailing):
+    mailing.challenge()
+    mailing.bench.now += 3 * DAY - HOUR
+    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.bench.now += 2 * HOUR
+    mails = mailing.mail()
+    assert [mail["Message-ID"].split(".")[1] for mail in mails] == ["2"]
+
+
+def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
+    mailing.challenge(board=1)
+    mailing.client.lset(keys.events(1, 1), 0, b"broken")
+    mailing.challenge(board=2)
+    mails = mailing.mail()
+    assert [mail["Subject"] for mail in mails] == ["match 2: The Power of Two"]
+    assert "ALARM: leaf 0 of shard 1 can't be told by mail" in caplog.text
+    mailing.challenge(board=5)
+    assert [mail["Subject"] for mail in mailing.mail()] == ["match 5: The Power of Two"]
+
+
+def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing: Mailing, caplog):
+    progress = Progress(mailing.client)
+    progress.move(progress.read() or (), (7, 7, 7, 7))
+    mailing.challenge()
+    assert mailing.mail() == []
+    assert "the logs end before what was mailed of them" in caplog.text
+    mailing.do(ALICE, Move(text="m13-j7"))
+    assert recipients(mailing.mail()) == ["bob"]

@@ -1,0 +1,1 @@
+"""The mailer: what happens is made letters of, and letters are sent."""

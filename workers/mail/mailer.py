@@ -1,0 +1,89 @@
+"""The mailer: one process that makes letters of what happens and sends them, job by job."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import redis
+
+from infra.accounts import Accounts
+from infra.mail.addresses import Addresses
+from infra.mail.bell import JOB, QUEUE, Bell
+from infra.mail.codes import Codes
+from infra.mail.composer import Composer
+from infra.mail.outbox import Outbox
+from infra.mail.progress import Progress
+from infra.mail.relay import Relay
+from infra.mail.standing import Standing
+from infra.mail.written import Written
+from infra.store.port import Store
+from workers.engine import IDLE_SECONDS, ListedWorker
+from workers.mail.seeing import CodeLetters, Digests, MessageLetters
+from workers.mail.sending import Sending
+from workers.mail.telling import Telling
+from workers.mail.writing import Writing
+
+__all__ = ["IDLE_SECONDS", "Mailer", "run"]
+
+LONGEST_SECONDS: Final = 60.0
+"""How long one job goes on, so that a worker that is to stop stops soon."""
+
+
+class Part(Protocol):
+    """One of the things a mailer does."""
+
+    def round(self) -> int:
+        """Do some of what there is to do; gives how much that was, 0 when there is no more."""
+        ...
+
+
+class Mailer:
+    """Does all there is to do about mail. `clock` is as `Outbox` has it."""
+
+    def __init__(
+        self,
+        store: Store,
+        accounts: Accounts,
+        data: redis.Redis,
+        *,
+        addresses: Addresses,
+        composer: Composer,
+        relay: Relay,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        outbox, progress = Outbox(data, clock), Progress(data)
+        codes = Codes(data, outbox.now)
+        writing = Writing(composer, addresses, progress)
+        self._parts: Sequence[Part] = (
+            Telling(store, accounts, progress, outbox, writing),
+            CodeLetters(accounts, codes, outbox, writing),
+            MessageLetters(accounts, Written(data), progress, outbox, writing),
+            Digests(accounts, progress, outbox, writing),
+            Sending(outbox, relay, accounts, Standing(accounts, codes), addresses),
+        )
+
+    def run(self, stopping: Callable[[], bool] = lambda: False) -> None:
+        """Go on until there is nothing to do, or for a minute, or until told to stop."""
+        end = time.monotonic() + LONGEST_SECONDS
+        while self.round() and not stopping() and time.monotonic() < end:
+            pass
+
+    def round(self) -> int:
+        """Do some of everything; gives how much that was."""
+        return sum(part.round() for part in self._parts)
+
+
+def run(mailer: Mailer, bell: Bell, queue: redis.Redis) -> None:
+    """Run the mailer's jobs until SIGTERM or SIGINT, or until Redis goes away.
+
+    `queue` must wait `IDLE_SECONDS` for an answer: the worker listens with a blocking command.
+    """
+
+    def see_to_mail() -> None:
+        try:
+            mailer.run(lambda: worker.stopping)
+        finally:
+            bell.heard()
+
+    worker = ListedWorker(queue, QUEUE, {JOB: see_to_mail})
+    worker.work(logging_level="WARNING")
