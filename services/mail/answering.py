@@ -35,21 +35,20 @@ class Sheet(msgspec.Struct, frozen=True):
     """An answer before it is known where it goes to."""
 
     mail: Read
-    about: str
-    """What the subject begins with."""
     said: tuple[Said, ...]
     sender: str = ""
     """The address of ours that it comes from, if not the server's own."""
+    title: str = ""
+    """What all mails of the match are called, if it is of one: so they stay together."""
 
     @property
     def subject(self) -> str:
-        """Say at a glance whether all is well."""
-        refused = [said for said in self.said if said.answer.refused]
+        """Give the title, or say at a glance whether all is well."""
+        refused = sum(said.answer.refused for said in self.said)
         if not refused:
-            return f"{self.about}: done"
-        if len(refused) == len(self.said):
-            return f"{self.about}: not accepted"
-        return f"{self.about}: not all accepted"
+            return self.title or "matchpost: done"
+        every = refused == len(self.said)
+        return self.title or f"matchpost: {'not accepted' if every else 'not all accepted'}"
 
     @property
     def body(self) -> str:

@@ -64,6 +64,13 @@ class Player(msgspec.Struct, frozen=True):
     account: AccountId
     name: str
     rules: AnyRules
+    options: str = ""
+    """The match's, each after a blank."""
+
+    @property
+    def title(self) -> str:
+        """What all mails of the match are called."""
+        return f"match {self.board}: {self.rules.title}{self.options}"
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -183,7 +190,11 @@ def _hushed(first: str, line: Line) -> str:
         # the form has none, and yet somebody may have written it after the words of the form
         return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))
     passwords = {*line.all("password"), *line.all("new")}
-    return " ".join("***" if word in passwords else word for word in words)
+    hushed = ["***" if word in passwords else word for word in words]
+    if line.has("text") or line.has("body"):
+        # a password may have slipped into what is written to others
+        hushed[hushed.index("***") + 1 :] = ["..."]
+    return " ".join(hushed)
 
 
 def _cut(text: str) -> str:

@@ -59,9 +59,17 @@ async def serve(counter: Counter, hostname: str, sockets: Sequence[socket.socket
 class Doors:
     """The connections there are, and what they have in common."""
 
-    def __init__(self, counter: Counter, hostname: str) -> None:
+    def __init__(
+        self,
+        counter: Counter,
+        hostname: str,
+        idle_seconds: float = IDLE_SECONDS,
+        life_seconds: float = LIFE_SECONDS,
+    ) -> None:
         self.handler = Handler(counter)
         self.hostname = hostname
+        self.idle_seconds = idle_seconds
+        self.life_seconds = life_seconds
         self.open: set[asyncio.BaseTransport] = set()
         self._taking = 0
         self._idle = asyncio.Event()
@@ -116,7 +124,7 @@ class _Smtp(SMTP):
             enable_SMTPUTF8=True,
             hostname=doors.hostname,
             ident="matchpost",
-            timeout=IDLE_SECONDS,
+            timeout=doors.idle_seconds,
             command_call_limit={"MAIL": MAILS, "*": COMMANDS},
             loop=asyncio.get_running_loop(),
         )
@@ -126,7 +134,7 @@ class _Smtp(SMTP):
         """Begin a session."""
         self._mine = transport
         self._doors.open.add(transport)
-        self._life = self.loop.call_later(LIFE_SECONDS, transport.close)
+        self._life = self.loop.call_later(self._doors.life_seconds, transport.close)
         super().connection_made(transport)
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -17,6 +17,7 @@ from domain.match.events import AccountId
 from infra.mail.addresses import Addresses
 from infra.mail.codes import Codes
 from infra.mail.deliveries import AnswerLimit, Deliveries, key_of
+from infra.mail.letter import fit_subject
 from infra.mail.outbox import Outbox
 from infra.mail.standing import Standing
 from services.language import Answer, Desk, Language
@@ -131,14 +132,14 @@ class Office:
         with self._accounts.opened(player.account) as word:
             said = self._do_all(mail, lambda: at_seat(mail, player, word), player.account)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
-        sheet = Sheet(mail, f"match {player.board}", said, seat.address)
+        sheet = Sheet(mail, said, seat.address, fit_subject(player.title))
         return sheet, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: Read, sender: str) -> Reply:
         with self._accounts.noting() as proven:
             said = self._do_all(mail, lambda: at_server(mail), None)
         logger.info("a mail to the server: %s", _codes(said))
-        sheet = Sheet(mail, "matchpost", said)
+        sheet = Sheet(mail, said)
         # of one player alone: what two are told goes to neither's address, but back
         account = next(iter(proven)) if len(proven) == 1 else None
         return sheet, (account and self._directory.own(account, sender)) or [sender]
@@ -194,9 +195,9 @@ class Office:
         except Refusal as reason:
             if reason.code == Code.BUSY:
                 raise TryAgainError(reason.code) from None
-            return Sheet(mail, "matchpost", (_refused(reason),)), [sender]
+            return Sheet(mail, (_refused(reason),)), [sender]
         said = Said(Order("", ""), Answer(f"{address} is yours; mail of your matches goes there"))
-        return Sheet(mail, "matchpost", (said,)), [address]
+        return Sheet(mail, (said,)), [address]
 
     def _bounced(self, account: AccountId, address: str, why: str) -> None:
         if self._standing.bounced(account, address, why):

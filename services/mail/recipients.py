@@ -112,7 +112,8 @@ class Directory:
         profile = self._accounts.record_of(account)
         if profile is None or not self._addresses.proves(claim, account):
             return None
-        player = Player(claim.board, account, profile.name, pinned(state.rules))
+        options = "".join(f" {option}" for option in state.options)
+        player = Player(claim.board, account, profile.name, pinned(state.rules), options)
         return SeatOf(player, self._addresses.of(claim.board, claim.seat, account))
 
     def _bounce(self, given: str, account: AccountId) -> Bounce | None:

@@ -21,16 +21,25 @@ def listen(address: str, setting: str = "MATCHPOST_HTTP") -> socket.socket:
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(
-            host, int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
+        listening = _bound(host, int(port))
     except (OSError, OverflowError) as error:
         raise OSError(f"{setting} can't be {address}: {_why(error)}") from error
     listening.listen(_BACKLOG)
     return listening
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, place = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
+    except BaseException:
+        bound.close()
+        raise
+    return bound
 
 
 def listen_at(path: Path) -> socket.socket:

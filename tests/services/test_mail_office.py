@@ -51,7 +51,7 @@ def test_answering_with_a_move_alone_plays_it_and_tells_its_player(office):
     (letter,) = office.take(seat, "m13-j7\n\n> it is your turn")
     assert moves(office) == ["m13-j7"]
     assert letter.to == box("alice")
-    assert letter.subject == "match 1: done"
+    assert letter.subject == "match 1: The Power of Two"
     assert letter.body.startswith("> m13-j7\nmatch 1, #1: Light (alice) played m13-j7; ")
     assert "Remaining Pieces" in letter.body
     assert dict(letter.headers) == {
@@ -149,7 +149,7 @@ def test_all_a_seat_may_say_is_carried_out(office):
     (letter,) = office.take(alice, said, sender=box("alice"))
     told = letter.body.split("\n\n> ")
     assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
-    assert letter.subject == "match 1: done"
+    assert letter.subject == "match 1: The Power of Two"
     assert office.accounts.record_of(office.ids["alice"]).signed_off
     assert office.accounts.record_of(office.ids["alice"]).notify == "daily"
     (answer,) = office.take(bob, "accept", sender=box("bob"))
@@ -167,7 +167,7 @@ def test_what_a_seat_may_not_say_takes_the_password(office):
 def test_a_refusal_is_told_to_the_player_too(office):
     seat = office.seat(office.challenge(), 1, "bob")
     (letter,) = office.take(seat, "a13-a9", sender="anybody@elsewhere.org")
-    assert (letter.to, letter.subject) == (box("bob"), "match 1: not accepted")
+    assert (letter.to, letter.subject) == (box("bob"), "match 1: The Power of Two")
     assert letter.body.startswith("> a13-a9\nnot-your-turn: ")
     assert moves(office) == []
 
@@ -383,7 +383,7 @@ def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
     office.desk._drain(0)
     (letter,) = office.take(seat, "m13-j7", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
-    assert letter.subject == "match 1: done"
+    assert letter.subject == "match 1: The Power of Two"
 
 
 def test_without_durability_what_is_pending_is_the_answer(make_office):
@@ -391,7 +391,7 @@ def test_without_durability_what_is_pending_is_the_answer(make_office):
     board = office.challenge()
     (letter,) = office.take(office.seat(board, 0, "alice"), "m13-j7")
     assert letter.body.startswith("> m13-j7\npending: ")
-    assert letter.subject == "match 1: done"
+    assert letter.subject == "match 1: The Power of Two"
 
 
 # what is no command
@@ -439,7 +439,7 @@ def test_any_mail_to_the_address_for_leaving_ends_all_mail(office):
 
 def code_for(office, name, address):
     office.own(name, Address(address))
-    code, _ = Codes(office.desk.client, office.outbox.now).issue(office.ids[name], address)
+    code = Codes(office.desk.client, office.outbox.now).issue(office.ids[name], address)
     return office.addresses.code(office.ids[name], code)
 
 

@@ -1,0 +1,331 @@
+"""The wire: what a mail server hears, and the limits that keep it from hearing nothing else."""
+
+import asyncio
+import logging
+import smtplib
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from fakes.mails import mail
+from fakes.served import until
+from fakes.wire import Wire
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from infra.durability import DurabilityError
+from services.mail.doors import CONNECTIONS, MAILS, Doors
+from services.mail.intake import Counter
+from services.mail.mime import LINE, SIZE, UnfitError
+from services.mail.office import TryAgainError
+from services.serve.listening import listen, listen_at
+
+HERE = "known@play.example.org"
+
+
+class FakeTaker:
+    """Takes what it is told to; `raises` is what happens instead."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[str, str, bytes]] = []
+        self.opened = 0
+        self.raises: Exception | None = None
+        self.waits = False
+        self.going_on = threading.Event()
+        self.going_on.set()
+
+    def knows(self, address: str) -> bool:
+        if isinstance(self.raises, RedisConnectionError):
+            raise self.raises
+        return address == HERE
+
+    def take(self, recipient: str, sender: str, data: bytes) -> None:
+        self.waits = True
+        self.going_on.wait(10)
+        if self.raises is not None:
+            raise self.raises
+        self.taken.append((recipient, sender, data))
+
+    @contextmanager
+    def open(self) -> Iterator["FakeTaker"]:
+        self.opened += 1
+        yield self
+
+
+class Running:
+    """Doors that are open, in a loop of a thread of their own."""
+
+    def __init__(self, taker, path, **limits):
+        self.counter = Counter(taker.open)
+        self._sockets = [listen("127.0.0.1:0"), listen_at(path)]
+        self.smtp = self._sockets[0].getsockname()
+        self.lmtp = path
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread.start()
+        self.run(self._open(limits))
+
+    def run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+
+    async def _open(self, limits):
+        self.doors = Doors(self.counter, "play.example.org", **limits)
+        self._servers = [await self.doors.listen(one) for one in self._sockets]
+
+    async def end(self):
+        for server in self._servers:
+            server.close()
+        await self.doors.close()
+
+    def close(self):
+        self.run(self.end())
+        until(lambda: not self.doors.open)
+        self.counter.close()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+@pytest.fixture
+def taker():
+    return FakeTaker()
+
+
+@pytest.fixture
+def open_doors(taker, tmp_path):
+    with ExitStack() as stack:
+
+        def make(**limits):
+            running = Running(taker, tmp_path / "lmtp", **limits)
+            stack.callback(running.close)
+            return running
+
+        yield make
+
+
+@pytest.fixture
+def running(open_doors):
+    return open_doors()
+
+
+def sent(running, data=b"a\r\n", sender="a@example.org"):
+    with Wire(running.smtp) as wire:
+        return wire.begin().send(sender, HERE, data)
+
+
+def test_a_mail_is_taken_by_smtp_as_it_is(running, taker):
+    data = mail("m13-j7\n.\n..dots\n")
+    assert sent(running, data).startswith("250 2.0.0 ")
+    assert taker.taken == [(HERE, "a@example.org", data + b"\r\n")]
+
+
+def test_a_mail_is_taken_by_lmtp_with_one_answer_for_its_one_recipient(running, taker):
+    with Wire(running.lmtp) as wire:
+        assert wire.answer().startswith("220 ")
+        assert wire.say("EHLO here").startswith("500 ")
+        assert wire.say("LHLO here").startswith("250 ")
+        assert wire.send("a@example.org", HERE, mail("m13-j7")).startswith("250 2.0.0 ")
+        assert wire.say("NOOP").startswith("250 ")
+    assert len(taker.taken) == 1
+
+
+def test_the_real_client_of_the_library_is_served(running, taker):
+    with smtplib.SMTP(*running.smtp, timeout=20) as client:
+        assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
+    with smtplib.LMTP(str(running.lmtp)) as client:
+        assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
+    assert len(taker.taken) == 2
+
+
+def test_a_mail_from_nobody_is_taken(running, taker):
+    assert sent(running, sender="").startswith("250 ")
+    assert taker.taken[0][1] in ("", "<>")
+
+
+def test_nobody_else_s_mail_is_taken(running, taker):
+    with Wire(running.smtp) as wire:
+        wire.begin().say("MAIL FROM:<a@example.org>")
+        assert wire.say("RCPT TO:<somebody@elsewhere.org>").startswith("550 5.1.1 ")
+        assert wire.say("DATA").startswith("503 ")
+    assert taker.taken == []
+
+
+def test_a_second_recipient_is_to_have_a_mail_of_its_own(running, taker):
+    with Wire(running.smtp) as wire:
+        wire.begin().say("MAIL FROM:<a@example.org>")
+        assert wire.say(f"RCPT TO:<{HERE}>").startswith("250 ")
+        assert wire.say(f"RCPT TO:<{HERE}>").startswith("452 4.5.3 ")
+        assert wire.say("DATA").startswith("354 ")
+        assert wire.say("a\r\n.").startswith("250 ")
+    assert len(taker.taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (UnfitError("there is a NUL in it"), "550 5.6.0 not taken: there is a NUL in it"),
+        (TryAgainError("pending"), "451 4.3.0 "),
+        (DurabilityError("it lost its mind"), "451 4.3.0 "),
+        (OSError("no file"), "451 4.3.0 "),
+        (RuntimeError("wonderland"), "451 4.3.0 "),
+    ],
+)
+def test_what_became_of_a_mail_is_told(running, taker, error, told, caplog):
+    taker.raises = error
+    with caplog.at_level(logging.DEBUG):
+        assert sent(running).startswith(told)
+    assert "wonderland" not in caplog.text
+    taker.raises = None
+    assert sent(running).startswith("250 ")
+
+
+def test_with_the_server_of_the_matches_away_no_recipient_is_known_or_unknown(running, taker):
+    taker.raises = RedisConnectionError("it is away")
+    assert sent(running).startswith("451 4.3.0 ")
+    taker.raises = None
+    assert sent(running).startswith("250 ")
+    assert taker.opened == 2, "what rested on the server was not opened anew"
+
+
+def test_nothing_of_a_session_is_logged(running, caplog):
+    with caplog.at_level(logging.INFO), Wire(running.smtp) as wire:
+        wire.begin().send("alice@example.org", HERE, mail("secret"))
+        wire.say("NONSENSE alice")
+    for secret in ("alice", "known", "secret", "NONSENSE"):
+        assert secret not in caplog.text
+
+
+# limits
+
+
+def test_a_mail_too_large_is_refused(running, taker):
+    assert sent(running, b"a\r\n" * (SIZE // 3 + 1)).startswith("552 ")
+    with Wire(running.smtp) as wire:
+        assert wire.begin().say(f"MAIL FROM:<a@b.org> SIZE={SIZE + 1}").startswith("552 ")
+    assert taker.taken == []
+
+
+def test_a_line_too_long_is_refused_and_the_next_mail_is_taken(running, taker):
+    with Wire(running.smtp) as wire:
+        wire.begin()
+        assert wire.send("a@b.org", HERE, b"a" * (LINE + 10)).startswith("500 ")
+        assert wire.send("a@b.org", HERE, b"a" * LINE).startswith("250 ")
+    assert len(taker.taken) == 1
+
+
+@pytest.mark.parametrize("end", [b"\n.\n", b"\r\n.\n", b"\n.\r\n", b"\r.\r", b"\r\n.\r"])
+def test_no_other_line_end_ends_a_mail(running, taker, end):
+    hidden = b"a" + end + b"MAIL FROM:<b@b.org>\r\nRCPT TO:<" + HERE.encode() + b">\r\nDATA\r\nb"
+    assert sent(running, hidden).startswith("250 ")
+    assert taker.taken == [(HERE, "a@example.org", hidden + b"\r\n")]
+
+
+def test_a_connection_too_many_is_told_to_come_again(running):
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(running.smtp)) for _ in range(CONNECTIONS)]
+        assert all(wire.answer().startswith("220 ") for wire in wires)
+        for place in (running.smtp, running.lmtp):
+            with Wire(place) as more:
+                assert more.answer().startswith("421 4.3.2 ")
+                assert more.answer() == ""
+        wires[0].say("QUIT")
+        assert wires[0].answer() == ""
+        with Wire(running.smtp) as again:
+            assert again.answer().startswith("220 ")
+
+
+def test_a_connection_has_ten_mails(running, taker):
+    with Wire(running.smtp) as wire:
+        wire.begin()
+        for _ in range(MAILS):
+            assert wire.send("a@b.org", HERE, b"a").startswith("250 ")
+        assert wire.say("MAIL FROM:<a@b.org>").startswith("421 ")
+        assert wire.answer() == ""
+    assert len(taker.taken) == MAILS
+
+
+def test_a_client_that_says_nothing_is_left(open_doors):
+    with Wire(open_doors(idle_seconds=0.1).smtp) as wire:
+        assert wire.answer().startswith("220 ")
+        assert wire.answer() == ""
+
+
+def test_a_mail_that_does_not_come_to_its_end_is_left(open_doors):
+    with Wire(open_doors(idle_seconds=0.1).smtp) as wire:
+        wire.begin()
+        for line in ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA"):
+            wire.say(line)
+        assert wire.answer() == ""
+
+
+def test_no_connection_lasts_for_ever(open_doors):
+    with Wire(open_doors(life_seconds=0.2).smtp) as wire:
+        wire.begin()
+        while wire.say("NOOP").startswith("250 "):
+            pass
+
+
+@pytest.mark.parametrize(
+    "line", ["x" * 2_000, "", "\x00\xff", "RCPT", "MAIL FROM:<" + "(" * 400, "DATA"]
+)
+def test_nonsense_is_answered_and_heard_no_more_in_the_end(running, line):
+    with Wire(running.smtp) as wire:
+        wire.begin()
+        assert wire.say(line)[0] == "5"
+        assert wire.say("NOOP").startswith("250 ")
+
+
+# the end
+
+
+def test_a_mail_in_hand_is_answered_before_the_end(running, taker, wait_until):
+    taker.going_on.clear()
+    with Wire(running.smtp) as wire:
+        wire.begin()
+        for line in ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA"):
+            wire.say(line)
+        wire.write(b"a\r\n.\r\n")
+        wait_until(lambda: taker.waits)
+        ending = asyncio.run_coroutine_threadsafe(running.end(), running.loop)
+        taker.going_on.set()
+        assert wire.answer().startswith("250 ")
+        assert wire.answer() == ""
+        ending.result(20)
+    assert len(taker.taken) == 1
+
+
+def test_a_mail_is_carried_out_to_its_end_when_its_sender_leaves(running, taker, wait_until):
+    taker.going_on.clear()
+    with Wire(running.smtp) as wire:
+        wire.begin()
+        for line in ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA"):
+            wire.say(line)
+        wire.write(b"a\r\n.\r\n")
+        wait_until(lambda: taker.waits)
+    wait_until(lambda: not running.doors.open)
+    taker.going_on.set()
+    wait_until(lambda: taker.taken)
+
+
+def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(running, tmp_path):
+    with pytest.raises(OSError, match=r"MATCHPOST_LMTP can't be .*: another program listens there"):
+        listen_at(running.lmtp)
+    with Wire(running.lmtp) as wire:  # the attempt before it was heard, too
+        assert wire.answer().startswith("220 ")
+    left = tmp_path / "left"
+    listen_at(left).close()
+    assert left.exists()
+    listen_at(left).close()
+    with pytest.raises(OSError, match="MATCHPOST_LMTP can't be"):
+        listen_at(tmp_path / ("a" * 200))
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(OSError, match="MATCHPOST_LMTP can't be"):
+        listen_at(file)
+    assert file.read_text() == "mine"
+
+
+def test_a_port_in_use_is_told_by_its_setting(running):
+    host, port = running.smtp
+    with pytest.raises(OSError, match=r"MATCHPOST_SMTP can't be .*: another program listens there"):
+        listen(f"{host}:{port}", "MATCHPOST_SMTP")
