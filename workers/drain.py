@@ -246,10 +246,12 @@ class Drain:
         try:
             with LIMITED:
                 state = match.snapshot.state
-                if verdict is None and needs_seed(task.sent, state):
+                if verdict is not None:
+                    return _write(task, verdict, match)
+                if needs_seed(task.sent, state):
                     return self._draw(task, match)
                 given = Given(task.entry.received, replies=replies.unpack(match.laid))
-                return _write(task, verdict or self._decider(task.sent, state, given), match)
+                return _write(task, self._decider(task.sent, state, given), match)
         except Exception:
             logger.exception(
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()

@@ -1,0 +1,376 @@
+"""Replies laid ready, on a real server: between a drain's look and its commit, and for nobody else."""
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.bench import Bench
+from fakes.dying import DyingClient, Killed
+from fakes.given import ALICE, BOB, CAROL
+from fakes.timed import BEGIN, TimedBench
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import Terms
+from domain.errors import Code
+from domain.match.audit import verify
+from domain.match.commands import Move, Offer, Resign, Start
+from domain.match.events import Flagged, Moved, decode
+from domain.match.record import unpack_snapshot
+from domain.match.replies import Laid, Reply, merged, pack, unpack
+from domain.match.state import position_of
+from domain.rules import current
+from infra import keys
+from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.outcomes import parse
+from infra.store.port import Committed, Store, Write
+from infra.store.server import RedisStore
+from workers.drain import Drain
+
+OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"
+ON_OUT = Reply(1, (OUT,), FORTH)
+
+
+def lay(store: Store, seat: int, reply: Reply, board: int = 1) -> bool:
+    """Lay a reply ready, as a door does."""
+    ((data, laid),) = store.matches([board])
+    before = unpack(laid)
+    more = {**before, seat: merged(before.get(seat, Laid()), [reply])}
+    return store.lay(board, unpack_snapshot(data).head, laid, pack(more))
+
+
+def laid(store: Store, board: int = 1) -> bytes:
+    """What is laid ready, packed."""
+    return store.matches([board])[0][1]
+
+
+def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
+    """The moves of a match, and whether each had been laid ready."""
+    bodies = [decode(data).body for data in store.events(board)]
+    return [(body.move, body.queued) for body in bodies if isinstance(body, Moved)]
+
+
+class Meanwhile(RedisStore):
+    """A store on which something happens between a drain's decisions and their commits."""
+
+    happens: Callable[[], object]
+    times = 1
+    results: list[Committed]
+
+    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        if self.times:
+            self.times -= 1
+            self.happens()
+        self.results = [*getattr(self, "results", []), *super().commit(writes)]
+        return self.results[-len(writes) :]
+
+
+def meanwhile(bench: Bench, happens: Callable[[], object], times: int = 1) -> Meanwhile:
+    """Drain with something happening before its first commits."""
+    store = Meanwhile(bench.client, Mode.FSYNC)
+    store.happens, store.times = happens, times
+    Drain(store, bench.lanes, bench.client, 0).run()
+    return store
+
+
+# a drain at work
+
+
+def test_a_reply_is_played_with_the_move_it_waits_for(bench: Bench) -> None:
+    bench.start(1)
+    assert lay(bench.store, 1, ON_OUT)
+    order = bench.send(ALICE, Move(text=OUT))
+    assert bench.drain() == 1
+    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
+    assert [decode(data).actor for data in bench.store.events(1)] == [ALICE, ALICE, BOB]
+    assert [decode(data).command for data in bench.store.events(1)[1:]] == [order.id] * 2
+    assert laid(bench.store) == b""
+    assert verify(1, bench.store.events(1)).state == bench.state()
+
+
+def test_a_reply_laid_while_a_drain_has_the_match_in_hand_is_played_at_the_second_try(
+    bench: Bench,
+) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text=OUT))
+    store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
+    assert [type(result).__name__ for result in store.results] == ["Conflict", "Done"]
+    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
+    outcome = bench.outcome(order)
+    assert outcome is not None
+    assert (outcome.accepted, outcome.seq) == (True, 2)
+    assert laid(bench.store) == b""
+
+
+def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(
+    bench: Bench,
+) -> None:
+    bench.start(1, 2, 5)
+    for board in (1, 2, 5):
+        bench.send(ALICE, Move(text=OUT), board)
+    store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
+    assert sorted(type(result).__name__ for result in store.results[:3]) == [
+        "Conflict",
+        "Done",
+        "Done",
+    ]
+    assert len(moves(bench.store, 1)) == 2
+    assert len(moves(bench.store, 2)) == len(moves(bench.store, 5)) == 1
+
+
+def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench: Bench) -> None:
+    bench.start(1)
+    texts = [(ALICE, OUT), (BOB, "a1-a5"), (BOB, FORTH), (ALICE, AGAIN)]
+    orders = [bench.send(who, Move(text=text)) for who, text in texts]
+    meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
+    codes = [outcome.code for order in orders if (outcome := bench.outcome(order))]
+    # with the reply it is Light's turn after the first of them
+    assert codes == ["", Code.NOT_YOUR_TURN, Code.NOT_YOUR_TURN, ""]
+    assert moves(bench.store) == [(OUT, False), (FORTH, True), (AGAIN, False)]
+
+
+def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench: Bench) -> None:
+    bench.start(1)
+    bench.send(ALICE, Move(text=OUT))
+    others = iter(["a13-c9", "a13-a9", "a1-a5", "a1-c5", FORTH])
+    store = meanwhile(bench, lambda: lay(bench.store, 1, Reply(1, (OUT,), next(others))), times=5)
+    assert [type(result).__name__ for result in store.results] == ["Conflict"] * 5 + ["Done"]
+    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
+
+
+def test_a_refusal_does_not_mind_replies_laid_meanwhile(bench: Bench) -> None:
+    bench.start(1)
+    bench.send(BOB, Move(text=FORTH))
+    store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
+    assert [type(result).__name__ for result in store.results] == ["Done"]
+    assert unpack(laid(bench.store)) == {1: Laid((ON_OUT,))}
+
+
+def test_replies_are_not_laid_by_who_has_not_seen_the_last_move(bench: Bench) -> None:
+    bench.start(1)
+    head = unpack_snapshot(bench.store.snapshots([1])[0]).head
+    bench.send(ALICE, Move(text=OUT))
+    bench.drain()
+    assert not bench.store.lay(1, head, b"", pack({1: Laid((ON_OUT,))}))
+    assert laid(bench.store) == b""
+    assert moves(bench.store) == [(OUT, False)]
+
+
+def test_of_two_seats_that_lay_at_once_the_second_looks_again(bench: Bench) -> None:
+    bench.start(1)
+    head = unpack_snapshot(bench.store.snapshots([1])[0]).head
+    light = Reply(2, (OUT, FORTH), AGAIN)
+    assert bench.store.lay(1, head, b"", pack({1: Laid((ON_OUT,))}))
+    assert not bench.store.lay(1, head, b"", pack({0: Laid((light,))}))
+    assert lay(bench.store, 0, light)
+    bench.send(ALICE, Move(text=OUT))
+    bench.drain()
+    assert moves(bench.store) == [(OUT, False), (FORTH, True), (AGAIN, True)]
+
+
+def test_a_reply_that_turns_out_illegal_is_dropped_with_a_note(bench: Bench) -> None:
+    bench.start(1)
+    lay(bench.store, 1, Reply(1, None, "a13-m1"))
+    bench.send(ALICE, Move(text=OUT))
+    bench.drain()
+    assert moves(bench.store) == [(OUT, False)]
+    dark = unpack(laid(bench.store))[1]
+    assert dark.replies == ()
+    assert dark.notes[0].startswith("a13-m1 at #1 was dropped: ")
+
+
+def test_a_match_that_is_over_has_nothing_laid_ready(bench: Bench) -> None:
+    bench.start(1)
+    lay(bench.store, 1, ON_OUT)
+    bench.send(ALICE, Resign())
+    bench.drain()
+    assert bench.state().over
+    assert not bench.client.exists(keys.replies(1, 1))
+
+
+def test_replies_that_can_not_be_read_cost_their_own_match_only(bench: Bench) -> None:
+    bench.start(1, 2)
+    bench.client.set(keys.replies(1, 1), b"\xc1")
+    stuck, other = [bench.send(ALICE, Move(text=OUT), board) for board in (1, 2)]
+    assert bench.drain() == 2
+    codes = [outcome.code for order in (stuck, other) if (outcome := bench.outcome(order))]
+    assert codes == [Code.INTERNAL, ""]
+
+
+# drains and servers that die
+
+
+def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Bench) -> None:
+    bench.start(1)
+    lay(bench.store, 1, ON_OUT)
+    bench.send(ALICE, Move(text=OUT))
+
+    def die() -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        meanwhile(bench, die)
+    assert moves(bench.store) == []
+    assert unpack(laid(bench.store)) == {1: Laid((ON_OUT,))}
+    bench.client.delete(keys.lease(0))
+    assert bench.drain() == 1
+    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
+
+
+def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench: Bench) -> None:
+    bench.start(1)
+    lay(bench.store, 1, ON_OUT)
+    order = bench.order(ALICE, Move(text=OUT))
+    bench.submit(order)
+    bench.submit(order)
+    silent: Any = DyingClient(bench.client, 0)
+    with pytest.raises(Killed):
+        Drain(bench.store, bench.lanes, silent, 0).run()
+    bench.client.delete(keys.lease(0))
+    bench.drain()
+    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
+    assert bench.outcome(order) is not None
+
+
+def test_replies_outlive_a_server_that_is_killed(
+    tmp_path: Path, wait_until: Callable[[Callable[[], object]], None]
+) -> None:
+    with EmbeddedServer(tmp_path / "data") as server:
+        with server.client() as client:
+            bench = Bench(client, tmp_path / "seeds")
+            bench.start(1)
+            assert lay(bench.store, 1, ON_OUT)
+        server.kill()
+        wait_until(lambda: server.poll() is not None)
+        server.start()
+        with server.client() as client:
+            store = RedisStore(client, Mode.FSYNC)
+            assert unpack(laid(store)) == {1: Laid((ON_OUT,))}
+
+
+# three seats, and a flag
+
+
+def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(
+    redis_client: Redis, tmp_path: Path
+) -> None:
+    bench = TimedBench(redis_client, tmp_path / "seeds")
+    start = Start(
+        rules="halves/1",
+        options=("-no_contract", "-tiles_each=4"),
+        seats=(ALICE, BOB, CAROL),
+        terms=Terms(nag=0, forfeit=2),
+    )
+    bench.send(ALICE, start)
+    bench.drain()
+    rules, mover = current("halves"), bench.state().next
+    assert mover == 0
+    texts = list(rules.legal_moves(rules.leave(position(bench), 0)))
+    lay(bench.store, 1, Reply(0, None, texts[0]))
+    bench.now = BEGIN + 2 * DAY
+    bench.keeper().tick()
+    bench.pump()
+    _, flagged, moved = [decode(data) for data in bench.store.events(1)]
+    assert isinstance(flagged.body, Flagged)
+    assert isinstance(moved.body, Moved)
+    assert (moved.body.queued, moved.actor, moved.command) == (True, BOB, flagged.command)
+    assert bench.store.due(1, bench.now + 2 * DAY, 1) == [1]
+    assert verify(1, bench.store.events(1)).state == bench.state()
+
+
+def position(bench: Bench) -> Any:
+    """The position of a bench's first match."""
+    return position_of(bench.state())
+
+
+# for nobody else's eyes
+
+
+def everything(client: Redis) -> dict[str, bytes]:
+    """What is in each key of a server."""
+    readers: dict[bytes, Callable[[bytes], object]] = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"list": lambda name: client.lrange(name, 0, -1),
+        b"set": client.smembers,
+        b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
+        b"stream": client.xrange,
+    }
+    return {
+        name.decode(): repr((name, readers[client.type(name)](name))).encode()
+        for name in client.scan_iter()
+    }
+
+
+def holders(client: Redis, text: str) -> set[str]:
+    """The names of the keys that hold a text."""
+    return {name for name, value in everything(client).items() if text.encode() in value}
+
+
+def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    announced: Any = bench.client.pubsub()
+    announced.psubscribe("*")
+    announced.get_message(timeout=5)
+    bench.start(1)
+    own = keys.replies(1, 1)
+    lay(bench.store, 1, ON_OUT)
+    assert holders(bench.client, FORTH) == {own}
+    for who, command in (
+        (ALICE, Offer(kind="draw")),
+        (BOB, Move(text="a1-a5")),
+        (ALICE, Move(text="m13-m5")),
+    ):
+        bench.send(who, command)
+        assert holders(bench.client, FORTH) == {own}
+        bench.drain()
+        assert holders(bench.client, FORTH) == {own}
+    bench.send(ALICE, Move(text=OUT))
+    heard = heard_on(announced)
+    assert len(heard) == 4
+    assert FORTH.encode() not in b"".join(heard)
+    assert FORTH not in caplog.text
+    bench.drain()
+    assert own not in holders(bench.client, FORTH)
+    assert keys.events(1, 1) in holders(bench.client, FORTH)
+    announced.close()
+
+
+def heard_on(announced: Any) -> list[bytes]:
+    """All that was announced until now."""
+    found = []
+    while message := announced.get_message(ignore_subscribe_messages=True, timeout=0.05):
+        found.append(message["data"])
+    return found
+
+
+def test_a_reply_that_can_not_come_to_be_played_any_more_leaves_no_trace(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    bench.start(1)
+    lay(bench.store, 1, ON_OUT)
+    order = bench.send(ALICE, Move(text="m13-j7"))
+    bench.drain()
+    assert holders(bench.client, FORTH) == set()
+    stored = bench.store.outcome(1, order.id)
+    assert stored is not None
+    assert parse(stored).sentence == ""
+    assert FORTH not in caplog.text
+
+
+def test_what_became_of_a_dropped_reply_is_told_in_its_own_key_only(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    bench.start(1)
+    lay(bench.store, 1, Reply(1, None, "a13-m1"))
+    bench.send(ALICE, Move(text=OUT))
+    bench.drain()
+    assert holders(bench.client, "a13-m1") == {keys.replies(1, 1)}
+    assert "a13-m1" not in caplog.text
