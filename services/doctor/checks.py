@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from infra.projections.lag import Lag
+from services.doctor.clocks import clocks
 from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
 from services.doctor.findings import Finding, Level, bad, note, ok, warn
-
-CLOCKS_APART: Final = 60_000
-"""Milliseconds from which the keeper fires nothing."""
-
-CLOCKS_CLOSE: Final = 5_000
+from services.doctor.words import GIB, MIB, count, size_of, span
 
 LATE: Final = 15_000
 """Milliseconds after which a command that waits was forgotten; drains take milliseconds."""
@@ -19,10 +16,8 @@ SLOW: Final = 3_000
 
 SLOW_FSYNC_MS: Final = 20.0
 
-_GIB: Final = 1 << 30
-_MIB: Final = 1 << 20
-LITTLE_SPACE: Final = 2 * _GIB
-NO_SPACE: Final = 256 * _MIB
+LITTLE_SPACE: Final = 2 * GIB
+NO_SPACE: Final = 256 * MIB
 
 Check = Callable[[Facts], Iterator[Finding]]
 
@@ -39,7 +34,7 @@ def _server(facts: Facts) -> Iterator[Finding]:
         yield bad("server", facts.unreachable, remedy if facts.settings.redis_url else started)
         return
     server = facts.server
-    yield ok("server", f"{server.name} answers, process {server.pid}, up {_span(server.uptime)}")
+    yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
     yield _durability(facts, server)
     if not server.log_ok:
         yield bad(
@@ -64,19 +59,6 @@ def _durability(facts: Facts, server: Server) -> Finding:
     return ok("durability", "every accepted move is on the server's disk")
 
 
-def _clock(facts: Facts) -> Iterator[Finding]:
-    if facts.server is None:
-        return
-    apart = facts.clock - facts.server.clock
-    what = f"this machine's clock is {abs(apart) / 1000:.1f} s {'ahead of' if apart > 0 else 'behind'} the server's"
-    if abs(apart) > CLOCKS_APART:
-        yield bad("clock", f"{what}; no deadline is acted upon", "set both clocks, best by NTP")
-    elif abs(apart) > CLOCKS_CLOSE:
-        yield warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
-    else:
-        yield ok("clock", "this machine and the server agree on the time")
-
-
 def _shape(facts: Facts) -> Iterator[Finding]:
     server = facts.server
     if server is None:
@@ -90,7 +72,7 @@ def _shape(facts: Facts) -> Iterator[Finding]:
     shape = server.shape
     yield ok(
         "data",
-        f"{_count(shape.shards, 'shard', 'shards')} in {_count(shape.lanes, 'lane', 'lanes')}",
+        f"{count(shape.shards, 'shard', 'shards')} in {count(shape.lanes, 'lane', 'lanes')}",
     )
     if shape.shards != facts.settings.shards:
         yield note(
@@ -107,12 +89,12 @@ def _inboxes(facts: Facts) -> Iterator[Finding]:
     waiting = sum(shard.waiting for shard in server.shards)
     late = [s for s in server.shards if s.oldest and server.clock - s.oldest > SLOW]
     if not late:
-        yield ok("inbox", f"{_count(waiting, 'command waits', 'commands wait')}")
+        yield ok("inbox", f"{count(waiting, 'command waits', 'commands wait')}")
     for shard in late:
         age = server.clock - (shard.oldest or 0)
         what = (
-            f"{_count(shard.waiting, 'command waits', 'commands wait')} in shard {shard.number}, "
-            f"the oldest for {_span(age // 1000)}"
+            f"{count(shard.waiting, 'command waits', 'commands wait')} in shard {shard.number}, "
+            f"the oldest for {span(age // 1000)}"
         )
         remedy = "see what is said of workers and lanes; the log of `serve` says more"
         yield (bad if age > LATE else warn)("inbox", what, remedy)
@@ -130,7 +112,7 @@ def _entries(facts: Facts) -> Iterator[Finding]:
         if shard.aside:
             yield bad(
                 "inbox",
-                f"{_count(shard.aside, 'entry', 'entries')} of shard {shard.number} could not be "
+                f"{count(shard.aside, 'entry', 'entries')} of shard {shard.number} could not be "
                 "decoded",
                 f"they are kept in the stream {{s{shard.number:02}}}:aside; find out who wrote "
                 "them, then delete it",
@@ -139,7 +121,7 @@ def _entries(facts: Facts) -> Iterator[Finding]:
             yield warn(
                 "inbox",
                 f"a command of shard {shard.number} has failed, or was cut off, "
-                f"{_count(shard.tries, 'time', 'times')}",
+                f"{count(shard.tries, 'time', 'times')}",
                 "look at the log of `serve`; it is refused as `internal` after 3 tries",
             )
 
@@ -160,7 +142,7 @@ def _workers(facts: Facts) -> Iterator[Finding]:
     if queue.failed:
         yield warn(
             "workers",
-            f"{_count(queue.failed, 'job has', 'jobs have')} failed within the hour",
+            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour",
             "look at the log of `serve`; what it was to do is done by the next one",
         )
 
@@ -170,8 +152,8 @@ def _worker_count(facts: Facts, queue: QueueFact) -> Finding:
     shape = facts.server.shape if facts.server else None
     lanes = shape.lanes if shape else 1
     who = ", ".join(str(worker.pid) for worker in alive)
-    what = f"{_count(len(alive), 'command worker', 'command workers')} for {_count(lanes, 'lane', 'lanes')}"
-    waiting = _count(queue.waiting, "job waits", "jobs wait")
+    what = f"{count(len(alive), 'command worker', 'command workers')} for {count(lanes, 'lane', 'lanes')}"
+    waiting = count(queue.waiting, "job waits", "jobs wait")
     if not alive:
         remedy = "`matchpost serve` starts and restarts them; look whether it runs, and at its log"
         return bad("workers", f"no command worker runs; {waiting}", remedy)
@@ -227,12 +209,12 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
     for stuck in lag.stuck:
         yield warn(
             "lists",
-            f"{name} stop at {stuck.what}, since {_span((clock - stuck.since) // 1000)}: "
+            f"{name} stop at {stuck.what}, since {span((clock - stuck.since) // 1000)}: "
             f"{stuck.error}",
             "look at the log of `serve`; what is behind it in that shard is not listed, matches go on",
         )
     age = 0 if lag.oldest is None else clock - lag.oldest
-    behind = f"{name} are {_count(lag.events, 'event', 'events')} and {_span(age // 1000)} behind"
+    behind = f"{name} are {count(lag.events, 'event', 'events')} and {span(age // 1000)} behind"
     anew = _anew(lag)
     if anew and lag.building:
         yield note("lists", f"{name} are being made anew: {anew}")
@@ -278,7 +260,7 @@ def _disk(facts: Facts) -> Iterator[Finding]:
 
 
 def _space(directory: Directory) -> Finding:
-    what = f"{_bytes(directory.free)} are free for {directory.path}"
+    what = f"{size_of(directory.free)} are free for {directory.path}"
     remedy = "make room; when the disk is full no move is taken"
     if directory.free < NO_SPACE:
         return bad("disk", what, remedy)
@@ -310,7 +292,7 @@ def _memory(facts: Facts) -> Iterator[Finding]:
     if server is None:
         return
     share = server.memory / server.memory_limit if server.memory_limit else 0.0
-    what = f"the server uses {_bytes(server.memory)} of {_bytes(server.memory_limit)}"
+    what = f"the server uses {size_of(server.memory)} of {size_of(server.memory_limit)}"
     remedy = "give it more memory; when it has none left no move is taken"
     if share > 0.9:  # noqa: PLR2004 - nine tenths
         yield bad("memory", what, remedy)
@@ -320,25 +302,8 @@ def _memory(facts: Facts) -> Iterator[Finding]:
         yield ok("memory", what if server.memory_limit else what.partition(" of ")[0])
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number or 'no'} {one if number == 1 else many}"
-
-
-def _span(seconds: int) -> str:
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
-
-
-def _bytes(number: int) -> str:
-    if number >= 10 * _GIB:
-        return f"{number / _GIB:.0f} GiB"
-    return f"{number / _GIB:.1f} GiB" if number >= _GIB else f"{number / _MIB:.1f} MiB"
-
-
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, _clock, _shape, _workers, _lanes, _inboxes, _entries, _projections,
+    _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _projections,
     _disk, _memory,
 )  # fmt: skip
 """In the order in which they are told."""

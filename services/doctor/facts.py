@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import redis
@@ -28,6 +28,9 @@ from infra.queue import COMMANDS
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
+
+OVERDUE: Final = 60_000
+"""Milliseconds after which a reminder or a flag that has not come is told: sixty ticks."""
 
 
 class Directory(msgspec.Struct, frozen=True):
@@ -54,6 +57,10 @@ class Shard(msgspec.Struct, frozen=True):
     """Entries that could not be decoded."""
     tries: int
     """The most attempts at an entry that made trouble; 0 when there is none."""
+    overdue: int = 0
+    """Matches whose reminder or flag ought to have come more than a minute ago."""
+    due: int | None = None
+    """When the next reminder or flag is due, in ms by the server's clock."""
 
 
 class Server(msgspec.Struct, frozen=True):
@@ -187,11 +194,12 @@ def _owner(path: Path) -> int | None:
 
 def _server(client: redis.Redis, settings: Settings) -> Server:
     seconds, micros = client.time()
+    clock = int(seconds) * 1000 + int(micros) // 1000
     info: Mapping[str, Any] = client.info()
     shape, no_shape = _shape(client, settings)
     return Server(
         name=_name(info),
-        clock=int(seconds) * 1000 + int(micros) // 1000,
+        clock=clock,
         pid=int(info.get("process_id", 0)),
         uptime=int(info.get("uptime_in_seconds", 0)),
         memory=int(info.get("used_memory", 0)),
@@ -200,7 +208,7 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
         not_durable=_not_durable(client, settings),
         shape=shape,
         no_shape=no_shape,
-        shards=_shards(client, shape) if shape else (),
+        shards=_shards(client, shape, clock) if shape else (),
         projections=_projections(client, settings) if shape else (),
     )
 
@@ -229,18 +237,30 @@ def _shape(client: redis.Redis, settings: Settings) -> tuple[Shape | None, str]:
         return None, str(error)
 
 
-def _shards(client: redis.Redis, shape: Shape) -> tuple[Shard, ...]:
+def _shards(client: redis.Redis, shape: Shape, clock: int) -> tuple[Shard, ...]:
     with client.pipeline(transaction=False) as pipe:
         for number in range(shape.shards):
             pipe.xlen(keys.inbox(number))
             pipe.xrange(keys.inbox(number), count=1)
             pipe.xlen(keys.aside(number))
             pipe.hvals(keys.tries(number))
+            pipe.zcount(keys.due(number), 0, clock - OVERDUE)
+            pipe.zrange(keys.due(number), 0, 0, withscores=True)
         replies = iter(pipe.execute())
-    rows = zip(*[replies] * 4, strict=True)
-    return tuple(
-        Shard(number, waiting, _received(first), aside, max(map(int, tries), default=0))
-        for number, (waiting, first, aside, tries) in enumerate(rows)
+    rows = zip(*[replies] * 6, strict=True)
+    return tuple(_shard(number, row) for number, row in enumerate(rows))
+
+
+def _shard(number: int, row: tuple[Any, ...]) -> Shard:
+    waiting, first, aside, tries, overdue, due = row
+    return Shard(
+        number,
+        waiting,
+        _received(first),
+        aside,
+        tries=max(map(int, tries), default=0),
+        overdue=overdue,
+        due=int(due[0][1]) if due else None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -20,6 +21,9 @@ from workers.drain import Drain
 from workers.keeper import Keeper
 
 HOUR = DAY // 24
+SHORT = Terms(nag=1, forfeit=3)
+FLAG = Terms(nag=0, forfeit=3)
+"""The same without a reminder."""
 BEGIN = 1_795_100_400_000
 """Thursday 2026-11-19 15:00 UTC, in ms."""
 
@@ -36,13 +40,14 @@ class TimedBench(Bench):
     """A bench at `now`, ms; keepers on it are `ahead` of the server's clock, ms."""
 
     make_store: type[TimedStore] = TimedStore
+    mode = Mode.FSYNC
 
     def __init__(self, client: Redis, seeds: Path, shape: Shape = Shape(4, 1)) -> None:  # noqa: B008 - frozen
         super().__init__(client, seeds)
         self.now = BEGIN
         self.ahead = 0
         client.flushall()
-        self.store = self.make_store(client, Mode.FSYNC, clock=lambda: self.now)
+        self.store = self.make_store(client, self.mode, clock=lambda: self.now)
         self.store.create(shape)
         self.lanes = Lanes(client, self.woken.append)
         self.seeds = Seeds(self.store, seeds)
@@ -69,6 +74,12 @@ class TimedBench(Bench):
             ).run()
         return done
 
+    def tick(self, keeper: Keeper, after: int) -> None:
+        """Tick at a time since the beginning, in ms, and run the drains that it asks for."""
+        self.now = BEGIN + after
+        keeper.tick()
+        self.pump()
+
     def kept(self, board: int = 1) -> list[tuple[type, int]]:
         """Reminders and flags of a match, each with when it came, in ms since the beginning."""
         return [(type(one.body), one.at - BEGIN) for one in self.envelopes(board, Nagged | Flagged)]
@@ -81,3 +92,8 @@ class TimedBench(Bench):
     def waits(self) -> int:
         """Count the commands in all inboxes."""
         return self.store.depth(range(self.store.shape().shards))
+
+
+def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What was logged for a person to see to."""
+    return [message for message in caplog.messages if message.startswith("ALARM")]

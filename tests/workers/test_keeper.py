@@ -2,28 +2,21 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from fakes.given import ALICE
-from fakes.timed import BEGIN, HOUR, TimedBench, TimedStore
+from fakes.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from redis import Redis
 
 from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import Flag, Move, Sent
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import THE_SERVER, Flagged, Nagged
-from domain.match.record import Snapshot, pack_snapshot, unpack_snapshot
-from domain.match.state import MatchState, Reason
+from domain.match.commands import Move
+from domain.match.events import Flagged, Nagged
+from domain.match.state import Reason
 from infra import keys
-from infra.outcomes import parse
-from infra.store.port import REFUSALS, refusal_field
 from workers.keeper import AGAIN_SECONDS, AT_ONCE, Keeper
 
-SHORT = Terms(nag=1, forfeit=3)
-FLAG = Terms(nag=0, forfeit=3)
 SHARDS = range(4)
 AGAIN_MS = int(AGAIN_SECONDS * 1000)
 
@@ -38,28 +31,17 @@ def keeper(bench: TimedBench) -> Keeper:
     return bench.keeper()
 
 
-def tick(bench: TimedBench, keeper: Keeper, after: int) -> None:
-    """Tick at a time since the beginning, in ms, and let the drains run that it asks for."""
-    bench.now = BEGIN + after
-    keeper.tick()
-    bench.pump()
-
-
-def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [message for message in caplog.messages if message.startswith("ALARM")]
-
-
 def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(
     bench: TimedBench, keeper: Keeper
 ) -> None:
     bench.challenge(SHORT, 1)
-    tick(bench, keeper, DAY - 1)
+    bench.tick(keeper, DAY - 1)
     assert bench.kept() == []
-    tick(bench, keeper, DAY)
+    bench.tick(keeper, DAY)
     assert bench.kept() == [(Nagged, DAY)]
-    tick(bench, keeper, 3 * DAY - 1)
+    bench.tick(keeper, 3 * DAY - 1)
     assert bench.kept() == [(Nagged, DAY)]
-    tick(bench, keeper, 3 * DAY)
+    bench.tick(keeper, 3 * DAY)
     assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
     result = bench.state().result
     assert result is not None
@@ -70,14 +52,14 @@ def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(
 def test_what_was_kept_is_not_kept_again(bench: TimedBench, keeper: Keeper) -> None:
     bench.challenge(SHORT, 1)
     for after in range(DAY, 5 * DAY, HOUR):
-        tick(bench, keeper, after)
+        bench.tick(keeper, after)
     assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
     assert bench.store.outcomes(1).keys() == {e.command for e in bench.envelopes(1, object)}
 
 
 def test_a_match_without_clocks_is_left_alone(bench: TimedBench, keeper: Keeper) -> None:
     bench.start(1)
-    tick(bench, keeper, 4_000 * DAY)
+    bench.tick(keeper, 4_000 * DAY)
     assert len(bench.store.events(1)) == 1
 
 
@@ -108,9 +90,9 @@ def test_a_move_that_was_in_the_inbox_before_stops_the_flag(
     assert outcome.accepted
     assert bench.kept() == []
     assert not bench.state().over
-    tick(bench, keeper, 6 * DAY - 2)
+    bench.tick(keeper, 6 * DAY - 2)
     assert bench.kept() == []
-    tick(bench, keeper, 6 * DAY - 1)
+    bench.tick(keeper, 6 * DAY - 1)
     assert bench.kept() == [(Flagged, 6 * DAY - 1)]
 
 
@@ -143,8 +125,8 @@ def test_a_keeper_that_was_away_gives_the_flag_and_no_reminder(
     bench: TimedBench, keeper: Keeper
 ) -> None:
     bench.challenge(SHORT, 1)
-    tick(bench, keeper, 10 * DAY)
-    tick(bench, keeper, 10 * DAY + 1_000)
+    bench.tick(keeper, 10 * DAY)
+    bench.tick(keeper, 10 * DAY + 1_000)
     assert bench.kept() == [(Flagged, 10 * DAY)]
 
 
@@ -187,7 +169,7 @@ def test_what_is_in_the_inbox_no_more_and_led_to_nothing_is_sent_again_after_a_m
     bench.now += AGAIN_MS - 1
     keeper.tick()
     assert bench.waits() == 0
-    tick(bench, keeper, DAY + AGAIN_MS)
+    bench.tick(keeper, DAY + AGAIN_MS)
     assert bench.kept() == [(Nagged, DAY + AGAIN_MS)]
 
 
@@ -200,7 +182,7 @@ def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(
     keeper.tick()
     assert bench.waits() == 0
     bench.store._cap = 1
-    tick(bench, keeper, DAY + 1_000)
+    bench.tick(keeper, DAY + 1_000)
     assert bench.kept() == [(Nagged, DAY + 1_000)]
     assert alarms(caplog) == []
 
@@ -235,7 +217,7 @@ def test_while_the_clocks_are_apart_nothing_is_sent_and_it_is_said_once(
     bench.challenge(SHORT, 1)
     bench.ahead = ahead
     for after in range(DAY, 5 * DAY, HOUR):
-        tick(bench, keeper, after)
+        bench.tick(keeper, after)
     assert bench.kept() == []
     (alarm,) = alarms(caplog)
     assert f"the clock of the matches' server is {round(-ahead / 1000):+d} s from" in alarm
@@ -249,10 +231,10 @@ def test_once_the_clocks_agree_again_what_is_due_comes_once(
     bench.challenge(SHORT, 1, 2)
     bench.challenge(Terms(nag=2, forfeit=9), 3)
     bench.ahead = ahead
-    tick(bench, keeper, 4 * DAY)
+    bench.tick(keeper, 4 * DAY)
     bench.ahead = 0
     for second in range(3):
-        tick(bench, keeper, 4 * DAY + second * 1_000)
+        bench.tick(keeper, 4 * DAY + second * 1_000)
     assert bench.kept(1) == bench.kept(2) == [(Flagged, 4 * DAY)]
     assert bench.kept(3) == [(Nagged, 4 * DAY)]
     assert "the clocks agree again" in caplog.text
@@ -277,150 +259,6 @@ def test_clocks_a_minute_apart_are_believed(
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.ahead = ahead
-    tick(bench, keeper, DAY)
+    bench.tick(keeper, DAY)
     assert bench.kept() == [(Nagged, DAY)]
     assert alarms(caplog) == []
-
-
-class Leaping(TimedStore):
-    """A store whose clock is set back between a look at it and the next stamp."""
-
-    back = 0
-
-    def now(self) -> int:
-        return super().now() + self.back
-
-
-class LeapingBench(TimedBench):
-    make_store = Leaping
-
-
-def test_a_flag_made_too_early_by_a_clock_that_was_set_back_falls_all_the_same(
-    redis_client: Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench = LeapingBench(redis_client, tmp_path / "seeds")
-    bench.challenge(FLAG, 1)
-    keeper = bench.keeper()
-    Leaping.back = 30_000
-    tick(bench, keeper, 3 * DAY - 30_000)
-    Leaping.back = 0
-    assert codes(bench) == [Code.TOO_EARLY]
-    for second in range(-29, 61):
-        tick(bench, keeper, 3 * DAY + second * 1_000)
-    assert bench.kept() == [(Flagged, 3 * DAY + 1_000)]
-    assert "match 1: its flag is refused as too-early; it is tried again" in caplog.text
-    assert alarms(caplog) == []
-
-
-# a match whose clocks can't be kept
-
-
-def spoil(bench: TimedBench, board: int) -> bytes:
-    """Make a match's snapshot unreadable; gives what it was."""
-    name = keys.snapshot(board % len(SHARDS), board)
-    before = bench.client.get(name)
-    assert before is not None
-    bench.client.set(name, before[:32] + b"\xc1")
-    return before
-
-
-def test_a_snapshot_that_can_not_be_read_is_said_once_and_stops_no_other_clock(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench.challenge(FLAG, 1, 5, 2)
-    whole = spoil(bench, 1)
-    for second in range(5):
-        tick(bench, keeper, 3 * DAY + second * 1_000)
-    assert bench.kept(5) == bench.kept(2) == [(Flagged, 3 * DAY)]
-    assert alarms(caplog) == ["ALARM: the clocks of match 1 can't be read"]
-    assert bench.woken == []
-    bench.client.set(keys.snapshot(1, 1), whole)
-    tick(bench, keeper, 4 * DAY)
-    assert bench.kept(1) == [(Flagged, 4 * DAY)]
-
-
-def test_a_clock_in_disorder_stops_no_other_clock(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench.challenge(Terms(nag=0, forfeit=0, bank=3), 1)
-    bench.challenge(FLAG, 5)
-    snapshot = unpack_snapshot(bench.store.snapshots([1])[0])
-    odd = msgspec.structs.replace(snapshot.state.clock, turns=b"no record")
-    state = msgspec.structs.replace(snapshot.state, clock=odd)
-    bench.client.set(keys.snapshot(1, 1), pack_snapshot(Snapshot(snapshot.head, state)))
-    tick(bench, keeper, 3 * DAY)
-    assert bench.kept(5) == [(Flagged, 3 * DAY)]
-    assert alarms(caplog) == ["ALARM: the clocks of match 1 can't be read"]
-
-
-def test_many_matches_that_can_not_be_read_leave_room_for_those_behind_them(
-    bench: TimedBench, keeper: Keeper
-) -> None:
-    boards = [4 * number for number in range(1, AT_ONCE + 2)]
-    bench.challenge(FLAG, *boards)
-    bench.now += HOUR
-    bench.challenge(FLAG, 4_000)
-    for board in boards:
-        spoil(bench, board)
-    tick(bench, keeper, 4 * DAY)
-    assert bench.kept(4_000) == []
-    tick(bench, keeper, 4 * DAY + 1_000)
-    assert bench.kept(4_000) == [(Flagged, 4 * DAY + 1_000)]
-
-
-def fails_on_flags(order: Sent, state: MatchState, given: Given) -> Decided | Rejected:
-    """Decide as ever, but fail on flags."""
-    if isinstance(order.command, Flag):
-        raise ZeroDivisionError("a bug in a game")
-    return decide(order, state, given)
-
-
-def test_a_flag_on_which_the_rules_fail_is_tried_each_minute_until_it_falls(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench.challenge(FLAG, 1)
-    for second in range(180):
-        bench.now = BEGIN + 3 * DAY + second * 1_000
-        keeper.tick()
-        bench.drain(decider=fails_on_flags)
-    assert codes(bench) == [Code.INTERNAL] * 3
-    assert len([alarm for alarm in alarms(caplog) if "the flag that match 1" in alarm]) == 1
-    for second in range(180, 240):
-        tick(bench, keeper, 3 * DAY + second * 1_000)
-    assert [kind for kind, _ in bench.kept()] == [Flagged]
-
-
-def test_a_new_keeper_finds_its_way_past_what_was_refused(bench: TimedBench) -> None:
-    bench.challenge(FLAG, 1)
-    bench.now = BEGIN + 3 * DAY
-    keeper = bench.keeper()
-    for second in range(3 * 62):
-        bench.now = BEGIN + 3 * DAY + second * 1_000
-        keeper.tick()
-        bench.drain(decider=fails_on_flags)
-    refused = len(codes(bench))
-    keeper = bench.keeper()
-    for second in range(refused + 1):
-        tick(bench, keeper, 4 * DAY + second * 1_000)
-    assert [kind for kind, _ in bench.kept()] == [Flagged]
-
-
-def test_a_flag_refused_too_often_is_an_alarm_and_no_flood(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench.challenge(FLAG, 1)
-    bench.client.hset(keys.refusals(1, 1), refusal_field(THE_SERVER, 0), str(REFUSALS))
-    for second in range(150):
-        tick(bench, keeper, 3 * DAY + second * 1_000)
-    (alarm,) = alarms(caplog)
-    assert "the flag that match 1 calls for is refused as too-many-refusals" in alarm
-    assert bench.kept() == []
-    bench.client.delete(keys.refusals(1, 1))
-    tick(bench, keeper, 3 * DAY + 3 * AGAIN_MS)
-    assert [kind for kind, _ in bench.kept()] == [Flagged]
-
-
-def codes(bench: TimedBench) -> list[str]:
-    """The codes of all refusals in a bench's first match."""
-    found = (parse(stored).code for stored in bench.store.outcomes(1).values())
-    return [code for code in found if code]

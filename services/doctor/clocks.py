@@ -1,0 +1,50 @@
+"""What the doctor says of the clocks: this machine's, the server's, and those of the matches."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from services.doctor.facts import Facts, Server
+from services.doctor.findings import Finding, bad, ok, warn
+from services.doctor.words import count, span
+
+APART: Final = 60_000
+"""Milliseconds beyond which the keeper fires nothing."""
+
+CLOSE: Final = 5_000
+
+
+def clocks(facts: Facts) -> Iterator[Finding]:
+    """Compare the clocks, and look for reminders and flags that ought to have come."""
+    if facts.server is None:
+        return
+    yield _difference(facts.clock - facts.server.clock)
+    if facts.server.shape is not None:
+        yield _overdue(facts.server)
+
+
+def _difference(apart: int) -> Finding:
+    how = "ahead of" if apart > 0 else "behind"
+    what = f"this machine's clock is {abs(apart) / 1000:.1f} s {how} the server's"
+    if abs(apart) > APART:
+        return bad(
+            "clock",
+            f"{what}; no deadline is acted upon",
+            "set both clocks, best by NTP; what is due then comes by itself",
+        )
+    if abs(apart) > CLOSE:
+        return warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
+    return ok("clock", "this machine and the server agree on the time")
+
+
+def _overdue(server: Server) -> Finding:
+    late = sum(shard.overdue for shard in server.shards)
+    if not late:
+        return ok("clock", "no reminder and no flag is overdue")
+    since = min(shard.due for shard in server.shards if shard.due is not None)
+    age = span((server.clock - since) // 1000)
+    return bad(
+        "clock",
+        f"{count(late, 'match is', 'matches are')} overdue for a reminder or a flag, "
+        f"the oldest for {age}",
+        "look whether `matchpost serve` runs and the clocks agree; its log names what can't be kept",
+    )

@@ -1,0 +1,377 @@
+"""A month of many matches in a time of its own: players, keepers and drains, and misfortune.
+
+Time goes from one happening to the next. What the plain clock of a match says must come is looked
+for a millisecond before, at the instant or within the second, and a second after it. That nothing
+comes early, twice, late or after a move that was there before is checked as the leaves come into
+the logs.
+
+`tests/workers/keeping.py` runs it by hand.
+"""
+
+import heapq
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from fakes.dying import DyingClient, Killed
+from fakes.given import ALICE, BOB, CAROL
+from fakes.timed import BEGIN, HOUR, TimedBench
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import Terms, read_terms
+from domain.errors import Code
+from domain.match.audit import verify
+from domain.match.commands import Command, Start
+from domain.match.events import (
+    THE_SERVER,
+    CommandId,
+    Envelope,
+    Moved,
+    RefusedLeaf,
+    decode,
+    decode_refusal,
+)
+from domain.match.record import unpack_snapshot
+from domain.match.replies import pack, unpack
+from domain.match.state import MatchState, due
+from infra import keys
+from infra.durability import Mode
+from infra.store.port import Shape
+from tests.workers.misfortune import Darkness, Fate
+from tests.workers.plain_clock import Kept, PlainClock
+from tests.workers.players import Players
+from workers.drain import Drain
+
+SECOND, MINUTE = 1_000, 60_000
+SHAPE = Shape(shards=4, lanes=2)
+
+TERMS: tuple[Terms | None, ...] = (
+    None,
+    *(
+        read_terms(words.split())
+        for words in (
+            "",
+            "--days=3 --nagtime=1",
+            "--days=1 --nagtime=0",
+            "--days=5 --nagtime=7",
+            "--days=2 --nagtime=1 --weekends=off",
+            "--bank=10+1 --nagtime=0",
+            "--bank=3 --nagtime=2",
+            "--bank=5+1 --nagtime=2 --weekends=off",
+            "--totaltime=12 --nagtime=3",
+            "--weekends=off",
+            "--forfeittime=0 --nagtime=3",
+            "--forfeittime=0 --nagtime=0",
+            "--forfeittime=10 --totaltime=20 --bank=8+2 --nagtime=1 --weekends=off",
+        )
+    ),
+)
+GAMES = (
+    *[("pow2/1", (), 2, False)] * 3,
+    ("line/1", (), 2, False),
+    ("torere/1", (), 2, False),
+    ("powerdrain/1", (), 2, True),
+    ("halves/1", ("-no_contract", "-tiles_each=9"), 3, False),
+    ("halves/1", ("-manual_start",), 3, False),
+)
+"""Rules, options, players, and whether all give entropy first."""
+
+PACES = (9 * HOUR, 30 * HOUR, 3 * DAY, 6 * DAY, 15 * DAY)
+"""Between two doings in a match, on the average."""
+
+LATE = (Code.MATCH_OVER, Code.NOT_A_PLAYER, Code.NOT_STARTED)
+"""Refusals that are told before anybody looks at the clock."""
+
+
+class Month(TimedBench):
+    """Matches, their plain clocks, two keepers, and everything that can happen to them.
+
+    `lucky` leaves out what goes wrong with keepers, drains and clocks.
+    """
+
+    make_store = Fate
+    mode = Mode.NONE  # nobody waits for a disk: no power is lost here
+    store: Fate
+
+    def __init__(
+        self, client: Redis, seeds: Path, matches: int, seed: int = 1, *, lucky: bool = False
+    ) -> None:
+        super().__init__(client, seeds, SHAPE)
+        self.figures: Counter[str] = Counter()
+        self.chance = random.Random(seed)
+        self._players = Players(self.chance)
+        self._lucky = lucky
+        self._matches = matches
+        self._clocks = [PlainClock() for _ in range(matches + 1)]
+        self._last = [(0, 0)] * (matches + 1)
+        """Of each match, the place and the received time of the last command that was decided."""
+        self._keepers = [self.keeper(), self.keeper()]
+        self._happenings: list[tuple[int, int, Callable[[], None]]] = []
+        self._numbers_of_happenings = itertools.count()
+        self._read = [0] * SHAPE.shards
+        self._dark = Darkness()
+        self._end = 0
+
+    # time
+
+    def run(self, days: int) -> None:
+        """Let the players play for so many days, and the clocks go on until nothing is due."""
+        self._end = BEGIN + days * DAY
+        for board in range(1, self._matches + 1):
+            begin = BEGIN + self.chance.randrange(3 * DAY)
+            self._at(begin, lambda board=board: self._challenge(board))
+        if not self._lucky:
+            self._misfortunes()
+        while self._happenings:
+            self.now, _, happening = heapq.heappop(self._happenings)
+            happening()
+        self._check_end()
+
+    def _at(self, when: int, what: Callable[[], None]) -> None:
+        number = next(self._numbers_of_happenings)
+        heapq.heappush(self._happenings, (max(when, self.now), number, what))
+
+    def _after(self, wait: float, what: Callable[[], None]) -> None:
+        self._at(self.now + int(wait), what)
+
+    # players
+
+    def _challenge(self, board: int) -> None:
+        rules, options, players, gather = self.chance.choice(GAMES)
+        terms = TERMS[board % len(TERMS)]
+        seats = (ALICE, BOB, CAROL)[:players]
+        start = Start(rules=rules, options=options, seats=seats, gather=gather, terms=terms)
+        self._say(board, ALICE, start)
+        pace = self.chance.choice(PACES)
+        self._after(self.chance.expovariate(1 / pace), lambda: self._play(board, pace))
+
+    def _play(self, board: int, pace: int) -> None:
+        state = self.state(board)
+        if state.over or self.now > self._end:
+            return
+        if state.started:
+            self._say(board, *self._players.act(state, self.now))
+            if self.chance.random() < 0.15:
+                self._lay(board)
+        self._after(self.chance.expovariate(1 / pace), lambda: self._play(board, pace))
+
+    def _move(self, board: int) -> None:
+        state = self.state(board)
+        if state.next is not None:
+            self._say(board, *self._players.move(state))
+
+    def _lay(self, board: int) -> None:
+        ((data, laid),) = self.store.matches([board])
+        snapshot = unpack_snapshot(data)
+        if snapshot.state.next is not None:
+            more = pack(self._players.lay(snapshot.state, unpack(laid)))
+            done = self.store.lay(board, snapshot.head, laid, more)
+            self.figures["replies laid"] += done and more != laid
+
+    def _say(self, board: int, actor: bytes, command: Command) -> None:
+        """Hand a command in as a door does."""
+        self.send(actor, command, board)
+        self.figures["commands of players"] += 1
+        self.lanes.want(keys.lane_of(board % SHAPE.shards, SHAPE.lanes))
+        self.pump()
+
+    # keepers and drains
+
+    def _tick(self) -> None:
+        if self._dark.why["keepers away"]:
+            return
+        for i in self.chance.sample(range(2), self.chance.choice([1, 2])):
+            if not self._lucky and self.chance.random() < 0.03:
+                self._keepers[i] = self.keeper()
+                self.figures["keepers replaced"] += 1
+            self.store.dies = self._fate(0.02, "after the submit")
+            try:
+                self._keepers[i].tick()
+            except Killed:
+                self._keepers[i] = self.keeper()
+                self._died("keepers killed")
+            self.store.dies = ""
+            self.figures["ticks"] += 1
+        self.pump()
+
+    def pump(self) -> int:
+        """Run the drains that were asked for, unless they are held."""
+        done = 0
+        while self.woken and not self._dark.why["drains held"]:
+            done += self._drain(self.woken.pop())
+        self._hear()
+        return done
+
+    def _drain(self, lane: int) -> int:
+        fates = ("before the commit", "after the commit", "before it told the doors")
+        fate = self._fate(0.04, *fates)
+        client = DyingClient(self.client, 0) if fate == fates[-1] else self.client
+        self.store.dies = fate
+        try:
+            return Drain(self.store, self.lanes, client, lane, seeds=self.seeds).run()  # type: ignore[arg-type]
+        except Killed:
+            self.client.delete(keys.lease(lane))  # as it ends by itself after three seconds
+            self._died(f"drains killed {fate}")
+            return 0
+        finally:
+            self.store.dies = ""
+
+    def _fate(self, chance: float, *fates: str) -> str:
+        if self._lucky or self.now > self._end or self.chance.random() > chance:
+            return ""
+        return self.chance.choice(fates)
+
+    def _died(self, who: str) -> None:
+        self.figures[who] += 1
+        self._dark.begin("somebody died", self.now)
+        self._after(SECOND, self._recover)
+
+    def _recover(self) -> None:
+        if self._dark.why["keepers away"]:  # only they know that a drain is wanted
+            self._after(MINUTE, self._recover)
+            return
+        self._tick()
+        self._dark.end("somebody died", self.now)
+        self._tick()
+
+    # misfortune
+
+    def _misfortunes(self) -> None:
+        self._again(20 * HOUR, "drains held", (SECOND, 3 * HOUR))
+        self._again(5 * DAY, "drains held", (DAY, 2 * DAY))
+        self._again(3 * DAY, "keepers away", (MINUTE, 12 * HOUR))
+        self._again(4 * DAY, "clocks apart", (MINUTE, 5 * HOUR))
+
+    def _again(self, every: int, what: str, lasts: tuple[int, int]) -> None:
+        def happen() -> None:
+            if self.now < self._end:
+                self._suffer(what, self.chance.randrange(*lasts))
+                self._again(every, what, lasts)
+
+        self._after(self.chance.expovariate(1 / every), happen)
+
+    def _suffer(self, what: str, lasts: int) -> None:
+        self.figures[what] += 1
+        self._dark.begin(what, self.now)
+        if what == "clocks apart":
+            self.ahead = self.chance.choice([HOUR, -HOUR, 61 * SECOND, -61 * SECOND])
+            self._tick()
+        self._after(lasts, lambda: self._relieve(what))
+
+    def _relieve(self, what: str) -> None:
+        self._dark.end(what, self.now)
+        if not self._dark.why["clocks apart"]:
+            self.ahead = 0
+        self.pump()
+        self._tick()
+
+    # what is heard
+
+    def _hear(self) -> None:
+        for shard in self.store.news(self._read):
+            for index, leaf in self.store.leaves(shard, self._read[shard], 10_000):
+                self._read[shard] = index + 1
+                kind = msgspec.msgpack.decode(leaf)[0]
+                if kind == "refused":
+                    self._hear_refusal(decode_refusal(leaf))
+                elif kind != "anchor":
+                    self._hear_event(decode(leaf))
+
+    def _in_order(self, board: int, command: CommandId, at: int) -> None:
+        """A match's commands are decided in the order they came, by the times they came at."""
+        came = self.store.came[command]
+        assert came >= self._last[board], f"match {board}: what came before was decided after"
+        assert at == came[1], f"match {board}: decided by {at}, received at {came[1]}"
+        self._last[board] = came
+
+    def _hear_event(self, envelope: Envelope) -> None:
+        clock, board = self._clocks[envelope.match], envelope.match
+        self._in_order(board, envelope.command, envelope.at)
+        before, known, flag = clock.due(), len(clock.kept), clock.flag()
+        clock.hear(envelope)
+        if isinstance(envelope.body, Moved) and flag is not None and self.now >= flag:
+            self.figures["moves that were in the inbox before"] += 1
+        self.figures[type(envelope.body).__name__.lower()] += 1
+        self.figures["replies played"] += getattr(envelope.body, "queued", False)
+        for kept in clock.kept[known:]:
+            self._judge(kept)
+        if clock.due() and clock.due() != before:
+            self._expect(board, clock.due())
+            self._brinkmanship(board, clock.flag())
+
+    def _judge(self, kept: Kept) -> None:
+        late = kept.at - kept.due
+        dark = self._dark.between(kept.due, self.now)
+        assert late - dark <= SECOND, f"{kept} is {late} ms late, of which {dark} ms are excused"
+        when = "to the millisecond" if not late else "within the second" if not dark else "excused"
+        self.figures[f"{kept.kind.__name__.lower()} {when}"] += 1
+
+    def _hear_refusal(self, leaf: RefusedLeaf) -> None:
+        who = "of the keepers'" if leaf.actor == THE_SERVER else "of players'"
+        self.figures[f"{who} refused as {leaf.code}"] += 1
+        self._in_order(leaf.match, leaf.command, leaf.at)
+        if leaf.actor != THE_SERVER and leaf.code not in LATE:
+            clock = self._clocks[leaf.match]
+            clock.refused(leaf.at, as_late=leaf.code == Code.TIME_OVER)
+
+    def _expect(self, board: int, when: int) -> None:
+        """Look before it is due, when it is, and afterwards."""
+        wait = self.chance.choice([0, 0, self.chance.randrange(SECOND)])
+        self._at(when - 1, self._tick)
+        self._at(when + wait, self._tick)
+        self._at(when + SECOND, lambda: self._check(board, when))
+
+    def _check(self, board: int, when: int) -> None:
+        self._tick()
+        if not self._dark and not self._dark.between(when, self.now):
+            assert self._clocks[board].due() != when, f"what was due at {when} has not come"
+
+    def _brinkmanship(self, board: int, flag: int | None) -> None:
+        """Have a player move at the last moment, or at the first that is too late."""
+        if flag is None or flag > self._end or self.chance.random() > 0.4:
+            return
+        if not self._lucky and self.chance.random() < 0.6:
+            lasts = self.chance.choice([5, 700, 90 * SECOND, HOUR])
+            self._at(flag - 2, lambda: self._suffer("drains held", lasts))
+        self._at(flag + self.chance.choice([-1, -1, 0, 1]), lambda: self._move(board))
+
+    # the end
+
+    def _check_end(self) -> None:
+        for _ in range(3):
+            self.now += SECOND
+            self._tick()
+        assert self.waits() == 0
+        assert not self._dark
+        dues = self._dues()
+        for board in range(1, self._matches + 1):
+            state = verify(board, self.store.events(board)).state
+            clock = self._clocks[board]
+            assert due(state) == clock.due() == dues.pop(board, 0)
+            assert not 0 < clock.due() <= self.now
+            assert state.over == clock.over
+            self._check_once(board, state)
+        assert dues == {}
+        self.figures["matches over"] = sum(clock.over for clock in self._clocks)
+        self.figures["days"] = (self.now - BEGIN) // DAY
+
+    def _dues(self) -> dict[int, int]:
+        found = {}
+        for shard in range(SHAPE.shards):
+            rows = self.client.zrange(keys.due(shard), 0, -1, withscores=True)
+            found |= {int(board): int(score) for board, score in rows}  # type: ignore[union-attr]
+        return found
+
+    def _check_once(self, board: int, state: MatchState) -> None:
+        """Each command has led to its events once, and nothing is laid ready where it is over."""
+        groups = [key for key, _ in itertools.groupby(self._commands(board))]
+        assert len(groups) == len(set(groups))
+        ((_, laid),) = self.store.matches([board])
+        assert not (state.over and laid)
+
+    def _commands(self, board: int) -> list[bytes]:
+        return [decode(data).command for data in self.store.events(board)]

@@ -1,0 +1,125 @@
+"""A simulated month of matches: every reminder and flag at its time, and none twice."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from redis import Redis
+
+from domain.match import commands
+from domain.match.events import THE_SERVER
+from infra import keys
+from infra.store.port import Entry, Submission, Submitted
+from tests.workers.month import HOUR, Fate, Month
+
+
+@pytest.fixture
+def server(redis_client: Redis) -> Iterator[Redis]:
+    """The real server, which syncs nothing meanwhile."""
+    redis_client.config_set("appendfsync", "no")
+    yield redis_client
+    redis_client.config_set("appendfsync", "always")
+
+
+@pytest.mark.slow
+def test_in_a_month_every_reminder_and_flag_comes_once_and_at_its_time(
+    server: Redis, tmp_path: Path
+) -> None:
+    month = Month(server, tmp_path / "seeds", matches=200)
+    month.run(days=31)
+    figures = month.figures
+    assert figures["flagged to the millisecond"] > 30
+    assert figures["nagged to the millisecond"] > 50
+    assert figures["moves that were in the inbox before"] > 10
+    assert figures["of players' refused as time-over"] > 5
+    assert figures["replies played"] > 30
+    assert figures["drains killed after the commit"] > 5
+    assert figures["drains killed before the commit"] > 5
+
+
+def test_where_nothing_goes_wrong_nothing_is_excused(server: Redis, tmp_path: Path) -> None:
+    month = Month(server, tmp_path / "seeds", matches=30, seed=2, lucky=True)
+    month.run(days=31)
+    assert month.figures["flagged"] > 10
+    assert month.figures["nagged"] > 10
+    assert not any("excused" in figure or "killed" in figure for figure in month.figures)
+
+
+# a month sees what is wrong
+
+
+class Deaf(Fate):
+    """A store that tells of no matches due in one shard."""
+
+    def due(self, shard: int, now: int, count: int) -> list[int]:
+        return [] if shard == 2 else super().due(shard, now, count)
+
+
+class Forgetful(Fate):
+    """A store that loses what keepers send, now and then."""
+
+    sent = 0
+
+    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+        answers = super().submit(submissions)
+        for new, answer in zip(submissions, answers, strict=True):
+            self.sent += new.actor == THE_SERVER
+            if new.actor == THE_SERVER and self.sent % 5 == 0:
+                self._client.xdel(keys.inbox(new.board % 4), answer.entry)  # type: ignore[union-attr]
+        return answers
+
+
+class Hasty(Fate):
+    """A store that gives what keepers sent before what players did."""
+
+    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+        found = super().waiting(shards, count, block_ms)
+        return sorted(found, key=lambda e: commands.decode(e.payload).actor != THE_SERVER)
+
+
+class Late(Fate):
+    """A store whose commands seem to come in when they are taken out."""
+
+    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+        found = super().waiting(shards, count, block_ms)
+        return [msgspec.structs.replace(entry, received=self.now()) for entry in found]
+
+
+class Fast(Fate):
+    """A store that thinks that matches are due an hour before they are."""
+
+    def due(self, shard: int, now: int, count: int) -> list[int]:
+        return super().due(shard, now + HOUR, count)
+
+    def now(self) -> int:
+        return super().now() + HOUR
+
+
+class Slow(Fate):
+    """A store whose matches are due two seconds after their time."""
+
+    def due(self, shard: int, now: int, count: int) -> list[int]:
+        return super().due(shard, now - 2_000, count)
+
+
+@pytest.mark.parametrize(
+    ("store", "words"),
+    [
+        (Deaf, "has not come"),
+        (Forgetful, "has not come|received at"),
+        (Hasty, "what came before was decided after"),
+        (Late, "received at"),
+        (Fast, "has not come"),
+        (Slow, "has not come"),
+    ],
+)
+def test_a_month_tells_a_faulty_server_from_a_good_one(
+    server: Redis, tmp_path: Path, store: type[Fate], words: str
+) -> None:
+    class Faulty(Month):
+        make_store = store
+
+    month = Faulty(server, tmp_path / "seeds", matches=60)
+    with pytest.raises(AssertionError, match=words):
+        month.run(days=20)
