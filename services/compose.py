@@ -13,6 +13,7 @@ import redis
 
 from domain.match.events import AccountId
 from infra.accounts import Accounts
+from infra.challenges import Challenges
 from infra.clients import make_client
 from infra.drafts import Drafts
 from infra.durability import verify
@@ -137,6 +138,11 @@ class Composition:
         return Tokens(self.data)
 
     @cached_property
+    def challenges(self) -> Challenges:
+        """Matches that wait for opponents."""
+        return Challenges(self.data)
+
+    @cached_property
     def drafts(self) -> Drafts:
         """Moves that wait to be confirmed."""
         return Drafts(self.data, self._shards)
@@ -178,6 +184,7 @@ class Composition:
         """Erase what is kept of an account beside its record."""
         self.letters.forget(account)
         self.tokens.forget(account)
+        self.challenges.forget(account)
 
     @cached_property
     def scores(self) -> Scores:

@@ -12,18 +12,17 @@ from domain.match.events import AccountId
 from domain.rules import current
 from infra.accounts import Profile
 from infra.tokens import USUAL_DAYS, Scope, Token
-from services.api.callers import Caller
+from services.api.bodies import Asked
+from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.hand import Hand
 from services.language.people import read_language, read_notify
+
+TAG = "accounts"
 
 Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
 Password = Annotated[str, msgspec.Meta(max_length=200, examples=["wonderland"])]
 MailAddress = Annotated[str, msgspec.Meta(max_length=254, examples=["alice@example.org"])]
 Addresses = Annotated[tuple[MailAddress, ...], msgspec.Meta(max_length=5)]
-
-
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a request asks for; unknown fields are refused."""
 
 
 class Signup(Asked, frozen=True):
@@ -119,7 +118,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     expires: int | None
 
 
-@post("/api/accounts", sync_to_thread=True, summary="Sign up")
+@post("/api/accounts", sync_to_thread=True, tags=[TAG], summary="Sign up")
 def sign_up(data: Signup, hand: Hand) -> Own:
     """Make an account."""
     accounts = hand.parts.accounts
@@ -127,13 +126,15 @@ def sign_up(data: Signup, hand: Hand) -> Own:
     return _own(_profile(hand, account))
 
 
-@get("/api/account", sync_to_thread=True, summary="The own account")
+@get("/api/account", sync_to_thread=True, security=READ, tags=[TAG], summary="The own account")
 def show_account(hand: Hand, caller: Caller) -> Own:
     """Give the account that the token is of."""
     return _own(_profile(hand, caller.need(Scope.READ)))
 
 
-@patch("/api/account", sync_to_thread=True, summary="Change preferences")
+@patch(
+    "/api/account", sync_to_thread=True, security=ACCOUNT, tags=[TAG], summary="Change preferences"
+)
 def change_account(data: Preferences, hand: Hand, caller: Caller) -> Own:
     """Change the language of help, when mail is sent, and how boards are drawn as text."""
     changes: dict[str, object] = {}
@@ -157,7 +158,13 @@ def _display(game: str, display: str) -> tuple[str, str]:
     return game, display
 
 
-@put("/api/account/addresses", sync_to_thread=True, summary="Replace the mail addresses")
+@put(
+    "/api/account/addresses",
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=[TAG],
+    summary="Replace the mail addresses",
+)
 def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> Own:
     """Give the account these mail addresses and no others."""
     account = caller.need(Scope.ACCOUNT)
@@ -165,21 +172,35 @@ def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> Own:
     return _own(_profile(hand, account))
 
 
-@post("/api/account/password", status_code=204, sync_to_thread=True, summary="Change the password")
+@post(
+    "/api/account/password",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=[TAG],
+    summary="Change the password",
+)
 def change_password(data: NewPassword, hand: Hand, caller: Caller) -> None:
     """Replace the password; tokens stay good."""
     name = _profile(hand, caller.need(Scope.ACCOUNT)).name
     hand.parts.accounts.change_password(name, data.old, data.new)
 
 
-@post("/api/account/deletion", status_code=204, sync_to_thread=True, summary="Erase the account")
+@post(
+    "/api/account/deletion",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=[TAG],
+    summary="Erase the account",
+)
 def delete_account(data: Confirmed, hand: Hand, caller: Caller) -> None:
     """Erase the account and all personal data, for good; matches stay."""
     name = _profile(hand, caller.need(Scope.ACCOUNT)).name
     hand.parts.accounts.delete(name, data.password, hand.parts.forget)
 
 
-@post("/api/tokens", sync_to_thread=True, summary="Make a token")
+@post("/api/tokens", sync_to_thread=True, tags=["tokens"], summary="Make a token")
 def make_token(data: NewToken, hand: Hand) -> IssuedToken:
     """Give a new token for a userid and its password."""
     account = hand.parts.accounts.verify(data.userid, data.password)
@@ -187,19 +208,33 @@ def make_token(data: NewToken, hand: Hand) -> IssuedToken:
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
 
-@get("/api/tokens", sync_to_thread=True, summary="List the own tokens")
+@get(
+    "/api/tokens",
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=["tokens"],
+    summary="List the own tokens",
+)
 def list_tokens(hand: Hand, caller: Caller) -> list[ShownToken]:
     """Give the account's tokens, the newest first."""
     return [_shown(token) for token in hand.parts.tokens.list_of(caller.need(Scope.ACCOUNT))]
 
 
-@delete("/api/tokens/{id_:str}", sync_to_thread=True, summary="Revoke a token")
+@delete(
+    "/api/tokens/{token:str}",
+    sync_to_thread=True,
+    security=ANY,
+    tags=["tokens"],
+    summary="Revoke a token",
+)
 def revoke_token(
-    id_: Annotated[str, Parameter(pattern="^[0-9a-f]{16}$")], hand: Hand, caller: Caller
+    token: Annotated[str, Parameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
+    hand: Hand,
+    caller: Caller,
 ) -> None:
-    """End a token, at once and everywhere."""
-    account = caller.account if id_ == caller.token.id else caller.need(Scope.ACCOUNT)
-    if not hand.parts.tokens.revoke(account, id_):
+    """End a token, at once and everywhere; another than the one that is shown needs `account`."""
+    account = caller.account if token == caller.token.id else caller.need(Scope.ACCOUNT)
+    if not hand.parts.tokens.revoke(account, token):
         raise Refusal(Code.NOT_FOUND, "you have no token of this id")
 
 

@@ -1,14 +1,16 @@
 """The application: its routes, how it starts and ends, and how it says no."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from litestar import Litestar
+from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.routes import HTTPRoute
 
 from services import __version__
 from services.api.accounts import (
@@ -22,10 +24,22 @@ from services.api.accounts import (
     show_account,
     sign_up,
 )
-from services.api.callers import caller, guest
+from services.api.bodies import LIMIT, StrictRequest
+from services.api.callers import QUERY, admit, caller
+from services.api.challenges import (
+    accept_challenge,
+    list_challenges,
+    open_challenge,
+    own_challenges,
+    show_challenge,
+    start_full,
+    withdraw_challenge,
+)
 from services.api.commands import command_outcome, give_command
+from services.api.edge import Edge
 from services.api.events import follow_account, show_events
-from services.api.hand import Hand, open_hand
+from services.api.hand import HEARTBEAT_SECONDS, Hand, open_hand
+from services.api.letters import list_messages, mark_messages, say, send_message, show_chat
 from services.api.matches import show_match, show_ply, show_svg, show_text
 from services.api.players import (
     list_history,
@@ -33,17 +47,17 @@ from services.api.players import (
     list_notices,
     list_ratings,
     list_standings,
+    show_head_to_head,
     show_player,
     show_rating,
 )
 from services.api.problems import HANDLERS
+from services.api.replies import drop_replies, lay_replies, show_replies
 from services.api.starting import start_match
-from services.api.system import Measured, health, metrics, openapi, show_api, show_error
+from services.api.system import health, metrics, openapi, show_api, show_error
 from services.api.text import do_line, list_games, list_scores, show_game, show_help
 from services.compose import Composition
-
-BODY_LIMIT: Final = 65_536
-"""Bytes a request's body may have."""
+from services.web.routes import WEB_ROUTES
 
 ROUTES: Final[tuple[Any, ...]] = (
     give_command,
@@ -55,6 +69,20 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_events,
     start_match,
     list_matches,
+    show_replies,
+    lay_replies,
+    drop_replies,
+    show_chat,
+    say,
+    list_challenges,
+    open_challenge,
+    show_challenge,
+    accept_challenge,
+    withdraw_challenge,
+    own_challenges,
+    list_messages,
+    send_message,
+    mark_messages,
     sign_up,
     show_account,
     change_account,
@@ -71,6 +99,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_rating,
     list_standings,
     list_history,
+    show_head_to_head,
     list_scores,
     list_games,
     show_game,
@@ -81,40 +110,64 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_api,
     health,
     metrics,
+    *WEB_ROUTES,
 )
 
 
-def make_app(parts: Composition) -> Litestar:
-    """Give the application on these parts; it opens what it needs when it is started."""
+def make_app(parts: Composition, heartbeat: float = HEARTBEAT_SECONDS) -> Edge:
+    """Give the application on these parts; it opens what it needs when it is started.
+
+    `heartbeat` is how many seconds a stream of events may be silent.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with open_hand(parts) as hand:
+        async with open_hand(parts, heartbeat) as hand:
             app.state.hand = hand
-            yield
+            starting = asyncio.create_task(start_full(hand))
+            try:
+                yield
+            finally:
+                starting.cancel()
 
-    return Litestar(
-        route_handlers=list(ROUTES),
+    app = Litestar(
+        route_handlers=[_api()],
         lifespan=[lifespan],
-        dependencies={
-            "hand": Provide(_hand, sync_to_thread=False),
-            "caller": Provide(caller),
-            "guest": Provide(guest),
-        },
+        dependencies={"hand": Provide(_hand, sync_to_thread=False)},
         exception_handlers=HANDLERS,
-        request_max_body_size=BODY_LIMIT,
+        request_max_body_size=LIMIT,
         openapi_config=OpenAPIConfig(
             title="matchpost",
             version=__version__,
             path="/api/schema",
             render_plugins=[JsonRenderPlugin(path="/openapi.json")],
         ),
-        middleware=[Measured],
         logging_config=None,
         debug=False,
+    )
+    _note_parameters(app)
+    return Edge(app)
+
+
+def _api() -> Router:
+    return Router(
+        "/",
+        route_handlers=list(ROUTES),
+        dependencies={"caller": Provide(caller, sync_to_thread=False)},
+        request_class=StrictRequest,
+        before_request=admit,
     )
 
 
 def _hand(state: State) -> Hand:
     hand: Hand = state.hand
     return hand
+
+
+def _note_parameters(app: Litestar) -> None:
+    """Note at each route which parameters its query may have."""
+    for route in app.routes:
+        if isinstance(route, HTTPRoute):
+            for handler, model in route.route_handler_map.values():
+                names = {one.field_alias for one in model.expected_query_params}
+                handler.opt[QUERY] = frozenset(names)

@@ -1,9 +1,15 @@
-"""Who a request is from: the bearer token in its header."""
+"""Who a request is from: the bearer token in its header.
 
-from typing import Any
+What a route needs stands at the route, once: its `security` is in the OpenAPI document, and is what
+`admit` goes by, before anything of the request is read.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
 
 import msgspec
 from litestar import Request
+from litestar.datastructures import MultiDict
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -12,7 +18,21 @@ from services.api.hand import Hand
 
 AnyRequest = Request[Any, Any, Any]
 
-_SCHEME = "bearer "
+SCHEME: Final = "token"
+"""The name of the security scheme."""
+
+ANY: Final[tuple[dict[str, list[str]], ...]] = ({SCHEME: []},)
+READ: Final = ({SCHEME: [str(Scope.READ)]},)
+PLAY: Final = ({SCHEME: [str(Scope.PLAY)]},)
+ACCOUNT: Final = ({SCHEME: [str(Scope.ACCOUNT)]},)
+
+APART: Final = {"apart": True}
+"""Of routes that are for the operator's own programs: nothing is counted, nobody is asked."""
+
+QUERY: Final = "query"
+"""Under which a route keeps the names of the parameters it knows."""
+
+_BEARER: Final = "bearer "
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -31,28 +51,76 @@ class Caller(msgspec.Struct, frozen=True):
         return self.account
 
 
-async def caller(request: AnyRequest, hand: Hand) -> Caller:
-    """Give who asks; `unauthorized` without a token, `unknown-token` for one that is none."""
-    found = await guest(request, hand)
-    if found is None:
-        raise Refusal(
-            Code.UNAUTHORIZED,
-            "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
-        )
-    return found
+async def admit(request: AnyRequest) -> None:
+    """Let a request go on whose caller may do what it asks for, and that is well formed.
+
+    A token that is shown must be good, also where none is needed: `unknown-token`. Without one it is
+    `unauthorized` where one is needed. `missing-scope`, `too-fast`, `bad-request`, `not-found`.
+    """
+    handler = request.route_handler
+    if "apart" not in handler.opt:
+        request.scope["auth"] = await _identify(request, request.app.state.hand)
+    _check_path(request)
+    if request.scope["query_string"]:
+        _check_query(request.query_params, handler.opt.get(QUERY, ()))
 
 
-async def guest(request: AnyRequest, hand: Hand) -> Caller | None:
-    """Give who asks where anybody may; a token that is shown must be good."""
-    header = request.headers.get("authorization")
+async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
+    needed = request.route_handler.resolve_security()
+    try:
+        caller = await _known(request.headers.get("authorization"), hand)
+    except Refusal:
+        hand.visitors.check(request)
+        raise
+    if caller is None:
+        hand.visitors.check(request)
+        if needed:
+            raise Refusal(
+                Code.UNAUTHORIZED,
+                "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
+            )
+        return None
+    hand.parts.pace.check(caller.account)
+    for scope in (scope for each in needed for scope in each[SCHEME]):
+        caller.need(Scope(scope))
+    return caller
+
+
+async def _known(header: str | None, hand: Hand) -> Caller | None:
+    """Give whose token stands in the header; None without one."""
     if header is None:
         return None
-    if not header.lower().startswith(_SCHEME):
+    if not header.lower().startswith(_BEARER):
         raise Refusal(
             Code.UNAUTHORIZED, "the header is not of the form `Authorization: Bearer mp_...`"
         )
-    token = await hand.token(header[len(_SCHEME) :].strip())
+    token = await hand.token(header[len(_BEARER) :].strip())
     if token is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
-    hand.parts.pace.check(token.account)
     return Caller(token.account, token)
+
+
+def caller(request: AnyRequest) -> Caller:
+    """Give who asks, in a route that needs to know."""
+    found: Caller = request.auth
+    return found
+
+
+def _check_path(request: AnyRequest) -> None:
+    """Refuse numbers that are written otherwise than we write them: a place has one address."""
+    for value in request.path_params.values():
+        if isinstance(value, int) and str(value) not in request.scope["path"].split("/"):
+            raise Refusal(
+                Code.NOT_FOUND, "a number in the path is written in digits, without leading zeros"
+            )
+
+
+def _check_query(given: MultiDict[str], known: Iterable[str]) -> None:
+    """Refuse parameters that the route has not, and ones given twice."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            has = f"there are {', '.join(sorted(known))}" if known else "there are none here"
+            raise Refusal(Code.BAD_REQUEST, f"there is no parameter {name[:24]!r}; {has}")
+        if len(given.getall(name)) > 1:
+            raise Refusal(Code.BAD_REQUEST, f"the parameter {name} is given twice; give it once")

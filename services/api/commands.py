@@ -4,7 +4,7 @@ from typing import Annotated, Final
 from uuid import uuid4
 
 import msgspec
-from litestar import Response, get, post
+from litestar import get, post
 from litestar.params import Parameter
 
 from domain.errors import Code, Refusal
@@ -17,8 +17,10 @@ from domain.match.state import MatchState
 from domain.rules import pinned
 from infra.outcomes import Outcome, parse
 from infra.tokens import Scope
-from services.api.callers import Caller
+from services.api.bodies import Asked
+from services.api.callers import PLAY, Caller
 from services.api.hand import DOOR, Hand
+from services.api.post import Taken
 
 WAIT_SECONDS: Final = 10.0
 
@@ -43,11 +45,11 @@ Key = Annotated[
 ]
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
+class AskedInMatch(Asked, frozen=True, tag_field="do"):
     """What a player asks for in a match."""
 
 
-class Move(Asked, frozen=True, tag="move"):
+class Move(AskedInMatch, frozen=True, tag="move"):
     """Play a move."""
 
     move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
@@ -55,32 +57,32 @@ class Move(Asked, frozen=True, tag="move"):
     """The number of plies that you believe were played: refused if another came between."""
 
 
-class Offer(Asked, frozen=True, tag="offer"):
+class Offer(AskedInMatch, frozen=True, tag="offer"):
     """Propose something that needs the others' consent."""
 
     kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
 
 
-class Accept(Asked, frozen=True, tag="accept"):
+class Accept(AskedInMatch, frozen=True, tag="accept"):
     """Accept the offer that stands, or a match that waits for consent."""
 
     entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """A word of yours, mixed into the draw of a match that waits for it."""
 
 
-class Reject(Asked, frozen=True, tag="reject"):
+class Reject(AskedInMatch, frozen=True, tag="reject"):
     """Reject the offer that stands."""
 
 
-class Resign(Asked, frozen=True, tag="resign"):
+class Resign(AskedInMatch, frozen=True, tag="resign"):
     """Give the match up."""
 
 
-class Decline(Asked, frozen=True, tag="decline"):
+class Decline(AskedInMatch, frozen=True, tag="decline"):
     """Refuse to play, before your first move."""
 
 
-class Resume(Asked, frozen=True, tag="resume"):
+class Resume(AskedInMatch, frozen=True, tag="resume"):
     """End a pause."""
 
 
@@ -104,7 +106,13 @@ class Answered(msgspec.Struct, frozen=True):
     """Of its first leaf in the log of its shard."""
 
 
-@post("/api/matches/{board:int}/commands", status_code=200, summary="Give a command in a match")
+@post(
+    "/api/matches/{board:int}/commands",
+    status_code=200,
+    security=PLAY,
+    tags=["commands"],
+    summary="Give a command in a match",
+)
 async def give_command(
     board: BoardNumber,
     data: AnyAsked,
@@ -120,23 +128,48 @@ async def give_command(
     seat_of(account, state)
     id_ = command_id(DOOR, account, key or uuid4().hex)
     sent = Sent(board, id_, account, _command(data, state, id_))
-    outcome = await hand.post.send(sent, state.ply, wait)
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.sentence)
-    return answered(board, id_, outcome)
+    return promised(hand, board, id_, await hand.post.send(sent, state.ply, wait))
 
 
-@get("/api/matches/{board:int}/commands/{id_:str}", summary="Ask for the outcome of a command")
+@get(
+    "/api/matches/{board:int}/commands/{command:str}",
+    security=PLAY,
+    tags=["commands"],
+    summary="Ask for the outcome of a command",
+)
 async def command_outcome(
     board: BoardNumber,
-    id_: Annotated[str, Parameter(pattern="^[0-9a-f]{32}$")],
+    command: Annotated[str, Parameter(pattern="^[0-9a-f]{32}$", description="the command's id")],
     hand: Hand,
-) -> Answered | Response[None]:
-    """Give the outcome of a command by its id; 404 while there is none."""
-    stored = hand.parts.store.outcome(board, bytes.fromhex(id_))
+    caller: Caller,
+) -> Answered:
+    """Give the outcome of a command, accepted or refused; 404 while there is none.
+
+    Only the players of the match are told. A 202 says where to ask.
+    """
+    state = (await hand.snapshot(board)).state
+    id_ = bytes.fromhex(command)
+    (stored,) = await hand.store.outcomes([(board, id_)])
+    if state.started:
+        seat_of(caller.account, state)
     if stored is None:
         raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
-    return answered(board, bytes.fromhex(id_), parse(stored))
+    outcome = parse(stored)
+    if not outcome.accepted:
+        return answered(board, id_, outcome)
+    return promised(hand, board, id_, outcome)
+
+
+def promised(hand: Hand, board: int, id_: CommandId, outcome: Outcome) -> Answered:
+    """Show the outcome of a command that was accepted, and refuse one that was not.
+
+    `Taken` where nothing may be promised.
+    """
+    if not outcome.accepted:
+        raise Refusal(Code(outcome.code), outcome.sentence)
+    if not hand.parts.durable:
+        raise Taken(board, id_, "with durability none this is never more than pending")
+    return answered(board, id_, outcome)
 
 
 def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
@@ -167,7 +200,7 @@ def _command(asked: AnyAsked, state: MatchState, id_: CommandId) -> Command:
             return _PLAIN[type(asked)]
 
 
-_PLAIN: Final[dict[type[Asked], Command]] = {
+_PLAIN: Final[dict[type[AskedInMatch], Command]] = {
     Reject: commands.Answer(accept=False),
     Resign: commands.Resign(),
     Decline: commands.Decline(),

@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -12,12 +12,14 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
 from domain.match.events import Ended, decode, leaf_hash
+from domain.match.record import Snapshot
 from infra.projections.notices import Notice
 from infra.tokens import Scope
-from services.api.callers import Caller
+from services.api.bulletins import Place, place_of
+from services.api.caching import Tag
+from services.api.callers import READ, Caller
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
-from services.language.boards import state_of
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -25,10 +27,12 @@ JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 SSE: Final = "text/event-stream"
 
-_HEARTBEAT: Final = 15.0
-"""Seconds of silence after which a comment is sent: a connection that is dead is noticed by it."""
+MOST: Final = 1_000
+"""Events in one answer."""
 
-_POLL_SECONDS: Final = 1.0
+_TAGS: Final = ["events"]
+
+_STILL_HERE: Final = ServerSentEventMessage(data=None, comment="still here")
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -55,52 +59,74 @@ class Event(msgspec.Struct, frozen=True):
 
 @get(
     "/api/matches/{board:int}/events",
+    tags=_TAGS,
     summary="The events of a match",
-    description="As a JSON list, or as its `Accept` asks: one a line (application/x-ndjson), or as "
-    "they come (text/event-stream; the id of each is its seq, and Last-Event-ID goes on after it).",
+    description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
+    "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
+    "after it, the stream ends with the match, and 204 says that nothing more will come.",
 )
 async def show_events(
     request: AnyRequest,
     board: BoardNumber,
     hand: Hand,
     start: Annotated[
-        int, Parameter(query="from", ge=1, le=10**9, description="the first event wanted")
+        int, Parameter(query="from", ge=1, le=10**9, description="the seq of the first wanted")
     ] = 1,
-    last: Annotated[str | None, Parameter(header="Last-Event-ID", pattern="^[0-9]{1,9}$")] = None,
+    limit: Annotated[
+        int, Parameter(ge=1, le=MOST, description="how many at most, where they don't come live")
+    ] = MOST,
+    last: Annotated[
+        str | None,
+        Parameter(
+            header="Last-Event-ID",
+            pattern="^[0-9]{1,9}$",
+            description="the id of the last server-sent event you have",
+        ),
+    ] = None,
 ) -> Response[Any]:
     """Give a match's events."""
-    await asyncio.to_thread(state_of, hand.parts, board)
-    kind = _wanted(request.headers.get("accept", ""))
+    snapshot = await hand.match(board)
+    kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        after = int(last) + 1 if last else start
-        return ServerSentEvent(_live(hand, board, after))
-    stored = await hand.store.events(board, start)
-    shown = (show_event(start + i, data) for i, data in enumerate(stored))
+        return _stream(hand, board, snapshot, int(last) + 1 if last else start)
+    if kind is None:
+        raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
+    tag = Tag("events", kind, start, limit, snapshot.head)
+    if tag.is_known(request):
+        return tag.unchanged()
+    # what came since is of another tag
+    end = min(snapshot.state.seq, start + limit - 1)
+    stored = (await hand.store.events(board, start))[: max(0, end - start + 1)]
+    shown = (show_event(seq, data) for seq, data in enumerate(stored, start))
+    headers = {**tag.headers, "Vary": "Accept", **_next(board, end, snapshot, limit)}
     if kind == NDJSON:
-        return Stream(_lines(shown), media_type=NDJSON)
-    return Response(list(shown))
+        return Stream(_lines(shown), media_type=NDJSON, headers=headers)
+    return Response(list(shown), headers=headers)
 
 
-def _wanted(accept: str) -> str:
-    """Choose the form that is asked for; JSON where nothing else is."""
-    for kind in (SSE, NDJSON):
-        if kind in accept:
-            return kind
-    if not accept or JSON in accept or "*/*" in accept or "application/*" in accept:
-        return JSON
-    raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
+def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
+    """Give the header that says where there are more."""
+    if end >= snapshot.state.seq:
+        return {}
+    return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
 
 
-async def _lines(shown: Any) -> AsyncIterator[bytes]:
+def _lines(shown: Iterator[Event]) -> Iterator[bytes]:
     for event in shown:
         yield msgspec.json.encode(event) + b"\n"
 
 
+def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[Any]:
+    if snapshot.state.over and start > snapshot.state.seq:
+        return Response(None, status_code=204)  # who hears this does not ask again
+    return ServerSentEvent(_live(hand, board, start))
+
+
 async def _live(hand: Hand, board: int, start: int) -> AsyncIterator[ServerSentEventMessage]:
     """Send events as they come, until the match is over."""
-    async for seq, data in hand.follower.events(board, start, _HEARTBEAT):
+    async for seq, data in hand.follower.events(board, start, hand.heartbeat):
         if not seq:
-            yield ServerSentEventMessage(comment="still here")
+            yield _STILL_HERE
             continue
         event = show_event(seq, data)
         text = msgspec.json.encode(event).decode()
@@ -140,50 +166,44 @@ def _plain(value: Any) -> Any:
 
 @get(
     "/api/account/events",
+    security=READ,
+    tags=_TAGS,
     summary="What happens in the own matches",
-    description="Server-sent events; the id of each is its time, board and seq, and Last-Event-ID "
-    "goes on after it. Without one it begins with what happens from now on.",
+    description="Server-sent events without end. Last-Event-ID goes on after the event of that id, "
+    "as far back as /api/notices goes; without one it begins with what happens from now on.",
 )
 async def follow_account(
     hand: Hand,
     caller: Caller,
     last: Annotated[
         str | None,
-        Parameter(header="Last-Event-ID", pattern="^[0-9]{1,15}-[0-9]{1,15}-[0-9]{1,9}$"),
+        Parameter(
+            header="Last-Event-ID",
+            pattern="^[0-9]{1,15}-[0-9]{1,15}-[0-9]{1,9}-[a-z-]{1,20}$",
+            description="the id of the last event you have",
+        ),
     ] = None,
 ) -> ServerSentEvent:
     """Send the caller's notices as they come."""
     account = caller.need(Scope.READ)
-    if last:
-        at, board, seq = map(int, last.split("-"))
-    else:
-        at, board, seq = await asyncio.to_thread(hand.parts.store.now), 0, 0
-    return ServerSentEvent(_notices(hand, account, (at, board, seq)))
+    after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "")
+    return ServerSentEvent(_notices(hand, account, after))
+
+
+def _place(text: str) -> Place:
+    at, board, seq, kind = text.split("-", 3)
+    return int(at), int(board), int(seq), kind
 
 
 async def _notices(
-    hand: Hand, account: bytes, mark: tuple[int, int, int]
+    hand: Hand, account: bytes, after: Place
 ) -> AsyncIterator[ServerSentEventMessage]:
-    silent = 0.0
-    while True:
-        rows = await asyncio.to_thread(hand.parts.notices.since, account, mark[0])
-        for place, notice in sorted(_places(rows), key=lambda found: found[0]):
-            if place > mark:
-                mark, silent = place, 0.0
-                yield _notice_message(place, notice)
-        await asyncio.sleep(_POLL_SECONDS)
-        silent += _POLL_SECONDS
-        if silent >= _HEARTBEAT:
-            silent = 0.0
-            yield ServerSentEventMessage(comment="still here")
+    async for notice in hand.bulletins.notices(account, after, hand.heartbeat):
+        yield _STILL_HERE if notice is None else _notice_message(notice)
 
 
-def _places(rows: Sequence[Notice]) -> list[tuple[tuple[int, int, int], Notice]]:
-    return [((row.at, row.board, row.seq), row) for row in rows]
-
-
-def _notice_message(place: tuple[int, int, int], notice: Notice) -> ServerSentEventMessage:
-    text = msgspec.json.encode(
-        {"board": notice.board, "seq": notice.seq, "at": notice.at, "kind": notice.kind}
-    ).decode()
-    return ServerSentEventMessage(data=text, event=str(notice.kind), id="-".join(map(str, place)))
+def _notice_message(notice: Notice) -> ServerSentEventMessage:
+    shown = {"board": notice.board, "seq": notice.seq, "at": notice.at, "kind": notice.kind}
+    text = msgspec.json.encode(shown).decode()
+    id_ = "-".join(map(str, place_of(notice)))
+    return ServerSentEventMessage(data=text, event=str(notice.kind), id=id_)

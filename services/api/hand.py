@@ -1,9 +1,15 @@
 """What the handlers of the API work with: one `Hand` a process."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar
 
+import msgspec
+
+from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
@@ -11,16 +17,29 @@ from infra.queue import wake
 from infra.store.doors import DoorStore
 from infra.tokens import AsyncTokens, Token
 from services.api.batches import Batches
+from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
 from services.api.post import AsyncPost, ThreadPost
+from services.api.visitors import Visitors
 from services.compose import Composition
 from services.language import Language
 
 DOOR: Final = "api"
 """Its name is part of each command id: keys of different doors don't meet."""
 
+HEARTBEAT_SECONDS: Final = 15.0
+"""How long a stream of events is silent before a comment is sent: what is dead is noticed by it."""
+
 _BLOCKING: Final = 10.0
 """Seconds that a subscription waits in the server at most."""
+
+_THREADS: Final = 32
+"""For all that waits for the server but for the outcome of a command line."""
+
+_LINES: Final = 32
+"""Command lines that are carried out at once: each has a thread that waits for its outcome."""
+
+Answer = TypeVar("Answer")
 
 
 class Hand:
@@ -36,11 +55,17 @@ class Hand:
         store: DoorStore,
         tokens: AsyncTokens,
         follower: Follower,
+        bulletins: Bulletins,
+        *,
+        heartbeat: float = HEARTBEAT_SECONDS,
     ) -> None:
         self.parts = parts
         self.post = post
         self.store = store
         self.follower = follower
+        self.bulletins = bulletins
+        self.heartbeat = heartbeat
+        self.visitors = Visitors(parts.settings)
         self.desk = Composition(
             parts.settings,
             data=parts.data,
@@ -54,6 +79,7 @@ class Hand:
         self.language = Language(self.desk, DOOR)
         self._snapshots = Batches(store.snapshots)
         self._tokens = Batches(tokens.check)
+        self._lines = ThreadPoolExecutor(_LINES, "line")
 
     async def token(self, text: str) -> Token | None:
         """Give what a token stands for; None for one that is none, or none any more."""
@@ -63,16 +89,52 @@ class Hand:
         """Give a match as it stands; that of no match where there is none."""
         return unpack_snapshot(await self._snapshots.get(board))
 
+    async def match(self, board: int) -> Snapshot:
+        """Give a match as it stands, as `state_of` does: `unknown-board`, `internal`."""
+        try:
+            found = await self.snapshot(board)
+        except msgspec.MsgspecError:
+            raise Refusal(
+                Code.INTERNAL,
+                f"match {board} can't be read; its operator sees why with "
+                f"`matchpost verify {board}`",
+            ) from None
+        if not found.state.started:
+            raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+        return found
+
+    async def wait(self, work: Callable[[], Answer]) -> Answer:
+        """Do what may wait for an outcome in a thread, where nothing else waits for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._lines, work)
+
+    def close(self) -> None:
+        """Wait for no more; what was handed in is decided all the same."""
+        self._lines.shutdown(wait=False, cancel_futures=True)
+
 
 @asynccontextmanager
-async def open_hand(parts: Composition) -> AsyncIterator[Hand]:
+async def open_hand(
+    parts: Composition, heartbeat: float = HEARTBEAT_SECONDS
+) -> AsyncIterator[Hand]:
     """Make the hand of a process, and close it when done."""
     parts.ready()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "api"))
     async with (
         make_async_client(parts.url, blocking_timeout=_BLOCKING) as data,
         make_async_client(parts.settings.queue_url or parts.url) as queue,
     ):
         store = DoorStore(data, parts.store.shape(), parts.settings.queue_cap)
         lanes = AsyncLanes(queue, lambda lane: wake(parts.queue, lane))
-        async with AsyncPost(store, lanes, data) as post, Follower(store) as follower:
-            yield Hand(parts, post, store, AsyncTokens(data), follower)
+        horizon = Horizon(parts.store, counts_of(parts.data), time.monotonic)
+        async with (
+            AsyncPost(store, lanes, data) as post,
+            Follower(store) as follower,
+            Bulletins(parts.notices, horizon) as bulletins,
+        ):
+            hand = Hand(
+                parts, post, store, AsyncTokens(data), follower, bulletins, heartbeat=heartbeat
+            )
+            try:
+                yield hand
+            finally:
+                hand.close()

@@ -1,5 +1,6 @@
 """Matches to look at: one match, any ply of it, its board as a picture and as text."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
@@ -9,18 +10,20 @@ from litestar.params import Parameter
 from domain.drawing import draw_text
 from domain.drawing.svg import draw_svg
 from domain.errors import Code, Refusal
-from domain.match.record import Snapshot, unpack_snapshot
+from domain.match.record import Snapshot
 from domain.match.state import MatchState, position_at
 from domain.rules import pinned
+from services.api.caching import Tag
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
-from services.api.views import Match, Place, match_view, place_view
+from services.api.views import Match, Place, match_view, outcome_of, place_view
 from services.language.boards import state_of
 
 AnyRequest = Request[Any, Any, Any]
 
-_PRIVATE: Final = "no-cache"
-_FOREVER: Final = "public, max-age=31536000, immutable"
+SVG: Final = "image/svg+xml"
+
+_TAGS: Final = ["matches"]
 
 Ply = Annotated[
     int | None,
@@ -29,87 +32,124 @@ Ply = Annotated[
 Legal = Annotated[bool, Parameter(description="whether the legal moves are listed")]
 
 
-@get("/api/matches/{board:int}", sync_to_thread=True, summary="One match as it stands")
-def show_match(
+@get("/api/matches/{board:int}", tags=_TAGS, summary="One match as it stands")
+async def show_match(
     request: AnyRequest,
     board: BoardNumber,
     hand: Hand,
     legal: Legal = True,  # noqa: FBT002
-) -> Response[Match | None]:
+) -> Response[Match]:
     """Give a match: players, position, legal moves, clocks, offers, result."""
-    snapshot = _snapshot(hand, board)
-    etag = f'"{snapshot.head.hex()[:32]}{"" if legal else "-"}"'
-    headers = {"ETag": etag, "Cache-Control": _PRIVATE}
-    # the clocks go on meanwhile, but what they show follows from what was sent
-    if etag in request.headers.get("if-none-match", ""):
-        return Response(None, status_code=304, headers=headers)
+    snapshot = await hand.match(board)
+    return await asyncio.to_thread(_shown, request, hand, board, snapshot, legal)
+
+
+def _shown(
+    request: AnyRequest,
+    hand: Hand,
+    board: int,
+    snapshot: Snapshot,
+    legal: bool,  # noqa: FBT001 - called in one place
+) -> Response[Match]:
     names = hand.parts.accounts.name_of(snapshot.state.seats)
-    now = hand.parts.store.now()
-    return Response(match_view(board, snapshot, names, now, legal=legal), headers=headers)
+    # the clocks go on meanwhile, but what they show follows from what was sent
+    tag = Tag("match", snapshot.head, names, legal)
+    if tag.is_known(request):
+        return tag.unchanged()
+    shown = match_view(board, snapshot, names, hand.parts.store.now(), legal=legal)
+    return Response(shown, headers=tag.headers)
 
 
 @get(
     "/api/matches/{board:int}/plies/{ply:int}",
     sync_to_thread=True,
+    tags=_TAGS,
     summary="A match at one ply",
 )
 def show_ply(
+    request: AnyRequest,
     board: BoardNumber,
-    ply: Annotated[int, Parameter(ge=0, le=1_000_000)],
+    ply: Annotated[int, Parameter(ge=0, le=1_000_000, description="the number of moves played")],
     hand: Hand,
     legal: Legal = True,  # noqa: FBT002
-) -> Place:
+) -> Response[Place]:
     """Give the position after so many moves, by replay; 0 is the start."""
     state = state_of(hand.parts, board)
-    return place_view(state, _read_ply(board, state, ply), legal=legal)
+    at = _read_ply(board, state, ply)
+    tag = Tag("ply", _played(state, at), legal)
+    if tag.is_known(request):
+        return tag.unchanged()
+    return Response(place_view(state, at, legal=legal), headers=tag.headers)
 
 
 @get(
     "/api/matches/{board:int}/board.svg",
     sync_to_thread=True,
+    tags=_TAGS,
     summary="A board as a picture",
-    media_type="image/svg+xml",
+    media_type=SVG,
 )
-def show_svg(board: BoardNumber, hand: Hand, ply: Ply = None) -> Response[str]:
+def show_svg(request: AnyRequest, board: BoardNumber, hand: Hand, ply: Ply = None) -> Response[str]:
     """Draw a board, as it stands or stood, with the last move marked."""
-    state, position, at = _at(hand, board, ply)
-    last = state.moves_of(at)[-1] if at else ""
-    drawing = draw_svg(pinned(state.rules), position, _names(hand, state), last=last)
-    return Response(drawing, media_type="image/svg+xml", headers={"Cache-Control": _PRIVATE})
+    state, at = _at(hand, board, ply)
+    names = _names(hand, state)
+    tag = Tag("svg", _played(state, at), names)
+    if tag.is_known(request):
+        return tag.unchanged()
+    return Response(_drawn(board, state, at, names), media_type=SVG, headers=tag.headers)
 
 
 @get(
     "/api/matches/{board:int}/board.txt",
     sync_to_thread=True,
+    tags=_TAGS,
     summary="A board as text",
     media_type="text/plain",
 )
 def show_text(
+    request: AnyRequest,
     board: BoardNumber,
     hand: Hand,
     ply: Ply = None,
     display: Annotated[
-        str, Parameter(max_length=24, description="the game's first without it")
+        str, Parameter(max_length=24, description="such as `small`; the game's first without it")
     ] = "",
 ) -> Response[str]:
     """Draw a board as text, as it stands or stood."""
-    state, position, _ = _at(hand, board, ply)
+    state, at = _at(hand, board, ply)
+    names = _names(hand, state)
     rules = pinned(state.rules)
-    drawing = draw_text(rules, position, display or rules.displays[0], _names(hand, state))
-    return Response(f"{drawing}\n", media_type="text/plain; charset=utf-8")
+    if display not in ("", *rules.displays):
+        known = " or ".join(rules.displays)
+        raise Refusal(Code.BAD_OPTION, f"there is no display {display!r}; it is {known}")
+    tag = Tag("text", _played(state, at), names, display)
+    if tag.is_known(request):
+        return tag.unchanged()
+    drawing = draw_text(rules, position_at(state, at), display or rules.displays[0], names)
+    return Response(f"{drawing}\n", media_type="text/plain; charset=utf-8", headers=tag.headers)
 
 
-def _snapshot(hand: Hand, board: int) -> Snapshot:
-    state_of(hand.parts, board)  # refuses what can't be shown
-    return unpack_snapshot(hand.parts.store.snapshots([board])[0])
+def _drawn(board: int, state: MatchState, at: int, names: Sequence[str]) -> str:
+    last = state.moves_of(at)[-1] if at else ""
+    return draw_svg(
+        pinned(state.rules),
+        position_at(state, at),
+        names,
+        last=last,
+        before=position_at(state, at - 1) if last else None,
+        ended=outcome_of(board, state, names) if at == state.ply else None,
+    )
 
 
-def _at(hand: Hand, board: int, ply: int | None) -> tuple[MatchState, Any, int]:
+def _played(state: MatchState, at: int) -> tuple[object, ...]:
+    """Give all that a position depends on: moves may be taken back, so a ply alone does not tell."""
+    played = state.rules, state.options, state.setup, state.seats, state.moves_of(at), state.out
+    return *played, state.result if at == state.ply else None
+
+
+def _at(hand: Hand, board: int, ply: int | None) -> tuple[MatchState, int]:
     state = state_of(hand.parts, board)
-    at = _read_ply(board, state, state.ply if ply is None else ply)
-    if state.unplaced:
-        raise Refusal(Code.NOT_STARTED, "the match waits for consent, and has no board yet")
-    return state, position_at(state, at), at
+    return state, _read_ply(board, state, state.ply if ply is None else ply)
 
 
 def _read_ply(board: int, state: MatchState, ply: int) -> int:

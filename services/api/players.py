@@ -13,11 +13,14 @@ from domain.rules import AnyRules, current
 from infra.projections.history import Row as Finished
 from infra.projections.lists import Row, State
 from infra.tokens import Scope
-from services.api.callers import Caller
+from services.api.callers import READ, Caller
 from services.api.hand import Hand
 from services.language.parsing import games
 
 MOST: Final = 100
+"""Rows of a page."""
+
+_TAGS: Final = ["players"]
 
 Limit = Annotated[int, Parameter(ge=1, le=MOST, description="how many at most")]
 Cursor = Annotated[
@@ -156,10 +159,32 @@ class Notice(msgspec.Struct, frozen=True):
     board: int
     seq: int
     at: int
+    """When, ms."""
     kind: str
+    """Such as `your-turn`."""
 
 
-@get("/api/matches", sync_to_thread=True, summary="List matches")
+class Notices(msgspec.Struct, frozen=True):
+    """A page of notices."""
+
+    notices: tuple[Notice, ...]
+    next: int | None
+
+
+class HeadToHead(msgspec.Struct, frozen=True):
+    """How two players did against each other."""
+
+    game: str
+    userid: str | None
+    opponent: str | None
+    played: int
+    won: int
+    """By the first of them; among three, when placed before the other."""
+    shared: int
+    lost: int
+
+
+@get("/api/matches", sync_to_thread=True, tags=["matches"], summary="List matches")
 def list_matches(
     hand: Hand,
     player: Userid | None = None,
@@ -186,7 +211,7 @@ def list_matches(
     )
 
 
-@get("/api/players/{userid:str}", sync_to_thread=True, summary="A player")
+@get("/api/players/{userid:str}", sync_to_thread=True, tags=_TAGS, summary="A player")
 def show_player(userid: Userid, hand: Hand) -> Player:
     """Give what anybody may know of a player."""
     account = hand.parts.accounts.id_of(userid)
@@ -205,7 +230,7 @@ def show_player(userid: Userid, hand: Hand) -> Player:
     )
 
 
-@get("/api/ratings/{game:str}", sync_to_thread=True, summary="The ratings of a game")
+@get("/api/ratings/{game:str}", sync_to_thread=True, tags=_TAGS, summary="The ratings of a game")
 def list_ratings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Table:
     """Give a game's players, the best first."""
     key = of_several(game).key
@@ -215,7 +240,12 @@ def list_ratings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 5
     return Table(key, tuple(shown), _next(cursor, limit, len(rows)))
 
 
-@get("/api/ratings/{game:str}/{userid:str}", sync_to_thread=True, summary="A player's rating")
+@get(
+    "/api/ratings/{game:str}/{userid:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    summary="A player's rating",
+)
 def show_rating(game: GameKey, userid: Userid, hand: Hand) -> Series:
     """Give a player's rating, and what it was after each of the last 1,000 matches."""
     key, account = of_several(game).key, hand.parts.accounts.id_of(userid)
@@ -227,7 +257,7 @@ def show_rating(game: GameKey, userid: Userid, hand: Hand) -> Series:
     return Series(key, userid.lower(), now.shown, place, tuple(points))
 
 
-@get("/api/standings/{game:str}", sync_to_thread=True, summary="Who has won how often")
+@get("/api/standings/{game:str}", sync_to_thread=True, tags=_TAGS, summary="Who has won how often")
 def list_standings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Standings:
     """Give a game's table, most points first: 1 for a win, a shared one in parts."""
     key = of_several(game).key
@@ -239,7 +269,7 @@ def list_standings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit =
     return Standings(key, tuple(shown), _next(cursor, limit, len(rows)))
 
 
-@get("/api/history/{game:str}", sync_to_thread=True, summary="Finished matches")
+@get("/api/history/{game:str}", sync_to_thread=True, tags=_TAGS, summary="Finished matches")
 def list_history(
     game: GameKey,
     hand: Hand,
@@ -258,11 +288,37 @@ def list_history(
     return History(key, tuple(shown), _next(cursor, limit, len(rows)))
 
 
-@get("/api/notices", sync_to_thread=True, summary="What happened in the own matches")
-def list_notices(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> list[Notice]:
-    """Give the newest first."""
-    rows = hand.parts.notices.of(caller.need(Scope.READ), cursor, limit)
-    return [Notice(row.board, row.seq, row.at, row.kind) for row in rows]
+@get(
+    "/api/head-to-head/{game:str}/{userid:str}/{opponent:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    summary="How two players did against each other",
+)
+def show_head_to_head(game: GameKey, userid: Userid, opponent: Userid, hand: Hand) -> HeadToHead:
+    """Count the matches of two players in a game, as the first of them sees it."""
+    key = of_several(game).key
+    one, other = hand.parts.accounts.id_of(userid), hand.parts.accounts.id_of(opponent)
+    if one == other:
+        raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
+    names = names_of(hand, [one, other])
+    record = hand.parts.head_to_head.of(key, one, other)
+    return HeadToHead(
+        key, names[one], names[other], record.played, record.won, record.drawn, record.lost
+    )
+
+
+@get(
+    "/api/notices",
+    sync_to_thread=True,
+    security=READ,
+    tags=["events"],
+    summary="What happened in the own matches",
+)
+def list_notices(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> Notices:
+    """Give the newest first; 200 are kept."""
+    rows = hand.parts.notices.of(caller.need(Scope.READ), cursor, limit + 1)
+    shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
+    return Notices(shown, _next(cursor, limit, len(rows)))
 
 
 Names = dict[AccountId, str | None]

@@ -31,6 +31,14 @@ Answer = TypeVar("Answer")
 Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
 
 
+class Taken(Pending):
+    """A command was taken whose outcome is not known yet; `place` is where it will be."""
+
+    def __init__(self, board: int, command: CommandId, why: str) -> None:
+        self.place = f"/api/matches/{board}/commands/{command.hex()}"
+        super().__init__(f"{why}; its outcome will be at {self.place}")
+
+
 class AsyncPost:
     """Hands commands in by micro-batches, and waits for their outcomes. Open it in the loop."""
 
@@ -80,7 +88,9 @@ class AsyncPost:
                 return own(parse(answer.stored), digest)
             stored = await asyncio.wait_for(future, seconds)
         except TimeoutError:
-            raise Pending("the command was taken and waits for its turn") from None
+            raise Taken(
+                sent.match, sent.id, "the command was taken and waits for its turn"
+            ) from None
         finally:
             self._forget(sent, future)
         return own(parse(stored), digest)

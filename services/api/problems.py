@@ -1,19 +1,26 @@
 """Answers that say no: problem documents after RFC 9457, with the stable codes."""
 
+import logging
 from typing import Any, Final
 
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.routes import BaseRoute, HTTPRoute
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from services.api.bodies import LIMIT, WrongKindError, uncapital
+from services.api.post import Taken
 from services.post import Pending
 from services.problems import PROBLEMS, server_failure
 
+logger = logging.getLogger(__name__)
+
 MEDIA_TYPE: Final = "application/problem+json"
 
-_RETRY_SECONDS: Final = {
+RETRY_SECONDS: Final = {
+    Code.PENDING: 1,
     Code.BUSY: 60,
     Code.UNAVAILABLE: 5,
     Code.TOO_FAST: 60,
@@ -21,18 +28,9 @@ _RETRY_SECONDS: Final = {
 }
 """What Retry-After says, where trying again helps."""
 
-_OF_STATUS: Final = {
-    400: Code.BAD_REQUEST,
-    401: Code.UNAUTHORIZED,
-    404: Code.NOT_FOUND,
-    405: Code.NOT_ALLOWED,
-    406: Code.NOT_ACCEPTABLE,
-    413: Code.TOO_LONG,
-    415: Code.BAD_REQUEST,
-    429: Code.TOO_FAST,
-    503: Code.UNAVAILABLE,
-}
-"""The codes of what the framework refuses."""
+_BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_KIND = 400, 404, 413, 401, 405, 415
+
+AnyRequest = Request[Any, Any, Any]
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -46,17 +44,19 @@ class Problem(msgspec.Struct, frozen=True):
     detail: str
     """What is wrong here, in a sentence."""
     code: str
+    """Stable; programs go by it."""
 
 
-AnyRequest = Request[Any, Any, Any]
-
-
-def problem(code: Code, detail: str, status: int | None = None) -> Response[Problem]:
+def problem(
+    code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
+) -> Response[Problem]:
     """Give a refusal as a response."""
     known = PROBLEMS[code]
     status = status or known.status
-    headers = {"Retry-After": str(_RETRY_SECONDS[code])} if code in _RETRY_SECONDS else {}
-    if status == 401:  # noqa: PLR2004 - which asks for this header
+    headers = dict(headers or {})
+    if code in RETRY_SECONDS:
+        headers["Retry-After"] = str(RETRY_SECONDS[code])
+    if status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
     body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
     return Response(body, status_code=status, headers=headers, media_type=MEDIA_TYPE)
@@ -68,8 +68,10 @@ def refused(_: AnyRequest, reason: Refusal) -> Response[Problem]:
 
 
 def pending(_: AnyRequest, error: Pending) -> Response[Problem]:
-    """Answer that the outcome is not known yet."""
-    return problem(Code.PENDING, f"{error}; repeat the command with its key to hear its outcome")
+    """Answer that the outcome is not known yet, and where it will be."""
+    if not isinstance(error, Taken):
+        return problem(Code.PENDING, str(error))
+    return problem(Code.PENDING, str(error), headers={"Location": error.place})
 
 
 def failed(_: AnyRequest, error: RedisError) -> Response[Problem]:
@@ -77,15 +79,61 @@ def failed(_: AnyRequest, error: RedisError) -> Response[Problem]:
     return problem(Code.UNAVAILABLE, server_failure(error))
 
 
-def late(_: AnyRequest, error: LookupError) -> Response[Problem]:
+def late(request: AnyRequest, error: LookupError) -> Response[Problem]:
     """Answer that lists are being made anew."""
+    if type(error) is not LookupError:  # one that was not raised to be told
+        return broken(request, error)
     return problem(Code.UNAVAILABLE, str(error))
 
 
-def unfit(_: AnyRequest, error: HTTPException) -> Response[Problem]:
-    """Answer what the framework refuses: a body or a parameter that is not as it should be."""
-    code = _OF_STATUS.get(error.status_code, Code.BAD_REQUEST)
-    return problem(code, _detail(error), error.status_code)
+def wrong_kind(_: AnyRequest, error: WrongKindError) -> Response[Problem]:
+    """Answer a body of another kind than is read here."""
+    return problem(Code.BAD_REQUEST, str(error), _WRONG_KIND)
+
+
+def broken(request: AnyRequest, error: Exception) -> Response[Problem]:
+    """Answer what should not have happened; its operator finds it in the log."""
+    logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    return problem(Code.INTERNAL, "the server failed on this request; its operator has been told")
+
+
+def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
+    """Answer what the framework refuses."""
+    match error.status_code:
+        case 404:
+            return problem(
+                Code.NOT_FOUND, "there is nothing at this path; /api shows what there is"
+            )
+        case 405:
+            return _not_allowed(request)
+        case 413:
+            said = f"the body is longer than {LIMIT} bytes"
+            # what is still on its way is not read to its end
+            return problem(Code.TOO_LONG, said, headers={"Connection": "close"})
+        case 400 | 401:
+            return problem(Code.BAD_REQUEST, _detail(error), _BAD)
+        case _:
+            return broken(request, error)
+
+
+def _not_allowed(request: AnyRequest) -> Response[Problem]:
+    path = request.scope["path"].strip("/").split("/")
+    allowed: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, HTTPRoute) and _leads(route, path):
+            allowed |= set(route.methods)
+    listed = ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
+    said = f"{request.method[:24]} can't be done here; what can is {listed}"
+    return problem(Code.NOT_ALLOWED, said, headers={"Allow": listed})
+
+
+def _leads(route: BaseRoute, path: list[str]) -> bool:
+    """Tell whether a path is one of a route's."""
+    parts = route.path_components
+    return len(parts) == len(path) and all(
+        part == word if isinstance(part, str) else bool(word)
+        for part, word in zip(parts, path, strict=True)
+    )
 
 
 def _detail(error: HTTPException) -> str:
@@ -97,8 +145,8 @@ def _detail(error: HTTPException) -> str:
 def _fault(fault: Any) -> str:
     if not isinstance(fault, dict):
         return str(fault)
-    place = fault.get("key") or fault.get("source") or "the body"
-    return f"{place}: {fault.get('message', 'unfit')}"
+    place = fault.get("key") or fault.get("source") or "the request"
+    return f"{place}: {uncapital(str(fault.get('message', 'unfit')))}"
 
 
 HANDLERS: Final[dict[Any, Any]] = {
@@ -106,5 +154,7 @@ HANDLERS: Final[dict[Any, Any]] = {
     Pending: pending,
     RedisError: failed,
     LookupError: late,
+    WrongKindError: wrong_kind,
     HTTPException: unfit,
+    Exception: broken,
 }

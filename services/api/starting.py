@@ -8,13 +8,14 @@ import msgspec
 from litestar import post
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent
+from domain.match.commands import Sent, Start
 from domain.match.events import CommandId, command_id
 from domain.rules import current
 from infra.tokens import Scope
-from services.api.accounts import Asked, Userid
-from services.api.callers import Caller
-from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, answered
+from services.api.accounts import Userid
+from services.api.bodies import Asked
+from services.api.callers import PLAY, Caller
+from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, promised
 from services.api.hand import DOOR, Hand
 from services.language.starting import start_command
 from services.language.terms import read_agreed
@@ -37,7 +38,7 @@ class NewMatch(Asked, frozen=True):
     """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`."""
 
 
-@post("/api/matches", summary="Start a match")
+@post("/api/matches", security=PLAY, tags=["matches"], summary="Start a match")
 async def start_match(
     data: NewMatch, hand: Hand, caller: Caller, key: Key = None, wait: Wait = WAIT_SECONDS
 ) -> Answered:
@@ -50,13 +51,13 @@ async def start_match(
 
 async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
     """Hand a start in, and tell the match who is on vacation."""
+    assert isinstance(sent.command, Start)
     outcome = await hand.post.send(sent, 0, wait)
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.sentence)
-    away = await asyncio.to_thread(absences, hand.desk, sent.match, sent.command.seats)  # type: ignore[union-attr]
-    if away:
+    if outcome.accepted:
+        # crash window: a match of who is on vacation knows nothing of it; a day more tells it
+        away = await asyncio.to_thread(absences, hand.desk, sent.match, sent.command.seats)
         await hand.post.hand_in(away)
-    return answered(sent.match, sent.id, outcome)
+    return promised(hand, sent.match, sent.id, outcome)
 
 
 def _sent(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent:

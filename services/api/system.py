@@ -1,39 +1,22 @@
 """How the server is, what its codes mean, and the page that shows the API."""
 
 import html
-import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from litestar import Request, Response, get
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from domain.errors import Code, Refusal
 from services import __version__
+from services.api.callers import APART
+from services.api.edge import REGISTRY
 from services.api.hand import Hand
 from services.problems import PROBLEMS
 
 AnyRequest = Request[Any, Any, Any]
-
-REGISTRY: Final = CollectorRegistry()
-
-_REQUESTS: Final = Counter(
-    "matchpost_http_requests_total",
-    "Requests answered, by method, route and status.",
-    ["method", "route", "status"],
-    registry=REGISTRY,
-)
-_SECONDS: Final = Histogram(
-    "matchpost_http_request_seconds",
-    "How long requests took, by route.",
-    ["route"],
-    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0),
-    registry=REGISTRY,
-)
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -53,20 +36,31 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     meaning: str
 
 
-@get("/healthz", sync_to_thread=True, summary="Whether the server works")
+@get(
+    "/healthz",
+    sync_to_thread=True,
+    opt=APART,
+    tags=["the server"],
+    summary="Whether the server works",
+)
 def health(hand: Hand) -> Health:
     """Ask the server of the matches; 503 when it does not answer."""
     store = hand.parts.store
     return Health("ok", __version__, store.depth(range(store.shape().shards)))
 
 
-@get("/metrics", sync_to_thread=True, include_in_schema=False)
+@get("/metrics", sync_to_thread=True, opt=APART, include_in_schema=False)
 def metrics() -> Response[bytes]:
     """Give what Prometheus collects."""
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 
-@get("/api/errors/{code:str}", sync_to_thread=False, summary="What a code means")
+@get(
+    "/api/errors/{code:str}",
+    sync_to_thread=False,
+    tags=["the server"],
+    summary="What a code means",
+)
 def show_error(code: str) -> CodeMeaning:
     """Explain a stable code, as problem documents name it."""
     if code not in set(Code):
@@ -121,30 +115,3 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
         f"<dt><code class=m>{html.escape(method)}</code><code>{html.escape(path)}</code></dt>"
         f"<dd>{html.escape(text)}<ul>{parameters}</ul></dd>"
     )
-
-
-class Measured:
-    """Counts and times every request; the label is the route, so that there are few."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and note how it was answered."""
-        if scope["type"] != ScopeType.HTTP:
-            await self._app(scope, receive, send)
-            return
-        began, status = time.perf_counter(), "500"
-
-        async def noting(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = str(message["status"])
-            await send(message)
-
-        try:
-            await self._app(scope, receive, noting)
-        finally:
-            route = str(scope.get("path_template") or "none")
-            _REQUESTS.labels(str(scope.get("method")), route, status).inc()
-            _SECONDS.labels(route).observe(time.perf_counter() - began)

@@ -1,6 +1,5 @@
-"""Command lines, help, and what is written: chat, messages, replies laid ready."""
+"""Command lines, help, games and the best scores of puzzles."""
 
-import asyncio
 from typing import Annotated, Any, Final
 from uuid import uuid4
 
@@ -11,6 +10,7 @@ from litestar.params import Parameter
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, current
 from infra.projections.scores import puzzle_name
+from services.api.bodies import TEXT, check_kind
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import Hand
 from services.api.players import GameKey, known
@@ -23,6 +23,8 @@ AnyRequest = Request[Any, Any, Any]
 PLAIN: Final = "text/plain; charset=utf-8"
 
 _FINE: Final = 200
+
+_TAGS: Final = ["games"]
 
 
 class Game(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ class Score(msgspec.Struct, frozen=True):
 @post(
     "/api/do",
     status_code=200,
+    tags=["command lines"],
     summary="Carry out a command line",
     description="The body is one line of the command language as plain UTF-8 (or, after "
     "`multiple`, several), the answer is text. The status is that of the answer's code.",
@@ -63,12 +66,13 @@ async def do_line(
     request: AnyRequest, hand: Hand, key: Key = None, wait: Wait = WAIT_SECONDS
 ) -> Response[str]:
     """Carry out a command line, as a terminal does."""
+    check_kind(request, TEXT)
     try:
         line = (await request.body()).decode()
     except UnicodeDecodeError:
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
-    answer = await asyncio.to_thread(hand.language.do, line, key or uuid4().hex, wait)
-    return _plain(answer)
+    key = key or uuid4().hex
+    return _plain(await hand.wait(lambda: hand.language.do(line, key, wait)))
 
 
 def _plain(answer: Answer) -> Response[str]:
@@ -77,7 +81,13 @@ def _plain(answer: Answer) -> Response[str]:
     return Response(f"{answer.told}\n", status_code=status, headers=headers, media_type=PLAIN)
 
 
-@get("/api/help", sync_to_thread=True, summary="Help", media_type="text/plain")
+@get(
+    "/api/help",
+    sync_to_thread=True,
+    tags=["command lines"],
+    summary="Help",
+    media_type="text/plain",
+)
 def show_help(
     hand: Hand,
     topic: Annotated[str, Parameter(max_length=64, description="a game or a command")] = "",
@@ -87,13 +97,13 @@ def show_help(
     return _plain(hand.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
 
 
-@get("/api/games", sync_to_thread=False, summary="The games and puzzles")
+@get("/api/games", sync_to_thread=False, tags=_TAGS, summary="The games and puzzles")
 def list_games() -> list[Game]:
     """Give all games."""
     return [_game(current(key)) for key in games()]
 
 
-@get("/api/games/{game:str}", sync_to_thread=False, summary="A game")
+@get("/api/games/{game:str}", sync_to_thread=False, tags=_TAGS, summary="A game")
 def show_game(game: GameKey) -> Game:
     """Give one game; /api/help?topic= has its rules in words."""
     return _game(known(game))
@@ -111,7 +121,12 @@ def _game(rules: AnyRules) -> Game:
     )
 
 
-@get("/api/puzzles/{game:str}/scores", sync_to_thread=True, summary="The best scores of a puzzle")
+@get(
+    "/api/puzzles/{game:str}/scores",
+    sync_to_thread=True,
+    tags=_TAGS,
+    summary="The best scores of a puzzle",
+)
 def list_scores(
     game: GameKey,
     hand: Hand,

@@ -9,7 +9,7 @@ from domain.clocks import ledger
 from domain.clocks.terms import describe, write_terms
 from domain.match.record import Snapshot
 from domain.match.state import MatchState, position_at, position_of
-from domain.rules import AnyRules, Seat, pinned
+from domain.rules import AnyRules, Outcome, Seat, pinned
 from services.language.telling import Scene, ending
 
 
@@ -149,8 +149,10 @@ def match_view(
 
 
 def place_view(state: MatchState, ply: int, *, legal: bool) -> Place:
-    """Show a match at an earlier ply, by replay."""
+    """Show a match as it stood after so many moves, by replay."""
     rules = pinned(state.rules)
+    if ply == state.ply:
+        return _now(state, rules, legal=legal)
     return _place(state, rules, position_at(state, ply), ply, legal=legal)
 
 
@@ -196,6 +198,15 @@ def _result(
     position = None if state.unplaced else position_of(state)
     text = ending(Scene(board, state, rules, shown, position))
     return Result(state.result.winners, state.result.reason, text)
+
+
+def outcome_of(board: int, state: MatchState, names: Sequence[str]) -> Outcome | None:
+    """Give how a match has ended, for a drawing; None while it goes on."""
+    result = _result(board, state, pinned(state.rules), names)
+    if result is None:
+        return None
+    said = result.text.removeprefix("the match is over: ")
+    return Outcome(result.winners, result.reason, f"{said[:1].upper()}{said[1:]}")
 
 
 def _clock(state: MatchState, now: int) -> Clock | None:

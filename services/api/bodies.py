@@ -1,0 +1,63 @@
+"""The bodies of requests: of the right kind, and read strictly."""
+
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from litestar import Request
+
+from domain.errors import Code, Refusal
+
+LIMIT: Final = 65_536
+"""Bytes a body may have."""
+
+JSON: Final = "application/json"
+TEXT: Final = "text/plain"
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a request asks for; unknown fields are refused."""
+
+
+class WrongKindError(Exception):
+    """The body is of a kind that is not read here; the message is a sentence."""
+
+
+class StrictRequest(Request[Any, Any, Any]):
+    """A request whose JSON is read straight into what its route asks for.
+
+    So a number is no text and a text no number: what the framework itself would take for each other.
+    """
+
+    async def json(self) -> Any:
+        """Give the body as its route wants it; `bad-request` when it is anything else."""
+        check_kind(self, JSON)
+        wanted = self.route_handler.parsed_fn_signature.parameters["data"].annotation
+        try:
+            return _decoder(wanted).decode(await self.body())
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Refusal(Code.BAD_REQUEST, f"in the body: {uncapital(str(error))}") from None
+
+    async def body(self) -> bytes:
+        """Give the body; `bad-request` where there has to be one and is none."""
+        read = await super().body()
+        if not read and "data" in self.route_handler.parsed_fn_signature.parameters:
+            raise Refusal(Code.BAD_REQUEST, "the body is empty; send a JSON object")
+        return read
+
+
+def check_kind(request: Request[Any, Any, Any], kind: str) -> None:
+    """Refuse a body that says it is of another kind; one that says nothing is taken for right."""
+    said = request.content_type[0].strip().lower()
+    if said not in ("", kind):
+        raise WrongKindError(f"the body is {said[:60]}; send it as {kind}")
+
+
+def uncapital(said: str) -> str:
+    """Give what a library says as the middle of a sentence."""
+    return said if said[1:2].isupper() else f"{said[:1].lower()}{said[1:]}"
+
+
+@cache
+def _decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(wanted)

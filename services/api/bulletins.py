@@ -1,0 +1,194 @@
+"""What happens in players' matches, as it comes: one look a moment, for all who watch.
+
+Notices come to the lists of their accounts in no order. A stream that is to be resumed by the id
+of the last one needs them in theirs, so it is sent what is older than a time at which everything
+older is in: the watermark of the logs, once the list has read as far.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import zip_longest
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+import redis
+from redis.exceptions import RedisError
+
+from domain.match.events import AccountId
+from infra.projections.notices import Notice
+from infra.projections.shelf import Shelf
+from infra.projections.specs import NOTICES
+from infra.store.port import Watermark
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 0.5
+"""How often it is looked while somebody watches."""
+
+PATIENCE_SECONDS: Final = 15.0
+"""How long the list may lag before what it has is sent all the same: a leaf that it can't take in
+may never come, and is then missing here too."""
+
+
+class Marked(Protocol):
+    """What tells up to when the logs are complete."""
+
+    def watermark(self) -> Watermark:
+        """See `Store.watermark`."""
+        ...
+
+
+class Boxes(Protocol):
+    """The notices of accounts."""
+
+    def since(self, account: AccountId, at: int) -> list[Notice]:
+        """See `Notices.since`."""
+        ...
+
+
+class Horizon:
+    """Up to when all notices are in. For one thread at a time."""
+
+    def __init__(
+        self, store: Marked, counts: Callable[[], Sequence[int]], timer: Callable[[], float]
+    ) -> None:
+        self._store = store
+        self._counts = counts
+        self._timer = timer
+        self._mark: Watermark | None = None
+        self._since = 0.0
+
+    def look(self) -> int | None:
+        """Give the time, in ms, before which all is in; None when no more is than was before."""
+        if self._mark is None:
+            self._mark, self._since = self._store.watermark(), self._timer()
+        mark = self._mark
+        read = zip_longest(self._counts(), mark.ends, fillvalue=0)
+        has_read = all(count >= end for count, end in read)
+        if not has_read and self._timer() - self._since < PATIENCE_SECONDS:
+            return None
+        if not has_read:
+            logger.warning("the list of notices lags by more than %d s", PATIENCE_SECONDS)
+        self._mark = None
+        return mark.at
+
+
+def counts_of(client: redis.Redis) -> Callable[[], Sequence[int]]:
+    """Give a function that tells of how many leaves of each shard's log the notices know."""
+    shelf = Shelf(client, NOTICES)
+
+    def counts() -> Sequence[int]:
+        live = shelf.live()
+        checkpoint = shelf.checkpoint(live[1]) if live else None
+        return checkpoint.counts if checkpoint else ()
+
+    return counts
+
+
+Place = tuple[int, int, int, str]
+"""Where a notice stands among all of its account: time in ms, board, seq, kind."""
+
+
+def place_of(notice: Notice) -> Place:
+    """Give where a notice stands."""
+    return notice.at, notice.board, notice.seq, notice.kind
+
+
+class Bulletins:
+    """Looks for news of the accounts that are watched, and tells who watches them."""
+
+    def __init__(self, boxes: Boxes, horizon: Horizon) -> None:
+        self._boxes = boxes
+        self._horizon = horizon
+        self._watching: dict[AccountId, set[_Watch]] = defaultdict(set)
+        self._looking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+
+    async def notices(
+        self, account: AccountId, after: Place, idle: float
+    ) -> AsyncIterator[Notice | None]:
+        """Give an account's notices after a place in their order, for ever.
+
+        After `idle` seconds without one it gives None, so that the caller can see whether anybody
+        still listens.
+        """
+        with self._watch(account, after) as watch:
+            while True:
+                try:
+                    yield await asyncio.wait_for(watch.news.get(), idle)
+                except TimeoutError:
+                    yield None
+
+    @contextmanager
+    def _watch(self, account: AccountId, after: Place) -> Iterator["_Watch"]:
+        watch = _Watch(after)
+        self._watching[account].add(watch)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+        try:
+            yield watch
+        finally:
+            self._watching[account].discard(watch)
+            if not self._watching[account]:
+                del self._watching[account]
+
+    async def _look(self) -> None:
+        try:
+            while self._watching:
+                try:
+                    await self._look_once()
+                except (RedisError, OSError, LookupError) as error:
+                    logger.warning("notices can't be looked for (%s); trying again", error)
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            self._looking = None
+
+    async def _look_once(self) -> None:
+        horizon = await asyncio.to_thread(self._horizon.look)
+        if horizon is None:
+            return
+        # who comes while it is read may have to be told of more than is read
+        watching = {account: list(watches) for account, watches in self._watching.items()}
+        wanted = {
+            account: min(watch.after for watch in watches)[0]
+            for account, watches in watching.items()
+        }
+        found = await asyncio.to_thread(self._read, wanted)
+        for account, notices in found.items():
+            for watch in watching[account]:
+                watch.tell(notices, horizon)
+
+    def _read(self, wanted: Mapping[AccountId, int]) -> dict[AccountId, list[Notice]]:
+        return {account: self._boxes.since(account, at) for account, at in wanted.items()}
+
+
+class _Watch:
+    """One who watches: what was told last, and what is to be told."""
+
+    def __init__(self, after: Place) -> None:
+        self.after = after
+        self.news: asyncio.Queue[Notice] = asyncio.Queue()
+
+    def tell(self, notices: Sequence[Notice], horizon: int) -> None:
+        """Tell what is new to this one, of what is older than the horizon."""
+        new = [one for one in notices if self.after < place_of(one) and one.at < horizon]
+        for notice in sorted(new, key=place_of):
+            self.news.put_nowait(notice)
+        if new:
+            self.after = max(map(place_of, new))

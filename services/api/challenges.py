@@ -1,0 +1,251 @@
+"""Open challenges: matches that wait for whoever wants to play."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Annotated, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import delete, get, post
+from litestar.params import Parameter
+from redis.exceptions import RedisError
+
+from domain.clocks.terms import write_terms
+from domain.errors import Code, Refusal
+from domain.match.commands import Sent
+from domain.match.events import command_id
+from domain.rules import pinned, rules_id
+from infra.challenges import Challenge, Proposal, State
+from infra.tokens import Scope
+from services.api.bodies import Asked
+from services.api.callers import PLAY, READ, Caller
+from services.api.commands import WAIT_SECONDS, Key, Wait
+from services.api.hand import DOOR, Hand
+from services.api.players import Cursor, GameKey, Limit, known, names_of
+from services.api.starting import Words, begin
+from services.language.starting import check_players, start_command
+from services.language.terms import Agreed, read_agreed
+from services.post import Pending
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 5.0
+"""How often it is looked for challenges that are full and were not started."""
+
+_TAGS: Final = ["challenges"]
+
+Id = Annotated[str, Parameter(max_length=24, description="the challenge's id")]
+
+
+class NewChallenge(Asked, frozen=True):
+    """A match that is offered to anybody."""
+
+    game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
+    options: Words = ()
+    """The game's options, such as `-fast`."""
+    terms: Words = ()
+    """The server's options, such as `--days=3` and `--unrated`; not `--entropy=WORD`."""
+    seats: Annotated[int, msgspec.Meta(ge=2, le=8)] = 2
+    """Of how many it is played."""
+    seat: Annotated[int, msgspec.Meta(ge=0, le=7)] | None = None
+    """Where you sit, 0 for who moves first; null when chance shall decide, once all are there."""
+    note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
+    """A line to whoever may take it."""
+
+
+class OpenChallenge(msgspec.Struct, frozen=True):
+    """A challenge."""
+
+    id: str
+    state: str
+    """`open`, `taken` while its match is being started, `started` or `withdrawn`."""
+    game: str
+    rules: str
+    options: tuple[str, ...]
+    terms: tuple[str, ...]
+    note: str
+    seats: int
+    seat: int | None
+    """Where its maker sits; null while chance has not decided."""
+    players: tuple[str | None, ...]
+    """Its maker and those who have joined; by seat once all are there."""
+    missing: int
+    """How many are still to join."""
+    created: int
+    """Milliseconds since 1970."""
+    expires: int
+    """When it can be taken no more, ms."""
+    board: int | None
+    """Of its match, once that has started."""
+
+
+class Challenges(msgspec.Struct, frozen=True):
+    """A page of challenges, the newest first."""
+
+    challenges: tuple[OpenChallenge, ...]
+    next: int | None
+
+
+@get("/api/challenges", sync_to_thread=True, tags=_TAGS, summary="Challenges that can be taken")
+def list_challenges(
+    hand: Hand, game: GameKey | None = None, cursor: Cursor = 0, limit: Limit = 50
+) -> Challenges:
+    """Give open challenges of all games, or of one."""
+    key = None if game is None else known(game).key
+    found = hand.parts.challenges.listed(key, cursor, limit + 1)
+    more = cursor + limit if len(found) > limit else None
+    return Challenges(_shown(hand, found[:limit]), more)
+
+
+@get(
+    "/api/account/challenges",
+    sync_to_thread=True,
+    security=READ,
+    tags=_TAGS,
+    summary="Challenges that you have opened or joined",
+)
+def own_challenges(hand: Hand, caller: Caller) -> Challenges:
+    """Give those that wait; 40 at most."""
+    found = hand.parts.challenges.of(caller.need(Scope.READ))
+    return Challenges(_shown(hand, found), None)
+
+
+@get("/api/challenges/{challenge:str}", sync_to_thread=True, tags=_TAGS, summary="A challenge")
+def show_challenge(challenge: Id, hand: Hand) -> OpenChallenge:
+    """Give a challenge, also for a while after it was taken: then it has the board of its match."""
+    return _shown(hand, [hand.parts.challenges.get(challenge)])[0]
+
+
+@post("/api/challenges", sync_to_thread=True, security=PLAY, tags=_TAGS, summary="Open a challenge")
+def open_challenge(
+    data: NewChallenge, hand: Hand, caller: Caller, key: Key = None
+) -> OpenChallenge:
+    """Offer a match to anybody, for 30 days; repeated with its key it is one challenge."""
+    account = caller.need(Scope.PLAY)
+    command = command_id(DOOR, account, key or uuid4().hex)
+    made = hand.parts.challenges.open(account, _proposal(data), command)
+    return _shown(hand, [made])[0]
+
+
+@post(
+    "/api/challenges/{challenge:str}/accept",
+    status_code=200,
+    security=PLAY,
+    tags=_TAGS,
+    summary="Take a challenge",
+)
+async def accept_challenge(
+    challenge: Id, hand: Hand, caller: Caller, wait: Wait = WAIT_SECONDS
+) -> OpenChallenge:
+    """Take a free seat; with the last one the match starts. To repeat it is safe."""
+    account = caller.need(Scope.PLAY)
+    taken = await asyncio.to_thread(hand.parts.challenges.take, challenge, account)
+    if taken.state is State.TAKEN:
+        taken = await start(hand, taken, wait)
+    return (await asyncio.to_thread(_shown, hand, [taken]))[0]
+
+
+@delete(
+    "/api/challenges/{challenge:str}",
+    sync_to_thread=True,
+    security=PLAY,
+    tags=_TAGS,
+    summary="Withdraw a challenge, or leave it",
+)
+def withdraw_challenge(challenge: Id, hand: Hand, caller: Caller) -> None:
+    """Withdraw a challenge of one's own, or give back the seat taken in another's."""
+    hand.parts.challenges.withdraw(caller.need(Scope.PLAY), challenge)
+
+
+async def start(hand: Hand, challenge: Challenge, wait: float) -> Challenge:
+    """Start the match of a challenge that is full, as often as it takes: there is one.
+
+    `Taken` when there is no outcome in time; it is started all the same, see `start_full`.
+    """
+    sent = await asyncio.to_thread(_sent, hand, challenge)
+    begun = await begin(hand, sent, wait)
+    # crash window: the match has started and the challenge does not know its board
+    return await asyncio.to_thread(hand.parts.challenges.done, challenge.id, begun.board)
+
+
+async def start_full(hand: Hand) -> None:
+    """Start, for ever, what is full and was not started: who was to may have been killed."""
+    while True:
+        try:
+            for challenge in await asyncio.to_thread(hand.parts.challenges.unstarted):
+                await _try_to_start(hand, challenge)
+        except (RedisError, OSError) as error:
+            logger.warning("full challenges can't be looked for (%s); trying again", error)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
+    try:
+        await start(hand, challenge, WAIT_SECONDS)
+    except Pending:
+        return  # it has been handed in, and is noted next time
+    except Refusal as reason:
+        logger.warning("challenge %s could not be started (%s)", challenge.id, reason)
+
+
+def _proposal(data: NewChallenge) -> Proposal:
+    """Give what is proposed, in the one form in which it is kept; refused as a start is."""
+    rules = known(data.game)
+    options = rules.read_options(data.options)
+    check_players(rules, range(data.seats))
+    agreed = read_agreed(data.terms, data.seats)
+    if agreed.word:
+        raise Refusal(
+            Code.BAD_OPTION,
+            "an open challenge takes no --entropy, since all could read it; with --gather the "
+            "players give it when the match starts",
+        )
+    if agreed.gather and not rules.needs_draw(options, data.seats):
+        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
+    return Proposal(
+        rules=rules_id(rules),
+        options=rules.write_options(options),
+        words=_words(agreed),
+        seats=data.seats,
+        seat=data.seat,
+        note=data.note,
+    )
+
+
+def _words(agreed: Agreed) -> tuple[str, ...]:
+    gather = ("--gather",) if agreed.gather else ()
+    return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
+
+
+def _sent(hand: Hand, challenge: Challenge) -> Sent:
+    """Give the command that starts the match, the same from whoever gives it."""
+    proposal, seats = challenge.proposal, challenge.seated
+    agreed = read_agreed(proposal.words, proposal.seats)
+    rules = pinned(proposal.rules)
+    command = challenge.start_id
+    begun = start_command(rules, proposal.options, agreed, seats, command)
+    return Sent(hand.parts.store.allocate(command), command, challenge.account, begun)
+
+
+def _shown(hand: Hand, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
+    names = names_of(hand, (account for one in found for account in one.players))
+    return tuple(
+        OpenChallenge(
+            id=one.id,
+            state=str(one.state),
+            game=one.proposal.game,
+            rules=one.proposal.rules,
+            options=one.proposal.options,
+            terms=one.proposal.words,
+            note=one.proposal.note,
+            seats=one.proposal.seats,
+            seat=one.proposal.seat if one.drawn is None else one.drawn,
+            players=tuple(names[account] for account in one.seated or one.players),
+            missing=one.missing,
+            created=one.created,
+            expires=one.expires,
+            board=one.board,
+        )
+        for one in found
+    )

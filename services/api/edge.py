@@ -1,0 +1,110 @@
+"""What is done for every request, whatever its route: HEAD, headers, and what is measured."""
+
+import time
+from typing import Any, Final
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPResponseStartEvent, Message, Receive, Scope, Send
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+REGISTRY: Final = CollectorRegistry()
+
+_REQUESTS: Final = Counter(
+    "matchpost_http_requests_total",
+    "Requests answered, by method, route and status.",
+    ["method", "route", "status"],
+    registry=REGISTRY,
+)
+_SECONDS: Final = Histogram(
+    "matchpost_http_request_seconds",
+    "How long requests took, by route.",
+    ["route"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0),
+    registry=REGISTRY,
+)
+
+_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+"""Those that are told apart in what is measured: who asks may make up others without end."""
+
+_ALWAYS: Final = [(b"x-content-type-options", b"nosniff")]
+
+_SHOWN: Final = (b"text/html", b"image/svg+xml")
+"""What of the API a browser shows as a page: it may load nothing, and no script in it is run."""
+
+_POLICY: Final = (
+    b"content-security-policy",
+    b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+)
+
+
+class Edge:
+    """The outermost part of the application."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and note how it was answered; other events just go on."""
+        if scope["type"] != ScopeType.HTTP:
+            await self._app(scope, receive, send)
+            return
+        asked: Any = scope
+        method, began = str(asked["method"]), time.perf_counter()
+        answer = _Answer(receive, send, str(asked["path"]), bodiless=method == "HEAD")
+        if method == "HEAD":  # as GET, without a body
+            asked = {**asked, "method": "GET"}
+        try:
+            await self._app(asked, answer.receive, answer.send)
+        finally:
+            route = str(asked.get("path_template") or "none")
+            method = method if method in _METHODS else "other"
+            _REQUESTS.labels(method, route, answer.status).inc()
+            _SECONDS.labels(route).observe(time.perf_counter() - began)
+
+
+class _Answer:
+    """An answer on its way out."""
+
+    def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
+        self.status = "500"
+        self._path = path
+        self._receive = receive
+        self._send = send
+        self._bodiless = bodiless
+        self._ended = False
+
+    async def receive(self) -> Any:
+        """Give what comes in; once all is said that is to be, that nobody listens any more."""
+        return {"type": "http.disconnect"} if self._ended else await self._receive()
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = str(message["status"])
+            _complete(message, self._path)
+        elif self._bodiless:
+            return
+        await self._send(message)
+        if self._bodiless:
+            # what has no end, such as events as they come, is not begun
+            self._ended = True
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _complete(start: HTTPResponseStartEvent, path: str) -> None:
+    """Add the headers that every answer has."""
+    headers = [_allowing(*header) for header in start["headers"]]
+    told = dict(headers)
+    headers += _ALWAYS
+    if b"cache-control" not in told:
+        headers.append((b"cache-control", b"no-store"))
+    if path.startswith("/api") and told.get(b"content-type", b"").startswith(_SHOWN):
+        headers.append(_POLICY)
+    start["headers"] = headers
+
+
+def _allowing(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Give a header; where GET is allowed, so is HEAD."""
+    if name != b"allow" or b"HEAD" in value:
+        return name, value
+    return name, value.replace(b"GET", b"GET, HEAD")

@@ -1,0 +1,182 @@
+"""What players write to each other: messages, and the chat of a match."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import get, post
+from litestar.params import Parameter
+
+from domain.match.decide import seat_of
+from domain.match.events import command_id
+from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, CHAT_LIMIT, RECIPIENTS, Letter
+from infra.tokens import Scope
+from services.api.accounts import Userid
+from services.api.bodies import Asked
+from services.api.callers import PLAY, READ, Caller
+from services.api.commands import BoardNumber, Key
+from services.api.hand import DOOR, Hand
+from services.api.players import Cursor, Limit
+from services.language.boards import state_of
+
+_TAGS: Final = ["letters"]
+
+# what is longer than the body may be is refused before this; the letters have a limit of their own
+Text = Annotated[str, msgspec.Meta(min_length=1, examples=["Good luck!"])]
+
+
+class NewMessage(Asked, frozen=True):
+    """A message to players."""
+
+    to: Annotated[tuple[Userid, ...], msgspec.Meta(min_length=1, max_length=RECIPIENTS)]
+    text: Text
+    """Up to 2,000 characters."""
+
+
+class NewLine(Asked, frozen=True):
+    """Something said in a match."""
+
+    text: Text
+    """Up to 2,000 characters."""
+
+
+class ReadUntil(Asked, frozen=True):
+    """Up to when messages were read."""
+
+    until: Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+    """The `at` of the newest of them, ms."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """Something that was written to the caller, or to everybody."""
+
+    at: int
+    """When, ms since 1970."""
+    userid: str | None
+    """Of the writer; null for one who is no more."""
+    kind: str
+    """`message`, or `broadcast` for one to everybody."""
+    text: str
+
+
+class Messages(msgspec.Struct, frozen=True):
+    """A page of messages, the newest first."""
+
+    unread: int
+    """How many of all are not marked as read."""
+    messages: tuple[Message, ...]
+    next: int | None
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line of a match's chat."""
+
+    at: int
+    """When, ms since 1970."""
+    userid: str | None
+    text: str
+
+
+class Chat(msgspec.Struct, frozen=True):
+    """What was said in a match, the oldest first."""
+
+    board: int
+    lines: tuple[Line, ...]
+
+
+@get("/api/messages", sync_to_thread=True, security=READ, tags=_TAGS, summary="Read messages")
+def list_messages(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> Messages:
+    """Give what was written to the caller; to look at it does not mark it as read."""
+    account = caller.need(Scope.READ)
+    kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    shown = kept[cursor : cursor + limit]
+    names = _names(hand, shown)
+    return Messages(
+        hand.parts.letters.unread(account),
+        tuple(
+            Message(letter.at, name, str(letter.kind), letter.text)
+            for letter, name in zip(shown, names, strict=True)
+        ),
+        cursor + limit if len(kept) > cursor + limit else None,
+    )
+
+
+@post(
+    "/api/messages",
+    status_code=204,
+    sync_to_thread=True,
+    security=PLAY,
+    tags=_TAGS,
+    summary="Write to players",
+)
+def send_message(data: NewMessage, hand: Hand, caller: Caller, key: Key = None) -> None:
+    """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
+    account = caller.need(Scope.PLAY)
+    to = [hand.parts.accounts.id_of(name) for name in data.to]
+    hand.parts.letters.send(account, to, data.text, _id(account, key))
+
+
+@post(
+    "/api/messages/read",
+    status_code=204,
+    sync_to_thread=True,
+    security=READ,
+    tags=_TAGS,
+    summary="Mark messages as read",
+)
+def mark_messages(data: ReadUntil, hand: Hand, caller: Caller) -> None:
+    """Mark all messages up to a time as read; marks never go back."""
+    account = caller.need(Scope.READ)
+    kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    hand.parts.letters.mark_read(account, [one for one in kept if one.at <= data.until])
+
+
+@get(
+    "/api/matches/{board:int}/chat",
+    sync_to_thread=True,
+    security=READ,
+    tags=_TAGS,
+    summary="Read the chat of a match",
+)
+def show_chat(
+    board: BoardNumber,
+    hand: Hand,
+    caller: Caller,
+    limit: Annotated[
+        int, Parameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
+    ] = 50,
+) -> Chat:
+    """Give what the players of a match said; nobody else is told."""
+    seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
+    said = hand.parts.letters.chat_of(board, limit)
+    return Chat(
+        board,
+        tuple(
+            Line(letter.at, name, letter.text)
+            for letter, name in zip(said, _names(hand, said), strict=True)
+        ),
+    )
+
+
+@post(
+    "/api/matches/{board:int}/chat",
+    status_code=204,
+    sync_to_thread=True,
+    security=PLAY,
+    tags=_TAGS,
+    summary="Say something in a match",
+)
+def say(board: BoardNumber, data: NewLine, hand: Hand, caller: Caller, key: Key = None) -> None:
+    """Say something to the other players; repeated with its key it is said once."""
+    account = caller.need(Scope.PLAY)
+    seat_of(account, state_of(hand.parts, board))
+    hand.parts.letters.chat(board, account, data.text, _id(account, key))
+
+
+def _id(account: bytes, key: str | None) -> bytes:
+    return command_id(DOOR, account, key or uuid4().hex)
+
+
+def _names(hand: Hand, letters: Sequence[Letter]) -> list[str | None]:
+    return hand.parts.accounts.name_of([letter.sender for letter in letters])

@@ -1,0 +1,105 @@
+"""Replies laid ready: moves that the server plays the moment their turn comes."""
+
+from typing import Annotated, Final
+
+import msgspec
+from litestar import delete, get, put
+
+from domain.errors import Code, Refusal
+from domain.match.decide import seat_of
+from domain.match.replies import MOST, Laid
+from infra.tokens import Scope
+from services.api.bodies import Asked
+from services.api.callers import PLAY, READ, Caller
+from services.api.commands import BoardNumber
+from services.api.hand import Hand
+from services.language.boards import state_of
+from services.language.replies import laid_by, lay
+
+_TAGS: Final = ["replies"]
+
+_MOST_MOVES: Final = 2 * MOST
+"""Moves in one request: each is judged."""
+
+_Line = Annotated[
+    tuple[Annotated[str, msgspec.Meta(max_length=520)], ...],
+    msgspec.Meta(min_length=1, max_length=MOST),
+]
+
+
+class NewReplies(Asked, frozen=True):
+    """What is to be laid ready, in place of all that is."""
+
+    lines: Annotated[
+        tuple[_Line, ...],
+        msgspec.Meta(min_length=1, max_length=MOST, examples=[[["m13-j7", "a13-d7"]]]),
+    ]
+    """Each a line of moves from the present position on, the others' and yours in turn, or moves
+    that each name a later ply, such as `a13-d7#5`: played there whatever came before."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A move that is laid ready."""
+
+    ply: int
+    """How many moves have been played when it is to be played."""
+    after: tuple[str, ...] | None
+    """The moves that must have come before it; null for any."""
+    move: str
+
+
+class LaidReady(msgspec.Struct, frozen=True):
+    """What the caller has laid ready in a match."""
+
+    board: int
+    replies: tuple[Reply, ...]
+    notes: tuple[str, ...]
+    """What became of replies that could not be played."""
+
+
+@get(
+    "/api/matches/{board:int}/replies",
+    sync_to_thread=True,
+    security=READ,
+    tags=_TAGS,
+    summary="What you have laid ready",
+)
+def show_replies(board: BoardNumber, hand: Hand, caller: Caller) -> LaidReady:
+    """Give what the caller has laid ready; nobody else is ever told."""
+    seat = seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
+    return _shown(board, laid_by(hand.desk, board, seat))
+
+
+@put(
+    "/api/matches/{board:int}/replies",
+    sync_to_thread=True,
+    security=PLAY,
+    tags=_TAGS,
+    summary="Lay replies ready",
+)
+def lay_replies(board: BoardNumber, data: NewReplies, hand: Hand, caller: Caller) -> LaidReady:
+    """Lay replies ready in place of those there are."""
+    seat = seat_of(caller.need(Scope.PLAY), state_of(hand.parts, board))
+    if sum(map(len, data.lines)) > _MOST_MOVES:
+        raise Refusal(Code.TOO_LONG, f"{_MOST_MOVES} moves in all lines are the most")
+    return _shown(board, lay(hand.desk, board, seat, data.lines))
+
+
+@delete(
+    "/api/matches/{board:int}/replies",
+    sync_to_thread=True,
+    security=PLAY,
+    tags=_TAGS,
+    summary="Drop what is laid ready",
+)
+def drop_replies(board: BoardNumber, hand: Hand, caller: Caller) -> None:
+    """Drop all that the caller has laid ready in a match."""
+    seat = seat_of(caller.need(Scope.PLAY), state_of(hand.parts, board))
+    lay(hand.desk, board, seat, ())
+
+
+def _shown(board: int, laid: Laid) -> LaidReady:
+    replies = sorted(laid.replies, key=lambda reply: (reply.ply, reply.path or ()))
+    return LaidReady(
+        board, tuple(Reply(one.ply, one.path, one.move) for one in replies), laid.notes
+    )

@@ -1,0 +1,225 @@
+"""The HTTP API in this process, on a real server: with a drain and a side worker beside it."""
+
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import uvicorn
+
+from fakes.desk import CHEAP
+from infra.accounts import Accounts
+from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.lanes import Lanes
+from infra.seeds import Seeds
+from infra.settings import Settings
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+from infra.tokens import Scope
+from services.api.app import make_app
+from services.compose import Composition
+from workers.drain import Drain
+from workers.side import Side
+
+PASSWORD = "builder2"
+
+MANY = 1_000_000
+"""A rate that no test comes near."""
+
+
+class Api:
+    """A web process's API, and all that works behind it; `with` starts and stops them.
+
+    `url` is where it answers; `parts` is what it works with.
+    """
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self._folder = folder
+        self._given = {"command_rate": MANY, "address_rate": MANY, **settings}
+        self._stack = ExitStack()
+        self._stopping = Event()
+        self._awake = Event()
+        self._numbers = iter(range(1, MANY))
+
+    def __enter__(self) -> Self:
+        # a decision's limits are for a process of its own: here they would count this whole one's
+        for number in (signal.SIGVTALRM, signal.SIGPROF):
+            before = signal.signal(number, signal.SIG_IGN)
+            self._stack.callback(signal.signal, number, before)
+        self.server = self._stack.enter_context(EmbeddedServer(self._folder / "data"))
+        self.settings = Settings(
+            data=self._folder / "data", redis_url=self.server.url, **self._given
+        )
+        client = self._stack.enter_context(self.server.client(blocking_timeout=5))
+        RedisStore(client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
+        accounts = Accounts(client, CHEAP)
+        self.parts = self._stack.enter_context(Composition(self.settings, accounts=accounts))
+        self._awake.set()
+        self._work()
+        self.url = self._listen()
+        self.http = self._stack.enter_context(self.client())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._awake.set()
+        self._stopping.set()
+        self._stack.close()
+
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """Nothing is decided inside."""
+        self._awake.clear()
+        with self.parts.data.lock("rig:drain", timeout=30):  # the turn in hand has ended
+            pass
+        try:
+            yield
+        finally:
+            self._awake.set()
+
+    def client(self, **options: Any) -> httpx.Client:
+        """A client of the API that keeps its connections; the caller closes it."""
+        return httpx.Client(base_url=self.url, timeout=30, trust_env=False, **options)
+
+    def player(self, scopes: Sequence[str] = tuple(Scope), *, name: str = "") -> "Player":
+        """A player who has just signed up, with a token."""
+        name = name or f"p{next(self._numbers)}"
+        account = self.parts.accounts.signup(name, PASSWORD)
+        return Player(self, name, account, self.parts.tokens.issue(account, "rig", scopes).text)
+
+    def players(self, count: int = 2) -> list["Player"]:
+        """Players who have just signed up."""
+        return [self.player() for _ in range(count)]
+
+    def match(self, *players: "Player", game: str = "pow2", **more: Any) -> int:
+        """Have the first of the players start a match; gives its board."""
+        names = [player.name for player in players]
+        made = players[0].post("/api/matches", {"game": game, "players": names, **more})
+        assert made.status_code == 201, made.text
+        return int(made.json()["board"])
+
+    def caught_up(self) -> None:
+        """Wait until the lists know everything there is."""
+        with self.server.client(blocking_timeout=5) as client:
+            side = Side(RedisStore(client, Mode.FSYNC), client)
+            deadline = time.monotonic() + 30
+            while side.round() or side.hurries:
+                assert time.monotonic() < deadline, "the side worker does not come to an end"
+
+    def _work(self) -> None:
+        for work in (self._drain, self._side):
+            thread = Thread(target=work, name=work.__name__)
+            thread.start()
+            self._stack.callback(thread.join)
+            self._stack.callback(self._stopping.set)
+
+    def _drain(self) -> None:
+        """Work the lane, turn after turn."""
+        with self.server.client(blocking_timeout=5) as client:
+            store = RedisStore(client, Mode.FSYNC)
+            lanes = Lanes(client, [].append)
+            seeds = Seeds(store, self._folder / "seeds")
+            while not self._stopping.is_set():
+                self._awake.wait()
+                with client.lock("rig:drain", timeout=30):
+                    drain = Drain(store, lanes, client, 0, self._pausing, seeds=seeds)
+                    drain.run()
+
+    def _pausing(self) -> bool:
+        return self._stopping.is_set() or not self._awake.is_set()
+
+    def _side(self) -> None:
+        with self.server.client(blocking_timeout=5) as client:
+            Side(RedisStore(client, Mode.FSYNC), client).run(self._stopping.is_set)
+
+    def _listen(self) -> str:
+        listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        config = uvicorn.Config(
+            make_app(self.parts),
+            http="httptools",
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")
+        thread.start()
+        self._stack.callback(thread.join)
+        self._stack.callback(setattr, server, "should_exit", True)
+        until(lambda: server.started or not thread.is_alive())
+        assert server.started, "the API did not start"
+        return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+class Player:
+    """A player of the API, with a token."""
+
+    def __init__(self, api: Api, name: str, account: bytes, token: str) -> None:
+        self.api = api
+        self.name = name
+        self.account = account
+        self.token = token
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What says who asks."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """Ask for what is at a path."""
+        return self._request("GET", path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        """Post to a path."""
+        return self._request("POST", path, json=body, **options)
+
+    def put(self, path: str, body: Any, **options: Any) -> httpx.Response:
+        """Put to a path."""
+        return self._request("PUT", path, json=body, **options)
+
+    def delete(self, path: str, **options: Any) -> httpx.Response:
+        """Delete what is at a path."""
+        return self._request("DELETE", path, **options)
+
+    def give(self, board: int, body: Any, **options: Any) -> httpx.Response:
+        """Give a command in a match."""
+        return self.post(f"/api/matches/{board}/commands", body, **options)
+
+    def move(self, board: int, text: str, **options: Any) -> httpx.Response:
+        """Play a move."""
+        return self.give(board, {"do": "move", "move": text}, **options)
+
+    def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        headers = {**self.headers, **options.pop("headers", {})}
+        return self.api.http.request(method, path, headers=headers, **options)
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    """Wait for a condition."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.005)
+
+
+def code_of(response: httpx.Response) -> str:
+    """Give the code of a refusal, which has to be a sound problem document."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    body = response.json()
+    assert sorted(body) == ["code", "detail", "status", "title", "type"]
+    assert body["status"] == response.status_code
+    assert body["type"] == f"/api/errors/{body['code']}"
+    return str(body["code"])
