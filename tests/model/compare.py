@@ -135,6 +135,6 @@ def _body(data: bytes) -> list[object]:
 
 def trimmed(body: list[object]) -> list[object]:
     """Take empty fields off the end: those that events were given later are empty here."""
-    while body and body[-1] is None:
+    while body and (body[-1] is None or body[-1] is False):
         body = body[:-1]
     return body
