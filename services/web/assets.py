@@ -1,0 +1,73 @@
+"""What pages refer to: style sheet, scripts, icon. Read once, and served for good under a version."""
+
+import gzip
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+from litestar import Request, Response, get
+
+from domain.drawing import STYLE
+from domain.errors import Code, Refusal
+
+AnyRequest = Request[Any, Any, Any]
+
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+_FOREVER: Final = "public, max-age=31536000, immutable"
+_BRIEFLY: Final = "no-cache"
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """A file that pages refer to."""
+
+    data: bytes
+    packed: bytes
+    """The same, by gzip."""
+    kind: str
+    """Its media type."""
+
+
+def _read() -> dict[str, Asset]:
+    found = {}
+    for path in files("services.web").joinpath("static").iterdir():
+        data = path.read_bytes()
+        if path.name == "style.css":
+            data = STYLE.encode() + data  # ours comes after, and sets the board's colours
+        kind = _TYPES[path.name.rpartition(".")[2]]
+        # the time would make every process another version
+        found[path.name] = Asset(data, gzip.compress(data, mtime=0), kind)
+    return found
+
+
+ASSETS: Final[Mapping[str, Asset]] = _read()
+
+VERSION: Final = sha256(b"\0".join(ASSETS[name].data for name in sorted(ASSETS))).hexdigest()[:12]
+"""Changes with any of them: scripts that name each other stay together."""
+
+
+def url_of(name: str) -> str:
+    """Give where a page finds an asset; `KeyError` for one there is not."""
+    _ = ASSETS[name]
+    return f"/static/{VERSION}/{name}"
+
+
+@get("/static/{version:str}/{name:str}", sync_to_thread=False)
+def show_asset(request: AnyRequest, version: str, name: str) -> Response[bytes]:
+    """Give an asset; an outdated version gets the present one, which is not kept."""
+    asset = ASSETS.get(name)
+    if asset is None:
+        raise Refusal(Code.NOT_FOUND, "there is no such file")
+    headers = {
+        "Cache-Control": _FOREVER if version == VERSION else _BRIEFLY,
+        "Vary": "Accept-Encoding",
+    }
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(asset.data, headers=headers, media_type=asset.kind)
+    headers["Content-Encoding"] = "gzip"
+    return Response(asset.packed, headers=headers, media_type=asset.kind)

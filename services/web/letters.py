@@ -1,0 +1,26 @@
+"""What players say at a board, from its page."""
+
+from uuid import uuid4
+
+from litestar import post
+from litestar.response import Redirect
+
+from domain.match.decide import seat_of
+from domain.match.events import command_id
+from services.api.hand import Hand
+from services.language.boards import state_of
+from services.web.acts import DOOR
+from services.web.pages import go
+from services.web.visitors import Form, Visitor
+
+
+@post("/m/{board:int}/chat", sync_to_thread=True)
+def say(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Write to the players of a match; only they can."""
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    seat_of(account, state_of(hand.parts, board))
+    hand.parts.ready()
+    key = f"{form.get('key')[:64] or uuid4().hex} chat"
+    hand.parts.letters.chat(board, account, form.get("text"), command_id(DOOR, account, key))
+    return go(f"/m/{board}")

@@ -1,0 +1,95 @@
+"""The page of a match: its board, whose turn it is, and what its players can do."""
+
+from typing import Annotated, Any
+
+from litestar import Request, Response, get
+from litestar.params import Parameter
+
+from domain.match.state import position_of
+from services.api.hand import Hand
+from services.language.laying import lines_of
+from services.web.boards import legal, tried
+from services.web.pages import page
+from services.web.tables import Table, laid_by, read_ply, said_at
+from services.web.visitors import Visitor
+
+AnyRequest = Request[Any, Any, Any]
+
+MoveText = Annotated[str, Parameter(max_length=512)]
+
+
+@get("/m/{board:int}", sync_to_thread=True)
+def show_match(board: int, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Show a match as it stands."""
+    return match_page(Table.of(hand, board, visitor), hand, visitor)
+
+
+def match_page(table: Table, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Give the page of a match."""
+    state = table.state
+    score = None if state.unplaced else table.score(position_of(state))
+    return page(
+        "match.html",
+        visitor,
+        table=table,
+        match=table.view,
+        shown=table.shown(),
+        lines=said_at(hand, table),
+        laid=lines_of(laid_by(hand, table)),
+        score=score,
+        offers=_offers(table),
+    )
+
+
+def _offers(table: Table) -> list[str]:
+    """Give what the visitor can propose now."""
+    state = table.state
+    if not table.in_play or table.puzzle or state.offer is not None or state.unplaced:
+        return []
+    clock = state.clock
+    kinds = ["draw"]
+    if table.moves and table.moved:
+        kinds.append("undo")
+    kinds.append("abort")
+    if clock is not None and not clock.paused:
+        kinds.append("pause")
+    return [*kinds, *table.rules.offers]
+
+
+@get("/m/{board:int}/moves", sync_to_thread=True)
+def list_moves(board: int, hand: Hand, visitor: Visitor) -> dict[str, Any]:
+    """Give the legal moves as the match stands."""
+    table = Table.of(hand, board, visitor)
+    read_ply(table, table.state.ply)
+    return {"ply": table.state.ply, **legal(table.rules, position_of(table.state))}
+
+
+@get("/m/{board:int}/check", sync_to_thread=True)
+def check_move(
+    request: AnyRequest, board: int, hand: Hand, visitor: Visitor, move: MoveText = ""
+) -> Response[Any]:
+    """Say what a move would lead to, or why it can't be played; nothing is played."""
+    table = Table.of(hand, board, visitor)
+    read_ply(table, table.state.ply)
+    found = tried(table.rules, position_of(table.state), move.strip(), table.names)
+    if "application/json" in request.headers.get("accept", ""):
+        return as_json(found)
+    return page(
+        "check.html", visitor, found=found, table=table, back=f"/m/{board}", shown=table.shown()
+    )
+
+
+def as_json(found: Any) -> Response[Any]:
+    """Give what was tried, for the page's script."""
+    changes = [
+        {"place": one.place, "was": one.was, "now": one.now, "kind": one.kind}
+        for one in found.changes
+    ]
+    body = {
+        "legal": found.legal,
+        "move": found.move,
+        "said": found.said,
+        "svg": found.svg,
+        "changes": changes,
+    }
+    return Response(body, media_type="application/json")

@@ -1,0 +1,79 @@
+"""Pages that say no. Where htmx asked, the sentence alone, for the place where messages stand."""
+
+from typing import Any, Final
+
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from services.post import Pending
+from services.problems import PROBLEMS, server_failure
+from services.web.pages import HEADERS, go, page
+from services.web.visitors import LoginNeededError, Visitor
+
+AnyRequest = Request[Any, Any, Any]
+
+
+def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Response[Any]:
+    """Give a page, or a part of one, with a sentence."""
+    partial = request.headers.get("hx-request") == "true"
+    visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
+    template = "_message.html" if partial else "problem.html"
+    back = _path_of(request.headers.get("referer", ""), request)
+    shown = page(template, visitor, status=status, sentence=sentence, code=code, back=back)
+    shown.headers.update(HEADERS)
+    if partial:
+        shown.headers.update({"HX-Retarget": "#message", "HX-Reswap": "innerHTML"})
+        shown.headers["HX-Reselect"] = "unset"
+    return shown
+
+
+def _path_of(referer: str, request: AnyRequest) -> str:
+    """Give the page that sent the form, if it is one of ours."""
+    beginning = f"{request.url.scheme}://{request.url.netloc}"
+    return referer.removeprefix(beginning) if referer.startswith(f"{beginning}/") else "/"
+
+
+def refused(request: AnyRequest, reason: Refusal) -> Response[Any]:
+    """Say why something was refused."""
+    return no(request, PROBLEMS[reason.code].status, reason.sentence, reason.code)
+
+
+def pending(request: AnyRequest, _: Pending) -> Response[Any]:
+    """Say that the outcome is not known yet."""
+    told = "it was taken and is not decided yet; load the page again in a moment"
+    return no(request, PROBLEMS[Code.PENDING].status, told, Code.PENDING)
+
+
+def failed(request: AnyRequest, error: RedisError) -> Response[Any]:
+    """Say that the server of the matches failed."""
+    return no(request, PROBLEMS[Code.UNAVAILABLE].status, server_failure(error), Code.UNAVAILABLE)
+
+
+def late(request: AnyRequest, error: LookupError) -> Response[Any]:
+    """Say that lists are being made anew."""
+    return no(request, PROBLEMS[Code.UNAVAILABLE].status, str(error), Code.UNAVAILABLE)
+
+
+def unfit(request: AnyRequest, error: HTTPException) -> Response[Any]:
+    """Say what is wrong with a request as such."""
+    return no(request, error.status_code, error.detail or "the request can't be answered")
+
+
+def login_needed(request: AnyRequest, _: LoginNeededError) -> Response[Any]:
+    """Ask to log in, and come back."""
+    if request.headers.get("hx-request") == "true":
+        return Response("", status_code=401, headers={"HX-Redirect": "/login"})
+    wanted = request.url.path if request.method == "GET" else "/"
+    return go("/login" if wanted == "/" else f"/login?next={wanted}")
+
+
+HANDLERS: Final[dict[Any, Any]] = {
+    Refusal: refused,
+    Pending: pending,
+    RedisError: failed,
+    LookupError: late,
+    HTTPException: unfit,
+    LoginNeededError: login_needed,
+}

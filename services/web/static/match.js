@@ -1,0 +1,353 @@
+// Choosing a move on the board: a piece, where it goes, what is placed; then a look at what comes
+// of it, and only then is it played. With the pointer, with the keyboard, or from the list below.
+
+import { choices, instead, read } from "./notation.js";
+
+let builder = null;
+
+/** Begin anew with the board that the page shows now, if a move can be chosen on it. */
+function begin() {
+  const area = document.querySelector("#board-area[data-moves]");
+  const panel = document.querySelector("#builder");
+  if (!area || !panel || !area.dataset.moves) {
+    builder = null;
+    return;
+  }
+  const same = builder && builder.ply === area.dataset.ply && builder.source === area.dataset.moves;
+  const before = same ? builder : null;
+  builder = new Builder(area, panel);
+  builder.open(before);
+}
+
+class Builder {
+  constructor(area, panel) {
+    this.area = area;
+    this.panel = panel;
+    this.ply = area.dataset.ply;
+    this.source = area.dataset.moves;
+    this.game = panel.dataset.game;
+    this.plain = area.innerHTML;
+    this.input = panel.querySelector("#move");
+    this.moves = [];
+    this.chosen = [];
+    this.asked = 0;
+    this.panel.querySelector("#check").hidden = true;
+    this.area.addEventListener("click", (event) => this.clicked(event));
+    this.area.addEventListener("keydown", (event) => this.pressed(event));
+    this.input.addEventListener("input", () => this.typed());
+    this.panel.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.chosen.length) this.back();
+    });
+  }
+
+  async open(before) {
+    if (before) {
+      this.moves = before.moves;
+      this.chosen = before.chosen;
+    } else {
+      const url = this.source;
+      const answer = await fetch(url, { headers: { Accept: "application/json" } });
+      if (!answer.ok) return this.say("The moves can’t be loaded; write one instead.");
+      const found = await answer.json();
+      this.moves = found.moves.map(read);
+      if (found.more) this.say("There are more moves than can be shown; others can be written.");
+    }
+    await this.show();
+  }
+
+  // --- what is chosen
+
+  clicked(event) {
+    const place = this.placeOf(event.target);
+    if (place) this.choose(place);
+  }
+
+  /** The name of the place, or of the plug in somebody's hand, that an element belongs to. */
+  placeOf(element) {
+    const found = element.closest?.(".plug[data-plug], [data-place]");
+    return found ? (found.dataset.place ?? found.dataset.plug) : null;
+  }
+
+  async choose(place) {
+    const { next } = choices(this.moves, this.chosen);
+    if (next.includes(place)) {
+      this.chosen = [...this.chosen, place];
+      // what is not a choice any more is chosen too
+      for (let one = choices(this.moves, this.chosen); ; one = choices(this.moves, this.chosen)) {
+        if (one.whole || one.fitting.length !== 1 || one.next.length === 0) break;
+        this.chosen = [...this.chosen, one.next[0]];
+      }
+      return this.show();
+    }
+    const at = this.chosen.indexOf(place);
+    if (at >= 0) {
+      this.chosen = this.chosen.slice(0, at);
+      return this.show();
+    }
+    const first = choices(this.moves, []).next;
+    if (this.chosen.length && first.includes(place)) {
+      this.chosen = []; // another piece is meant
+      return this.choose(place);
+    }
+    return this.why(place);
+  }
+
+  back() {
+    this.chosen = this.chosen.slice(0, -1);
+    this.show();
+  }
+
+  /** Ask why a place can't be chosen. What turns out to be another way to write a move is one. */
+  async why(place) {
+    const tried = await this.ask(instead(this.moves, this.chosen, place));
+    if (!tried) return;
+    if (tried.legal) {
+      this.chosen = read(tried.move).places;
+      await this.show();
+    } else {
+      this.say(sentence(tried.said), true);
+    }
+  }
+
+  /** A move that is written is looked at like one that was chosen. */
+  typed() {
+    const text = this.input.value.trim();
+    const move = this.moves.find((one) => one.text === text);
+    if (!move) return;
+    if (move.word) return this.word(move);
+    this.chosen = move.places;
+    this.show(true);
+  }
+
+  word(move) {
+    this.chosen = [];
+    this.input.value = move.text;
+    this.look(move.text);
+  }
+
+  async ask(text) {
+    const number = ++this.asked;
+    const url = new URL(this.area.dataset.check, location);
+    url.searchParams.set("move", text);
+    const answer = await fetch(url, { headers: { Accept: "application/json" } });
+    if (number !== this.asked || !answer.ok) return null; // another question came after
+    return answer.json();
+  }
+
+  // --- what is shown
+
+  async show(typed = false) {
+    const { fitting, next, whole } = choices(this.moves, this.chosen);
+    this.mark(next);
+    this.list(next);
+    if (!typed) this.input.value = whole ? whole.text : this.partial(fitting);
+    if (whole) return this.look(whole.text);
+    this.asked++;
+    this.changes([]);
+    this.say(this.told(next));
+    if (this.chosen.length > 1 && fitting.length) await this.foretell(fitting[0].text, next);
+  }
+
+  partial(fitting) {
+    if (!this.chosen.length || !fitting.length) return "";
+    const sample = fitting[0].text;
+    let at = 0;
+    let end = 0;
+    for (const found of sample.matchAll(/[a-m](?:1[0-3]|[1-9])|\d+/g)) {
+      if (at++ < Math.min(this.chosen.length, fitting[0].free)) end = found.index + found[0].length;
+    }
+    const extra = this.chosen.slice(fitting[0].free);
+    return sample.slice(0, end) + (extra.length ? `:${extra.join(",")}` : "");
+  }
+
+  told(next) {
+    if (!this.moves.length) return "No move can be chosen here.";
+    if (!this.chosen.length) {
+      if (!next.length) return "Choose below.";
+      return this.game === "powerdrain" ? "Choose a plug." : "Choose a place to begin with.";
+    }
+    const left = next.length === 1 ? "one place" : `${next.length} places`;
+    return `Chosen: ${this.chosen.join(", ")}. Then ${left} can follow.`;
+  }
+
+  /** Redraw the present position, and mark what is chosen and what can be. */
+  mark(next) {
+    const held = this.focused();
+    this.area.innerHTML = this.plain;
+    this.dress(next, held);
+  }
+
+  dress(next, held) {
+    this.area.classList.add("choosing");
+    for (const place of this.chosen) this.halo(this.find(place), "chosen");
+    let first = null;
+    for (const place of next) {
+      const element = this.find(place, this.chosen.length === 0);
+      if (!element) continue;
+      this.halo(element, "choice");
+      element.setAttribute("role", "button");
+      element.setAttribute("tabindex", "-1");
+      first ??= element;
+      if (place === held) first = element;
+    }
+    first?.setAttribute("tabindex", "0");
+    if (held) first?.focus();
+  }
+
+  /** Mark a place. Its own area is drawn where that is a shape of the board; else a circle is. */
+  halo(element, kind) {
+    if (!element) return;
+    element.classList.add(kind);
+    if (["halves", "powerdrain"].includes(this.game) || element.querySelector(".halo")) return;
+    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+    circle.classList.add("halo");
+    const wide = this.game === "torere" ? 2 : 1;
+    circle.setAttribute("r", wide * (element.querySelector(".piece") ? 18 : 9));
+    element.querySelector(".hit").after(circle);
+  }
+
+  focused() {
+    const place = this.area.contains(document.activeElement) && this.placeOf(document.activeElement);
+    return place || (this.area.contains(document.activeElement) ? "?" : null);
+  }
+
+  find(place, start = false) {
+    const name = CSS.escape(place);
+    if (this.game === "powerdrain" && (start || place === this.chosen[0])) {
+      const plug = this.area.querySelector(`.plug[data-plug="${name}"]`);
+      if (plug) return plug;
+    }
+    return this.area.querySelector(`[data-place="${name}"]`);
+  }
+
+  /** The same choices as buttons, for the keyboard and for who does not see the board. */
+  list(next) {
+    const box = this.panel.querySelector("#choices");
+    const words = this.chosen.length ? [] : this.moves.filter((move) => move.word);
+    const buttons = words.map((move) => button(move.text, "button", () => this.word(move)));
+    if (this.chosen.length) {
+      buttons.push(button("Back", "button quiet-button small", () => this.back()));
+      buttons.push(button("Start over", "button quiet-button small", () => {
+        this.chosen = [];
+        this.show();
+      }));
+    }
+    const list = document.createElement("details");
+    list.open = this.panel.querySelector("details.all")?.open ?? false;
+    list.className = "all";
+    const title = document.createElement("summary");
+    title.textContent = `Choose from a list (${next.length})`;
+    const inside = document.createElement("div");
+    inside.className = "row";
+    inside.append(...next.map((place) => button(place, "button quiet-button small", () => this.choose(place))));
+    list.append(title, inside);
+    box.replaceChildren(...buttons, ...(next.length ? [list] : []));
+  }
+
+  /** Show what a whole move leads to, before it is played. */
+  async look(text) {
+    const tried = await this.ask(text);
+    if (!tried) return;
+    if (!tried.legal) return this.say(sentence(tried.said), true);
+    const { next } = choices(this.moves, this.chosen);
+    const held = this.focused();
+    this.area.innerHTML = tried.svg;
+    this.dress(this.chosen.length ? next : [], held);
+    this.changes(this.effects(tried));
+    const more = next.length && this.chosen.length ? ", or go on" : "";
+    this.say(`Play ${tried.move}${more}? ${sentence(tried.said)}`);
+    if (held === null && document.activeElement !== this.input) this.panel.querySelector("#confirm").focus({ preventScroll: true });
+  }
+
+  /** Tell what will happen whatever is chosen next, such as which pieces age. */
+  async foretell(text, next) {
+    const tried = await this.ask(text);
+    if (!tried?.legal) return;
+    this.changes(this.effects(tried).filter((change) => !next.includes(change.place)));
+  }
+
+  /** What a move does beside what was chosen: which pieces age, which tiles fall away. */
+  effects(tried) {
+    return tried.changes.filter(
+      (change) => change.kind !== "comes" && !this.chosen.includes(change.place),
+    );
+  }
+
+  changes(found) {
+    for (const change of found) this.halo(this.find(change.place), change.kind);
+    const box = this.panel.querySelector("#changes");
+    box.hidden = found.length === 0;
+    box.replaceChildren(...found.map((change) => {
+      const line = document.createElement("p");
+      line.className = change.kind;
+      line.textContent = change.now
+        ? `${change.place}: ${change.was} becomes ${change.now}`
+        : `${change.place}: ${change.was} leaves`;
+      return line;
+    }));
+  }
+
+  say(text, warns = false) {
+    const says = this.panel.querySelector("#says");
+    says.textContent = text;
+    says.classList.toggle("warns", warns);
+  }
+
+  // --- the keyboard
+
+  pressed(event) {
+    const place = this.placeOf(event.target);
+    if (event.key === "Escape" && this.chosen.length) {
+      event.preventDefault();
+      this.back();
+    } else if ((event.key === "Enter" || event.key === " ") && place) {
+      event.preventDefault();
+      this.choose(place);
+    } else if (event.key.startsWith("Arrow")) {
+      event.preventDefault();
+      this.walk(event.target, event.key);
+    }
+  }
+
+  /** Go to the choice that lies nearest in a direction. */
+  walk(from, key) {
+    const [right, down] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+    const here = middle(from);
+    let best = null;
+    let least = Infinity;
+    for (const element of this.area.querySelectorAll(".choice")) {
+      const there = middle(element);
+      const [x, y] = [there[0] - here[0], there[1] - here[1]];
+      const along = x * right + y * down;
+      const far = along + 2 * Math.abs(x * down - y * right);
+      if (element !== from && along > 1 && far < least) [best, least] = [element, far];
+    }
+    if (!best) return;
+    for (const element of this.area.querySelectorAll(".choice")) element.setAttribute("tabindex", "-1");
+    best.setAttribute("tabindex", "0");
+    best.focus();
+  }
+}
+
+function middle(element) {
+  const box = element.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+function button(text, kind, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = kind;
+  made.textContent = text;
+  made.addEventListener("click", act);
+  return made;
+}
+
+function sentence(text) {
+  return text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "";
+}
+
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id === "board-area" || event.target.querySelector?.("#board-area")) begin();
+});
+begin();

@@ -1,0 +1,60 @@
+// Moves as sequences of places. The server's list of legal moves is the only truth: nothing here
+// knows a rule of any game, only how moves are written.
+
+const NAME = /[a-m](?:1[0-3]|[1-9])|\d+|[a-z]+/g;
+
+/** Read a canonical move: the places it names in turn, and from which one on their order is free. */
+export function read(text) {
+  const places = text.match(NAME) ?? [];
+  const tail = text.indexOf(":");
+  const listed = tail >= 0 && text.includes(",", tail);
+  const free = listed ? (text.slice(0, tail).match(NAME) ?? []).length : places.length;
+  const word = places.length === 1 && /^[a-z]{2,}$/.test(places[0]);
+  return { text, places, free, word };
+}
+
+/** Whether a move begins with these places. */
+function begins(move, chosen) {
+  if (move.word || chosen.length > move.places.length) return false;
+  for (let at = 0; at < Math.min(chosen.length, move.free); at++) {
+    if (move.places[at] !== chosen[at]) return false;
+  }
+  const rest = move.places.slice(move.free);
+  return chosen.slice(move.free).every((place) => rest.includes(place));
+}
+
+/** What can be chosen after these places: further places, and the move if they are all of one. */
+export function choices(moves, chosen) {
+  const fitting = moves.filter((move) => begins(move, chosen));
+  const next = new Set();
+  let whole = null;
+  for (const move of fitting) {
+    if (move.places.length === chosen.length) whole = move;
+    else if (chosen.length < move.free) next.add(move.places[chosen.length]);
+    else for (const place of move.places.slice(move.free)) {
+      if (!chosen.slice(move.free).includes(place)) next.add(place);
+    }
+  }
+  return { fitting, next: [...next], whole };
+}
+
+/** Write what would be chosen with another place, so that the server can say what is wrong with it. */
+export function instead(moves, chosen, place) {
+  const sample = choices(moves, chosen).fitting
+    .filter((move) => move.places.length > chosen.length)
+    .reduce((best, move) => (best && best.text.length <= move.text.length ? best : move), null);
+  if (!sample) return place;
+  let changed = sample.places.slice(0, sample.free);
+  const rest = sample.places.slice(sample.free);
+  if (chosen.length < sample.free) {
+    changed[chosen.length] = place;
+    changed = changed.concat(rest);
+  } else {
+    const taken = chosen.slice(sample.free);
+    const others = rest.filter((other) => !taken.includes(other));
+    others[0] = place;
+    changed = changed.concat(taken, others);
+  }
+  let at = 0;
+  return sample.text.replace(NAME, () => changed[at++]);
+}

@@ -1,0 +1,51 @@
+// Every page: news of the match it shows, forms that empty themselves, messages that go away.
+
+/** Reload what shows a match whenever something happens in it; `seq` is the last event shown. */
+function follow(board, seq, state) {
+  if (state === "over") return;
+  const source = new EventSource(`/api/matches/${board}/events?from=${seq + 1}`);
+  let asked = 0;
+  const tell = (event) => {
+    // several events of one command come together: one look is enough
+    clearTimeout(asked);
+    asked = setTimeout(() => htmx.trigger("#news", "news"), 60);
+    if (event.type === "ended") source.close();
+  };
+  const kinds = [
+    "challenged", "gathered", "match-started", "moved", "offered", "answered", "undone",
+    "resigned", "nagged", "flagged", "paused", "resumed", "absent", "returned", "declined", "ended",
+  ];
+  for (const kind of kinds) source.addEventListener(kind, tell);
+  addEventListener("pagehide", () => source.close());
+}
+
+function start() {
+  const turn = document.querySelector("#turn[data-seq]");
+  const match = document.querySelector("[data-board]");
+  if (turn && match) follow(Number(match.dataset.board), Number(turn.dataset.seq), turn.dataset.state);
+  const shown = document.querySelector("[data-follow]");
+  if (shown) follow(Number(shown.dataset.follow), Number(shown.dataset.seq), "active");
+}
+
+// a page that comes back from the browser's memory may be old
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
+
+document.addEventListener("htmx:beforeRequest", () => {
+  document.querySelector("#message").replaceChildren();
+});
+
+document.addEventListener("htmx:afterRequest", (event) => {
+  const form = event.target;
+  if (event.detail.successful && form.matches?.("form[data-empties]")) form.reset();
+});
+
+document.addEventListener("htmx:sendError", () => {
+  const told = document.createElement("p");
+  told.className = "message";
+  told.textContent = "The server can’t be reached. Nothing was sent; try again.";
+  document.querySelector("#message").replaceChildren(told);
+});
+
+start();

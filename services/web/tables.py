@@ -1,0 +1,142 @@
+"""A match as its page shows it to somebody."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+from uuid import uuid4
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.record import Snapshot, unpack_snapshot
+from domain.match.replies import Laid, unpack
+from domain.match.state import MatchState
+from domain.rules import AnyRules, Seat, pinned
+from domain.rules.api import Score
+from infra.letters import Letter
+from services.api.hand import Hand
+from services.api.views import Match, match_view
+from services.language.boards import state_of
+from services.web.boards import Shown, drawn, names_of
+from services.web.visitors import Visitor
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Something said at a board."""
+
+    at: int
+    name: str
+    text: str
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A match, and where the visitor sits at it."""
+
+    board: int
+    state: MatchState
+    view: Match
+    names: tuple[str, ...]
+    now: int
+    """By the server's clock, ms."""
+    seat: Seat | None
+    """None for who only looks on."""
+    key: str
+    """Of the commands that this page may send; see `acts`."""
+
+    @classmethod
+    def of(cls, hand: Hand, board: int, visitor: Visitor) -> Self:
+        """Look a match up; refused as `state_of` does."""
+        snapshot = snapshot_of(hand, board)
+        state = snapshot.state
+        users = hand.parts.accounts.name_of(state.seats)
+        now = hand.parts.store.now()
+        account = visitor.account
+        seat = state.seats.index(account) if account in state.seats else None
+        view = match_view(board, snapshot, users, now, legal=False)
+        return cls(board, state, view, names_of(users), now, seat, uuid4().hex)
+
+    @property
+    def rules(self) -> AnyRules:
+        """The rules it is played by."""
+        return pinned(self.state.rules)
+
+    @property
+    def mine(self) -> bool:
+        """Whether it is the visitor's turn."""
+        return self.seat is not None and self.seat == self.state.next
+
+    @property
+    def puzzle(self) -> bool:
+        """Whether it is played alone."""
+        return len(self.state.seats) == 1
+
+    @property
+    def in_play(self) -> bool:
+        """Whether the visitor can still act in it."""
+        return self.seat in self.state.seats_in and not self.state.over
+
+    @property
+    def moved(self) -> bool:
+        """Whether the visitor has made a move, and so can't decline any more."""
+        return self.seat is not None and bool(self.state.acted >> self.seat & 1)
+
+    @property
+    def moves(self) -> Sequence[str]:
+        """All moves played."""
+        return self.state.moves_of(self.state.ply)
+
+    @property
+    def turn(self) -> str:
+        """Who is to move; empty where nobody is."""
+        return "" if self.state.next is None else self.names[self.state.next]
+
+    def shown(self) -> Shown | None:
+        """Give the board; None before a match has one."""
+        if self.state.unplaced:
+            return None
+        here = f"/m/{self.board}"
+        return Shown(
+            svg=drawn(self.state, self.state.ply, self.names),
+            moves=f"{here}/moves" if self.mine else "",
+            check=f"{here}/check",
+            ply=self.state.ply,
+            turn=self.turn,
+        )
+
+    def score(self, position: Any) -> Score | None:
+        """Give what a puzzle has come to."""
+        return self.rules.score(position)
+
+
+def snapshot_of(hand: Hand, board: int) -> Snapshot:
+    """Give a match as it is stored; refused where it can't be shown."""
+    state_of(hand.parts, board)
+    return unpack_snapshot(hand.parts.store.snapshots([board])[0])
+
+
+def said_at(hand: Hand, table: Table) -> list[Line]:
+    """Give what was said at the board, for its players alone."""
+    if table.seat is None or table.puzzle:
+        return []
+    letters: list[Letter] = hand.parts.letters.chat_of(table.board)
+    names = names_of(hand.parts.accounts.name_of([letter.sender for letter in letters]))
+    return [Line(letter.at, name, letter.text) for letter, name in zip(letters, names, strict=True)]
+
+
+def laid_by(hand: Hand, table: Table) -> Laid:
+    """Give what the visitor has laid ready; nobody else's."""
+    if table.seat is None:
+        return Laid()
+    ((_, data),) = hand.parts.store.matches([table.board])
+    return unpack(data).get(table.seat, Laid())
+
+
+def read_ply(table: Table, ply: int) -> int:
+    """Check that the match has come to a ply; `unknown-ply` or `not-started`."""
+    if table.state.unplaced:
+        raise Refusal(Code.NOT_STARTED, "the match waits for consent, and has no board yet")
+    if not 0 <= ply <= table.state.ply:
+        raise Refusal(
+            Code.UNKNOWN_PLY,
+            f"match {table.board} stands at #{table.state.ply}; there is no #{ply} yet",
+        )
+    return ply

@@ -1,0 +1,159 @@
+"""Who asks for a page: a session's cookie, and the token that shows that a form is ours.
+
+The session cookie is called `__Host-session` where the request came by TLS: browsers take such a
+cookie only from a page that came so, for this host alone, and from no other page's script. Without
+TLS they refuse the name, so over plain HTTP, which is meant for this machine only, it is `session`.
+
+Each form holds a token that is made from the cookie by HMAC. Another site can neither read the
+cookie nor make the token, so what comes with both comes from a page of ours. Who has not logged in
+has a cookie of chance instead, which stands for nobody.
+"""
+
+import hmac
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from litestar import Request
+from litestar.datastructures import Cookie
+from litestar.exceptions import PermissionDeniedException
+
+from domain.match.events import AccountId
+from infra.accounts import Profile
+from infra.sessions import LASTS_SECONDS, Session, Sessions
+from services.api.hand import Hand
+
+AnyRequest = Request[Any, Any, Any]
+
+SESSION: Final = "session"
+GUEST: Final = "guest"
+_TLS_ONLY: Final = "__Host-"
+
+FIELD: Final = "csrf"
+HEADER: Final = "x-csrf-token"
+
+_SAME: Final = ("", "same-origin", "none")
+"""What Sec-Fetch-Site says of a form of ours, or of a browser that does not say."""
+
+
+class LoginNeededError(Exception):
+    """The page is for who has logged in."""
+
+
+class Visitor(msgspec.Struct, frozen=True):
+    """Who asks for a page."""
+
+    proof: str
+    """What forms must show; see `csrf_of`."""
+    secure: bool
+    """Whether the request came by TLS."""
+    path: str
+    """The page, with its query."""
+    partial: bool
+    """Whether htmx asks, and will show a part of the page."""
+    guest: str = ""
+    """The cookie of who has not logged in and has none yet."""
+    session: Session | None = None
+    profile: Profile | None = None
+
+    @property
+    def name(self) -> str:
+        """The userid; empty for who has not logged in."""
+        return self.profile.name if self.profile else ""
+
+    @property
+    def account(self) -> AccountId | None:
+        """Who it is; None for who has not logged in."""
+        return self.session.account if self.session else None
+
+    def need(self) -> AccountId:
+        """Give the account; `LoginNeededError` without one."""
+        if self.session is None:
+            raise LoginNeededError
+        return self.session.account
+
+
+class Form(msgspec.Struct, frozen=True):
+    """The fields of a form that was shown to be ours."""
+
+    fields: Mapping[str, tuple[str, ...]]
+
+    def get(self, name: str) -> str:
+        """Give a field without blanks around it; empty when it is missing."""
+        return self.raw(name).strip()
+
+    def raw(self, name: str) -> str:
+        """Give a field as it was typed, as a password is taken."""
+        return self.fields.get(name, ("",))[0]
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Give a field's values that are not empty."""
+        return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
+
+
+def visitor(request: AnyRequest, hand: Hand) -> Visitor:
+    """Give who asks."""
+    secure = request.url.scheme == "https"
+    text = request.cookies.get(_named(SESSION, secure=secure), "")
+    session = Sessions(hand.parts.data).check(text) if text else None
+    profile = hand.parts.accounts.record_of(session.account) if session else None
+    said = Visitor(
+        proof="",
+        secure=secure,
+        path=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        partial=request.headers.get("hx-request") == "true",
+    )
+    if session is not None and profile is not None:
+        return msgspec.structs.replace(said, proof=csrf_of(text), session=session, profile=profile)
+    known = request.cookies.get(_named(GUEST, secure=secure), "")
+    guest = known or secrets.token_urlsafe(32)
+    return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
+
+
+def csrf_of(cookie: str) -> str:
+    """Give what a form must show that comes with this cookie."""
+    return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
+
+
+async def form(request: AnyRequest, visitor: Visitor) -> Form:
+    """Give the fields of a form of ours; anything else is refused."""
+    if request.headers.get("sec-fetch-site", "") not in _SAME:
+        raise PermissionDeniedException("the form was sent from another site")
+    data = await request.form()
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in data.multi_items():
+        if isinstance(value, str):
+            fields[name] = (*fields.get(name, ()), value)
+    shown = request.headers.get(HEADER) or fields.get(FIELD, ("",))[0]
+    if not hmac.compare_digest(shown.encode(), visitor.proof.encode()):
+        raise PermissionDeniedException(
+            "the page was open too long, or its cookie is gone; load it again and repeat"
+        )
+    return Form(fields)
+
+
+def _named(name: str, *, secure: bool) -> str:
+    return f"{_TLS_ONLY}{name}" if secure else name
+
+
+def session_cookie(visitor: Visitor, text: str) -> Cookie:
+    """Give the cookie of a session; an empty text takes it away."""
+    return _cookie(visitor, SESSION, text, LASTS_SECONDS if text else 0)
+
+
+def guest_cookie(visitor: Visitor) -> Cookie:
+    """Give the cookie of who has not logged in, until the browser is closed."""
+    return _cookie(visitor, GUEST, visitor.guest, None)
+
+
+def _cookie(visitor: Visitor, name: str, value: str, seconds: int | None) -> Cookie:
+    return Cookie(
+        key=_named(name, secure=visitor.secure),
+        value=value,
+        path="/",
+        max_age=seconds,
+        secure=visitor.secure,
+        httponly=True,
+        samesite="lax",
+    )
