@@ -7,11 +7,13 @@ from itertools import islice
 
 from domain.clocks.terms import Terms
 from domain.fairness import entropy_text
+from domain.match import commands
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Start
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import pinned
 from fakes.bench import Bench
+from infra.store.port import Submission
 
 GAMES = (
     ("torere/1", 2),
@@ -42,21 +44,23 @@ class Corpus:
 
     def step(self) -> None:
         """Give one command in each of the matches that go on, and have all decided together."""
-        for board, state in self._going_on():
-            self._send(board, *self._action(state))
+        new = [self._new(board, *self._action(state)) for board, state in self._going_on()]
         for _ in range(min(20, self._most - len(self._boards))):
             self._last += 1
             self._boards.append(self._last)
-            self._send(self._last, *self._challenge())
+            new.append(self._new(self._last, *self._challenge()))
+        self._bench.store.submit(new)
         self._bench.drain()
 
     def leaves(self) -> int:
         """Count the leaves of all logs."""
         return sum(self._bench.store.watermark().ends)
 
-    def _send(self, board: int, actor: bytes, command: Command) -> None:
+    def _new(self, board: int, actor: bytes, command: Command) -> Submission:
         self.commands[type(command).__name__.lower()] += 1
-        self._bench.send(actor, command, board)
+        order = self._bench.order(actor, command, board)
+        payload = commands.encode(order)
+        return Submission(board, order.id, commands.digest(payload), payload, actor, 0, "door:test")
 
     def _going_on(self) -> Iterator[tuple[int, MatchState]]:
         found = self._bench.store.snapshots(self._boards)

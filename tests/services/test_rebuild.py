@@ -11,7 +11,7 @@ from fakes.served import Served, all_play, matches, state_of, until
 from fakes.side import catch_up, contents, settle
 from redis import Redis
 
-from domain.match.commands import Decline, Offer, Resign
+from domain.match.commands import Decline, Move, Offer, Resign
 from infra import keys
 from infra.embedded import EmbeddedServer
 from infra.projections.lists import Lists
@@ -32,6 +32,9 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
     """Some matches, of which some have ended."""
     made = Bench(redis_client, tmp_path / "seeds")
     made.start(*range(1, 13))
+    for board in (6, 9):  # without a move of each it would not be rated
+        made.send(ALICE, Move(text="m13-j7"), board)
+        made.send(BOB, Move(text="a13-c11"), board)
     for board in range(1, 13):
         order = [Resign(), Decline(), Offer(kind="draw")][board % 3]
         made.send((ALICE, BOB)[board % 2], order, board)
@@ -59,7 +62,7 @@ def test_what_is_rebuilt_is_what_the_side_worker_makes(
     said = capsys.readouterr()
     assert said.err == ""
     for name in PROJECTIONS:
-        assert re.search(rf"^{name}: rebuilt from 32 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
+        assert re.search(rf"^{name}: rebuilt from 36 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
 
 
 def test_only_what_is_named_is_rebuilt(bench: Bench, settings: Settings) -> None:
@@ -98,8 +101,8 @@ def test_a_damaged_list_is_found_and_mended(
     bench.client.zadd(live(bench.client).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
     assert run(["lists", "history"], check=True, settings=settings) == 1
     said = capsys.readouterr().out
-    assert f"lists: differs from what 32 leaves make, first at active:{ALICE.hex()}" in said
-    assert "history: equal to what 32 leaves make" in said
+    assert f"lists: differs from what 36 leaves make, first at active:{ALICE.hex()}" in said
+    assert "history: equal to what 36 leaves make" in said
     assert run(["lists"], check=False, settings=settings) == 0
     assert run([], check=True, settings=settings) == 0
 
@@ -143,7 +146,7 @@ def test_a_check_compares_with_the_live_one_where_it_stands(
     catch_up(bench.store, bench.client)
     bench.start(20, 21)
     assert run([], check=True, settings=settings) == 0
-    assert "ratings: equal to what 32 leaves make" in capsys.readouterr().out
+    assert "ratings: equal to what 36 leaves make" in capsys.readouterr().out
 
 
 def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench: Bench, settings: Settings) -> None:

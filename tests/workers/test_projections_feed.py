@@ -34,7 +34,10 @@ def logs() -> Logs:
     for board in range(1, 31):
         at = chance.randrange(1_000)
         seats = chance.sample((ALICE, BOB, CAROL), 2)
-        made.add(board, at, seats[0], started(*seats) if board % 5 else three(), moved(1, 0, 1))
+        count = 2 if board % 5 else 3
+        made.add(board, at, seats[0], started(*seats) if count == 2 else three())
+        for seat in range(count):
+            made.add(board, at, seats[0], moved(seat + 1, seat, (seat + 1) % count))
         made.add_leaf(board % 4, REFUSAL)
         if board % 3:
             made.add(board, at + 10, seats[1], offered(1), resigned(1), ended(0))

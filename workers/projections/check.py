@@ -4,9 +4,11 @@ A second generation is built up to the very checkpoint of the live one, and ever
 they are compared the live one is held as it is; the side worker waits, and matches go on.
 """
 
+import time
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
 import redis
 
 from infra.projections.compare import Comparison
@@ -16,18 +18,22 @@ from workers.projections.feed import Feed
 from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild, StuckError
 
+KEEP_SECONDS: Final = 5.0
+"""Between two signs of life, which hold for `infra.projections.shelf.BUILDING_MS`."""
+
 Progress = Callable[[int, int], None]
 """Told now and then how many leaves are read, and how many keys compared."""
 
 
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """What a check has found."""
 
-    def __init__(self, difference: str, leaves: int, keys: int) -> None:
-        self.difference: Final = difference
-        """The first key that differs; empty when all are equal."""
-        self.leaves: Final = leaves
-        self.keys: Final = keys
+    difference: str
+    """The first key that differs; empty when all are equal."""
+    leaves: int
+    """How many the live generation had read."""
+    keys: int
+    """How many were compared."""
 
 
 class Check:
@@ -46,6 +52,8 @@ class Check:
         self._live = self._find_live()
         self._rebuild = Rebuild(store, client, projection)
         self._progress = progress
+        self._due = 0.0
+        """When the next sign of life is to be given, by the monotonic clock."""
 
     def _find_live(self) -> Generation:
         """Give the live generation; `LookupError` when there is none to compare with."""
@@ -88,6 +96,13 @@ class Check:
                 )
             self._progress(sum(track.checkpoint.counts), 0)
 
+    def _keep(self) -> None:
+        """Give signs of life, now and then: each is a write, and there are many keys."""
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + KEEP_SECONDS
+            self._rebuild.renew()
+            self._shelf.keep_hold(self._live, self._rebuild.token)
+
     def _compare(self) -> Result:
         """Compare, with the live one held."""
         goal = self._stand()
@@ -95,8 +110,7 @@ class Check:
         leaves = sum(goal.counts)
 
         def compared(keys: int) -> None:
-            self._rebuild.renew()
-            self._shelf.keep_hold(self._live, self._rebuild.token)
+            self._keep()
             self._progress(leaves, keys)
 
         comparison = Comparison(self._client, self._shelf, compared)
