@@ -11,7 +11,7 @@ from services.language.answer import Answer, refusal
 from services.language.desk import Call, Desk
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
-from services.language.parsing import Line, Unparsed, games, parse
+from services.language.parsing import Line, Unparsed, games, parse, written
 from services.language.reading import check_key, check_line, check_text, nearest
 from services.post import WAIT_SECONDS
 
@@ -70,6 +70,8 @@ class Language:
 def _read(text: str) -> Line:
     if not text:
         raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
+    if not _may_be_written(text):
+        check_line(text)  # before much is parsed in vain
     try:
         line = parse(text)
     except Unparsed:
@@ -78,6 +80,13 @@ def _read(text: str) -> Line:
     if not line.has("text") and not line.has("body"):
         check_line(text)
     return line
+
+
+def _may_be_written(text: str) -> bool:
+    """Tell whether the line begins as one does that may have a text of its sender's own."""
+    first, second, *_ = [*text.lower().split(None, 2), ""]
+    forms = [form for form in FORMS if form.rule in written()]
+    return any((second if form.of_game else first) == form.name for form in forms)
 
 
 def _misfit(words: Sequence[str]) -> Refusal:

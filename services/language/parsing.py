@@ -67,3 +67,14 @@ def rules() -> frozenset[str]:
     """Name the grammar's forms."""
     names = {str(rule.origin.name) for rule in _parser().rules}
     return frozenset(name for name in names if not name.startswith("_")) - {"start"}
+
+
+@cache
+def written() -> frozenset[str]:
+    """Name the forms that may have a text of the sender's own."""
+    texts = {"TEXT", "BODY"}
+    return frozenset(
+        str(rule.origin.name)
+        for rule in _parser().rules
+        if texts.intersection(symbol.name for symbol in rule.expansion)
+    )

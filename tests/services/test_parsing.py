@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from services.language.forms import FORMS
-from services.language.parsing import Line, Unparsed, games, parse, rules
+from services.language.parsing import Line, Unparsed, games, parse, rules, written
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 EXAMPLES = [
@@ -197,6 +197,10 @@ def test_a_message_names_its_readers_and_then_says_something(text):
 def test_several_commands_are_all_the_lines_after_the_first(lines):
     body = "\n".join(lines)
     assert parse(f"multiple\n{body}") == Line("multiple", (("body", body.strip()),))
+
+
+def test_the_forms_with_a_text_are_named():
+    assert written() == {"message", "broadcast", "chat", "multiple"}
 
 
 # whatever is typed
