@@ -46,13 +46,21 @@ _LETTERS: Final = re.compile(
 _SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
 
 _SHORT: Final = re.compile(
-    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+#\d+)?|accept(\s+-\S+)*"
+    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+-\S+)*"
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )
 """What may be said to a seat's address, but for moves."""
 
+_PLAYED: Final = re.compile(r"(?:move|submit)\s+(.+)", re.IGNORECASE)
+"""A move that is called one."""
+
 _NOT_NEEDED: Final = "neither userid nor password is needed here; write the move alone"
+
+_NO_MOVE: Final = (
+    "a line of several words here is neither a move nor a command; `help {}` says how moves are "
+    "written, and `say TEXT` writes to the others"
+)
 
 _GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL)
 
@@ -163,7 +171,13 @@ def _is_line(text: str) -> bool:
 
 
 def _is_said(text: str, rules: AnyRules) -> bool:
-    return _is_line(text) or bool(_SHORT.fullmatch(text)) or _is_move(text, rules)
+    return _is_line(text) or bool(_SHORT.fullmatch(text)) or _is_played(text, rules)
+
+
+def _is_played(text: str, rules: AnyRules) -> bool:
+    """Tell whether a text is a move, called one or not."""
+    called = _PLAYED.fullmatch(text)
+    return _is_move(called[1] if called else text, rules)
 
 
 def _is_move(text: str, rules: AnyRules) -> bool:
@@ -210,6 +224,9 @@ def _said(text: str, player: Player, password: str) -> Order:
         return _whole(text)
     if player.name in map(str.lower, words) and not _SAYING.match(text):
         return Order("", "", refused=_NOT_NEEDED)
+    if len(words) > 1 and not _SHORT.fullmatch(text) and not _is_played(text, player.rules):
+        # said in our words, that repeat nothing: there may be a password in it
+        return Order("", "", refused=_NO_MOVE.format(player.rules.key))
     return Order(_spelled(words, text, player, password), _cut(text.partition("\n")[0]))
 
 

@@ -147,7 +147,6 @@ def test_a_long_line_is_repeated_in_part():
         ("SAY hello", "pow2 chat 13 alice word hello"),
         ("show", "pow2 showas alice word 13"),
         ("show #4", "pow2 showas alice word 13#4"),
-        ("show next", "pow2 showas alice word next"),
         ("queue m13-j7 a13-d7", "pow2 queue 13 alice word m13-j7 a13-d7"),
         ("submit m13-j7", "pow2 submit 13 alice word m13-j7"),
         ("confirm", "pow2 confirm 13 alice word "),
@@ -157,7 +156,9 @@ def test_a_long_line_is_repeated_in_part():
         ("help pow2", "help pow2"),
         ("pow2 show 13", "pow2 show 13"),
         (MOVE, MOVE),
-        ("what is this", "pow2 move 13 alice word what is this"),
+        ("show next", "pow2 showas alice word next"),
+        ("x5", "pow2 move 13 alice word x5"),
+        ("M13 - J7", "pow2 move 13 alice word M13 - J7"),
     ],
 )
 def test_what_is_said_to_a_seat_is_written_out_in_full(line, spelled):
@@ -187,6 +188,12 @@ def test_a_password_is_not_taken_for_a_move():
     (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE, "word")
     assert (order.text, order.shown) == ("", "")
     assert "password" in order.refused
+
+
+def test_words_that_are_nothing_are_neither_carried_out_nor_repeated():
+    (order,) = at_seat(read(mail("Thanks for the game, wonderland")), ALICE, "word")
+    assert (order.text, order.shown) == ("", "")
+    assert "neither a move nor a command" in order.refused
 
 
 def test_the_word_of_a_seat_is_never_repeated():

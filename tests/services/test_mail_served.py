@@ -1,0 +1,189 @@
+"""The real process takes mail, by SMTP and by LMTP, from Python's own programs and from swaks."""
+
+import os
+import shutil
+import signal
+import smtplib
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from fakes.mails import mail
+from fakes.served import SCRIPT, Served, until
+from fakes.sink import free_port
+from fakes.wire import Wire
+from msgspec.structs import replace
+
+from domain.match.record import unpack_snapshot
+from infra.accounts import Accounts, Address
+from infra.durability import Mode
+from infra.mail.addresses import FILE_NAME, Addresses, read_secret
+from infra.mail.outbox import Outbox
+from infra.store.server import RedisStore
+
+DOMAIN = "play.example.org"
+SERVER = f"matchpost@{DOMAIN}"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def port():
+    return free_port()
+
+
+@pytest.fixture
+def served(tmp_path, port):
+    env = {
+        "MATCHPOST_SMTP": f"127.0.0.1:{port}",
+        "MATCHPOST_LMTP": str(tmp_path / "lmtp"),
+        "MATCHPOST_MAIL_DOMAIN": DOMAIN,
+    }
+    with Served(tmp_path / "data", env) as running:
+        assert running.run("do", "signup alice wonderland").returncode == 0
+        assert running.run("do", "signup bob builder2").returncode == 0
+        assert running.run("do", "pow2 challenge alice bob").returncode == 0
+        yield running
+
+
+def seat(served, number, name, board=1):
+    """The address of a seat."""
+    addresses = Addresses(read_secret(served.data / FILE_NAME), DOMAIN)
+    with served.client() as client:
+        return addresses.of(board, number, Accounts(client).id_of(name))
+
+
+def moves(served, board=1):
+    with served.client() as client:
+        (data,) = RedisStore(client, Mode.FSYNC).snapshots([board])
+    return unpack_snapshot(data).state.moves.split()
+
+
+def letters(served):
+    with served.client() as client:
+        return [letter for _, letter in Outbox(client)._all()]
+
+
+def own(served, name):
+    """Prove an address for a player, as a code would."""
+    with served.client() as client:
+        accounts = Accounts(client)
+        proven = (Address(f"{name}@example.org", verified=True),)
+        accounts.change_of(accounts.id_of(name), lambda record: replace(record, addresses=proven))
+
+
+def send(place, to, text, subject="", id_="<one@example.org>", sender="alice@example.org"):
+    """Send a mail; gives what is answered in the end."""
+    with Wire(place) as wire:
+        wire.begin("LHLO here" if isinstance(place, Path) else "EHLO here")
+        return wire.send(sender, to, mail(text, subject, id_=id_))
+
+
+def test_a_mail_delivered_five_times_by_two_doors_is_one_move_and_one_answer(served, port):
+    own(served, "alice")
+    to = seat(served, 0, "alice")
+    for place in [("127.0.0.1", port), served.data.parent / "lmtp"] * 2 + [("127.0.0.1", port)]:
+        assert send(place, to, "m13-j7\n\n> your turn").startswith("250 2.0.0 ")
+    assert moves(served) == ["m13-j7"]
+    (letter,) = letters(served)
+    assert (letter.to, letter.subject) == ("alice@example.org", "match 1: The Power of Two")
+    assert letter.body.startswith("> m13-j7\nmatch 1, #1: Light (alice) played m13-j7; ")
+
+
+def test_the_clients_of_the_library_are_served(served, port):
+    with smtplib.SMTP("127.0.0.1", port, timeout=20) as client:
+        sent = mail("", "pow2 move 1 alice wonderland m13-j7")
+        assert client.sendmail("alice@example.org", [SERVER], sent) == {}
+        with pytest.raises(smtplib.SMTPRecipientsRefused, match="no such address"):
+            client.sendmail("alice@example.org", [f"m1-s0-{'a' * 26}@{DOMAIN}"], sent)
+        # sent as it is: the library would have put right what is wrong with it
+        client.mail("alice@example.org")
+        client.rcpt(SERVER)
+        client.docmd("DATA")
+        client.sock.sendall(b"Subject: a\nb\r\n\r\n.\r\n")
+        assert client.getreply()[0] == 550
+    assert moves(served) == ["m13-j7"]
+    (letter,) = letters(served)
+    assert letter.to == "alice@example.org"
+
+
+@pytest.mark.skipif(shutil.which("swaks") is None, reason="swaks is not installed")
+def test_swaks_is_served(served, port):
+    to = seat(served, 0, "alice")
+    lmtp = served.data.parent / "lmtp"
+    for words in (["--server", f"127.0.0.1:{port}"], ["--protocol", "LMTP", "--socket", str(lmtp)]):
+        done = subprocess.run(
+            ["swaks", *words, "--to", to, "--from", "alice@example.org", "--body", "m13-j7",
+             "--header", "Subject: my move", "--header", "Message-ID: <swaks@example.org>"],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert moves(served) == ["m13-j7"]
+
+
+def test_a_killed_process_is_started_again_and_no_mail_is_lost(served, port):
+    to = seat(served, 0, "alice")
+    assert send(("127.0.0.1", port), to, "show").startswith("250 ")
+    (process,) = served.children("mail --smtp-fd")
+    os.kill(process, signal.SIGKILL)
+    # the port goes on listening: who comes now waits and is served
+    assert send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>").startswith("250 ")
+    assert moves(served) == ["m13-j7"]
+
+
+def test_with_the_server_away_mail_is_to_come_again_and_then_is_taken(tmp_path, served):
+    port, env = free_port(), {**served.env}
+    env |= {"MATCHPOST_SMTP": f"127.0.0.1:{port}"}
+    env.pop("MATCHPOST_LMTP")
+    to = seat(served, 0, "alice")
+    log = (tmp_path / "mail.log").open("w")
+    alone = subprocess.Popen([SCRIPT, "mail"], env=env, stderr=log)
+    try:
+        until(lambda: answers(port))
+        assert send(("127.0.0.1", port), to, "show").startswith("250 ")
+        served.end()
+        assert send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>").startswith("451 ")
+        served.start()
+        assert send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>").startswith("250 ")
+        assert moves(served) == ["m13-j7"]
+    finally:
+        alone.terminate()
+        assert alone.wait(20) == 0
+        log.close()
+    told = (tmp_path / "mail.log").read_text()
+    assert "no mail is taken: " in told
+    assert "example.org" not in told
+
+
+def answers(port):
+    """Whether somebody listens."""
+    with socket.socket() as trying:
+        return trying.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_the_socket_is_gone_with_the_server(served):
+    assert (served.data.parent / "lmtp").is_socket()
+    assert served.end() == 0
+    assert not (served.data.parent / "lmtp").exists()
+
+
+def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
+    with Served(tmp_path / "data") as running:
+        assert running.children("mail") == []
+        done = running.run("mail")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "matchpost: set MATCHPOST_SMTP or MATCHPOST_LMTP to where mail is to be taken\n"
+    )
+    assert not (tmp_path / "data" / FILE_NAME).exists()
+
+
+def test_a_key_that_can_not_be_one_is_told(served):
+    (served.data / "bad-key").write_bytes(b"short")
+    done = subprocess.run(
+        [SCRIPT, "mail", "--smtp", f"127.0.0.1:{free_port()}", "--mail-key", str(served.data / "bad-key")],
+        env={**served.env, "MATCHPOST_LMTP": ""}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "has 5 bytes and should have 32" in done.stderr
