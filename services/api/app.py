@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from litestar import Litestar, Router
-from litestar.datastructures import State
+from litestar import Litestar, Request, Router
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -159,8 +158,8 @@ def _api() -> Router:
     )
 
 
-def _hand(state: State) -> Hand:
-    hand: Hand = state.hand
+def _hand(request: Request[Any, Any, Any]) -> Hand:
+    hand: Hand = request.app.state.hand
     return hand
 
 

@@ -38,17 +38,11 @@ class StrictRequest(Request[Any, Any, Any]):
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refusal(Code.BAD_REQUEST, f"in the body: {uncapital(str(error))}") from None
 
-    async def body(self) -> bytes:
-        """Give the body; `bad-request` where there has to be one and is none."""
-        read = await super().body()
-        if not read and "data" in self.route_handler.parsed_fn_signature.parameters:
-            raise Refusal(Code.BAD_REQUEST, "the body is empty; send a JSON object")
-        return read
-
 
 def check_kind(request: Request[Any, Any, Any], kind: str) -> None:
     """Refuse a body that says it is of another kind; one that says nothing is taken for right."""
-    said = request.content_type[0].strip().lower()
+    header = request.headers.get("content-type", "")
+    said = header.partition(";")[0].strip().lower()
     if said not in ("", kind):
         raise WrongKindError(f"the body is {said[:60]}; send it as {kind}")
 

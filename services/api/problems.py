@@ -146,6 +146,8 @@ def _fault(fault: Any) -> str:
     if not isinstance(fault, dict):
         return str(fault)
     place = fault.get("key") or fault.get("source") or "the request"
+    if place == "data":  # what is wrong with one that is there, `bodies` has told
+        return "the body is empty; send a JSON object"
     return f"{place}: {uncapital(str(fault.get('message', 'unfit')))}"
 
 
