@@ -128,6 +128,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     commands.add_parser("bench", help="measure, side by side with peers", add_help=False)
     _add_web(commands)
     _add_mail(commands)
+    _add_mailer(commands)
     _add_worker(commands)
     return parser, line_parser
 
@@ -290,6 +291,18 @@ def _add_mail(commands: Commands) -> None:
     )
     parser.add_argument("--smtp-fd", type=int, help="an open socket to take mail on by SMTP")
     parser.add_argument("--lmtp-fd", type=int, help="an open socket to take mail on by LMTP")
+    add_settings(parser)
+
+
+def _add_mailer(commands: Commands) -> None:
+    parser = _add(
+        commands,
+        "mailer",
+        lambda arguments: _call("services.cli.mailer", settings_of(arguments)),
+        help="send mail only, for a server on several machines",
+        description="Send mail to the server MATCHPOST_RELAY names, until told to stop. `serve` "
+        "starts one of these by itself, and tells it when there is something to do.",
+    )
     add_settings(parser)
 
 

@@ -2,7 +2,9 @@
 
 import logging
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from socket import socket
 
 from infra.clients import make_client
@@ -10,6 +12,7 @@ from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
 from infra.lanes import Lanes
+from infra.mail.bell import Bell
 from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Shape
@@ -18,7 +21,7 @@ from services.serve.greeting import greeting
 from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
-from services.serve.workers import mail_child, side_child, web_child, worker_child
+from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
 from workers.keeper import Keeper
 
 logger = logging.getLogger(__name__)
@@ -59,8 +62,23 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listening))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
-    supervisor = Supervisor(children, tick=keeper.tick, foundation=foundation)
+    ticks = [keeper.tick]
+    if settings.relay is not None:
+        children.append(mailer_child(settings, url))
+        ticks.append(_bell(Bell(store, data, queue)))
+    supervisor = Supervisor(children, tick=partial(_tick, ticks), foundation=foundation)
     supervisor.run(started=lambda: _started(settings, url, listening))
+
+
+def _bell(bell: Bell) -> Callable[[], None]:
+    """Give the tick that asks for the mailer; what happens from now on is mailed."""
+    bell.begin()
+    return bell.tick
+
+
+def _tick(ticks: Sequence[Callable[[], None]]) -> None:
+    for tick in ticks:
+        tick()
 
 
 def _started(settings: Settings, url: str, listening: socket | None) -> None:

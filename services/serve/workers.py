@@ -45,6 +45,12 @@ def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]
     return ProcessChild("mail", argv, env=environment, pass_fds=list(fds.values()))
 
 
+def mailer_child(settings: Settings, redis_url: str) -> ProcessChild:
+    """Give the process that sends mail."""
+    argv = [str(console_script()), "mailer"]
+    return ProcessChild("mailer", argv, env=_environment(settings, redis_url))
+
+
 def _child(role: str, name: str, settings: Settings, redis_url: str) -> ProcessChild:
     argv = [str(console_script()), role, "--name", name]
     return ProcessChild(name, argv, env=_environment(settings, redis_url))

@@ -86,4 +86,5 @@ def run(mailer: Mailer, bell: Bell, queue: redis.Redis) -> None:
             bell.heard()
 
     worker = ListedWorker(queue, QUEUE, {JOB: see_to_mail})
+    bell.heard()  # by one that was killed it may be asked for still, and never come
     worker.work(logging_level="WARNING")

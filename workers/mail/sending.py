@@ -26,7 +26,7 @@ _MINUTE: Final = 60_000
 PAUSES: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
 """Until a letter that was refused is tried again, in ms; the last one over and over."""
 
-RESTS: Final = (1 * _MINUTE, 2 * _MINUTE, 5 * _MINUTE)
+RESTS: Final = (_MINUTE // 6, 1 * _MINUTE, 5 * _MINUTE)
 """The same for a relay that can't be reached."""
 
 GIVEN_UP_MS: Final = 3 * 24 * 60 * _MINUTE

@@ -10,7 +10,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from domain.match.events import AccountId, CommandId, Envelope, decode
+from domain.match.events import AccountId, CommandId, Envelope, MatchStarted, decode
 from infra.accounts import Accounts
 from infra.mail.composer import Told
 from infra.mail.outbox import Outbox
@@ -71,7 +71,7 @@ class Telling:
 
     def _tell(self, board: int, command: CommandId, fact: Fact) -> None:
         """Tell everybody concerned of a command; a match that can't be told keeps no other up."""
-        if fact.event.at < self._outbox.now() - OLD_MS:
+        if fact.event.at < self._store.now() - OLD_MS:
             return
         try:
             for one in self._told(board, command, fact.cast):
@@ -111,15 +111,24 @@ class Telling:
 def told_of(
     cast: Cast, events: Sequence[Envelope], own: Sequence[Envelope]
 ) -> dict[AccountId, list[Kind]]:
-    """Give whom a command's `own` events are told to, as what: as the notices have it."""
+    """Give whom a command's `own` events are told to, as what: as the notices have it.
+
+    But a start is told to who asked for it, too: it is the first mail of the match, and so the one
+    that is answered with moves.
+    """
     found: dict[AccountId, list[Kind]] = {}
     table = _NOBODY
     for event in events[: own[-1].seq]:
         if event.seq >= own[0].seq:
-            for account, kind in told(Fact(event, cast), table):
+            for account, kind in [*told(Fact(event, cast), table), *_own_start(event, cast)]:
                 found.setdefault(account, []).append(kind)
         table = seated(table, event.body)
     return found
+
+
+def _own_start(event: Envelope, cast: Cast) -> Iterator[tuple[AccountId, Kind]]:
+    if isinstance(event.body, MatchStarted) and event.actor in cast.seats:
+        yield event.actor, Kind.STARTED
 
 
 def _commands(chunk: Chunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:

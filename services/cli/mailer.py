@@ -1,0 +1,59 @@
+"""`matchpost mailer`: the process that makes letters of what happens, and sends them."""
+
+import logging
+import os
+import sys
+
+from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
+from infra.mail.bell import Bell
+from infra.mail.relay import Relay
+from infra.mail.route import read_route
+from infra.settings import Settings
+from services.cli import failures
+from services.compose import Composition
+from services.mail.composing import Composing
+from services.problems import FINE, UNKNOWN
+from services.serve.logs import log_to_stderr
+from workers.mail import mailer
+
+logger = logging.getLogger(__name__)
+
+
+def run(settings: Settings) -> int:
+    """See to the mail until told to stop; gives the exit code.
+
+    What ends it otherwise, such as a server that went away, is a line in the log.
+    """
+    log_to_stderr("mailer")
+    if settings.relay is None:
+        return _failed("set MATCHPOST_RELAY to the mail server that takes outgoing mail")
+    try:
+        secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
+    except (LostKeyError, OSError) as error:
+        return _failed(str(error))
+    try:
+        _run(settings, settings.relay, Addresses(secret, settings.mail_domain))
+    except Exception as error:
+        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
+        said = failures.line(error)
+        logger.exception(said, exc_info=debug)
+        return UNKNOWN
+    return FINE
+
+
+def _failed(sentence: str) -> int:
+    print(f"matchpost: {sentence}", file=sys.stderr)
+    return UNKNOWN
+
+
+def _run(settings: Settings, relay: str, addresses: Addresses) -> None:
+    with Composition(settings, listening=mailer.IDLE_SECONDS) as parts:
+        made = mailer.Mailer(
+            parts.store,
+            parts.accounts,
+            parts.data,
+            addresses=addresses,
+            composer=Composing(parts, addresses),
+            relay=Relay(read_route(relay), addresses.domain),
+        )
+        mailer.run(made, Bell(parts.store, parts.data, parts.queue), parts.queue)

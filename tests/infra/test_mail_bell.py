@@ -1,0 +1,98 @@
+"""Given what waits, whether the mailer is asked for."""
+
+from pathlib import Path
+
+import pytest
+from fakes.given import ALICE, BOB
+from fakes.mailing import Mailing
+from fakes.sink import Sink
+from redis import Redis
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from domain.clocks.days import DAY
+from infra.mail import keys
+from infra.mail.bell import JOB, QUEUE, Bell
+from infra.mail.letter import Letter
+from infra.mail.outbox import Rest
+from infra.mail.progress import Item, Progress
+from infra.mail.written import MailedLetters
+
+ANSWER = Letter(id="a1@play.example.org", to="alice@example.org", subject="Re: m", body="yes\n")
+
+
+@pytest.fixture
+def mailing(redis_client: Redis, tmp_path: Path) -> Mailing:
+    return Mailing(redis_client, tmp_path, Sink())
+
+
+@pytest.fixture
+def bell(mailing: Mailing) -> Bell:
+    return Bell(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
+
+
+def jobs(mailing: Mailing) -> list[str]:
+    queue = Queue(QUEUE, connection=mailing.client, serializer=JSONSerializer)
+    return [job.func_name for job in queue.get_jobs()]
+
+
+def test_where_nothing_is_to_be_done_nobody_is_asked(mailing: Mailing, bell: Bell):
+    bell.tick()
+    assert not bell.has_work()
+    assert jobs(mailing) == []
+
+
+def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, bell: Bell):
+    mailing.outbox.put(ANSWER)
+    for _ in range(3):
+        bell.tick()
+    assert jobs(mailing) == [JOB]
+    bell.heard()
+    bell.tick()
+    assert jobs(mailing) == [JOB, JOB]
+
+
+def test_a_mailer_that_was_killed_is_asked_for_again_after_a_minute(mailing: Mailing, bell: Bell):
+    mailing.outbox.put(ANSWER)
+    bell.tick()
+    assert 0 < mailing.client.pttl(keys.WANTED) <= 60_000
+
+
+def test_what_happens_in_a_match_is_work(mailing: Mailing, bell: Bell):
+    mailing.challenge()
+    assert bell.has_work()
+
+
+def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, bell: Bell):
+    mailing.client.delete(keys.READ)
+    mailing.challenge()
+    assert not bell.has_work()
+    bell.begin()
+    assert not bell.has_work()
+    mailing.challenge(board=2)
+    bell.begin()
+    assert bell.has_work()
+
+
+def test_a_letter_is_work_when_it_is_due_and_the_relay_is_not_left_alone(mailing, bell):
+    now = mailing.bench.now
+    mailing.outbox.put(ANSWER)
+    mailing.outbox.lay_in(Rest(now + 1_000, 1, "down"))
+    assert not bell.has_work()
+    mailing.bench.now += 1_000
+    assert bell.has_work()
+
+
+def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, bell: Bell):
+    mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    assert bell.has_work()
+    mailing.client.delete(keys.NAMED)
+    MailedLetters(mailing.client, lambda: 4).send(ALICE, [BOB], "hello", bytes(16))
+    assert bell.has_work()
+
+
+def test_a_digest_is_work_when_it_is_due(mailing: Mailing, bell: Bell):
+    Progress(mailing.client).keep(BOB, [Item(1, 1, "started", 5)], mailing.bench.now)
+    assert not bell.has_work()
+    mailing.bench.now += DAY
+    assert bell.has_work()

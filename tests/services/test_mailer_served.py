@@ -1,0 +1,113 @@
+"""The real process sends mail, asked for by `serve`, and outlives its own death and the relay's."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes.served import SCRIPT, Served, until
+from fakes.sink import Sink
+from msgspec.structs import replace
+
+from infra.accounts import Accounts, Address
+
+DOMAIN = "play.example.org"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink(auth_require_tls=False) as one:
+        yield one
+
+
+@pytest.fixture
+def served(tmp_path: Path, sink: Sink) -> Iterator[Served]:
+    env = {
+        "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
+        "MATCHPOST_MAIL_DOMAIN": DOMAIN,
+    }
+    with Served(tmp_path / "data", env) as running:
+        yield running
+
+
+def sign_up(served: Served, name: str) -> None:
+    """Make an account whose address is proven."""
+    assert served.run("do", f"signup {name} password").returncode == 0
+    proven = (Address(f"{name}@example.org", verified=True),)
+    with served.client() as client:
+        accounts = Accounts(client)
+        accounts.change_of(accounts.id_of(name), lambda record: replace(record, addresses=proven))
+
+
+def challenge(served: Served) -> None:
+    done = served.run("do", "pow2 challenge alice bob")
+    assert done.returncode == 0, done.stderr
+
+
+def subjects(sink: Sink, name: str) -> list[str]:
+    return [mail["Subject"] for mail in sink.to(f"{name}@example.org")]
+
+
+def test_what_happens_is_mailed_within_seconds(served: Served, sink: Sink):
+    done = served.run("do", "signup dora password dora@example.org")
+    assert done.returncode == 0, done.stderr
+    until(lambda: subjects(sink, "dora"))
+    assert subjects(sink, "dora")[0].startswith("matchpost: your code is ")
+    for name in ("alice", "bob"):
+        sign_up(served, name)
+    challenge(served)
+    until(lambda: subjects(sink, "bob"))
+    assert subjects(sink, "bob") == ["match 1: The Power of Two"]
+
+
+def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Served, sink: Sink):
+    for name in ("alice", "bob"):
+        sign_up(served, name)
+    sink.stop()
+    challenge(served)
+    (process,) = served.children(" mailer")
+    os.kill(process, signal.SIGKILL)
+    challenge(served)
+    assert served.end() == 0
+    sink.start()
+    served.start()
+    until(lambda: len(subjects(sink, "bob")) >= 2, 90)
+    assert sorted(subjects(sink, "bob")) == [f"match {n}: The Power of Two" for n in (1, 2)]
+
+
+def test_no_password_of_the_relay_is_logged(served: Served, sink: Sink, tmp_path: Path):
+    sign_up(served, "alice")
+    sign_up(served, "bob")
+    sink.stop()
+    challenge(served)
+    log = tmp_path / "serve.log"
+    until(lambda: "mail can't be sent, and waits: " in log.read_text())
+    assert "s3cret" not in log.read_text()
+    assert "example.org" not in log.read_text()
+
+
+def test_without_a_relay_there_is_no_process_for_it(tmp_path: Path):
+    with Served(tmp_path / "data") as running:
+        assert running.children(" mailer") == []
+        done = running.run("mailer")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "matchpost: set MATCHPOST_RELAY to the mail server that takes outgoing mail\n"
+    )
+
+
+def test_a_key_that_can_not_be_one_is_told(tmp_path: Path):
+    (tmp_path / "mail-key").write_bytes(b"short")
+    done = subprocess.run(
+        [SCRIPT, "mailer", "--relay", "smtp://127.0.0.1:25", "--mail-key", tmp_path / "mail-key"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "mail-key has 5 bytes and should have 32" in done.stderr
