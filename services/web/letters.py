@@ -1,4 +1,4 @@
-"""What players say at a board, from its page."""
+"""What players write beside their moves: chat, and replies laid ready."""
 
 from uuid import uuid4
 
@@ -9,6 +9,7 @@ from domain.match.decide import seat_of
 from domain.match.events import command_id
 from services.api.hand import Hand
 from services.language.boards import state_of
+from services.language.replies import lay
 from services.web.acts import DOOR
 from services.web.pages import go
 from services.web.visitors import Form, Visitor
@@ -23,4 +24,16 @@ def say(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
     hand.parts.ready()
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
     hand.parts.letters.chat(board, account, form.get("text"), command_id(DOOR, account, key))
+    return go(f"/m/{board}")
+
+
+@post("/m/{board:int}/replies", sync_to_thread=True)
+def lay_ready(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Lay the visitor's moves of a line ready, beside those there are; without a line drop all."""
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    seat = seat_of(account, state_of(hand.parts, board))
+    hand.parts.ready()
+    line = form.get("line").split()
+    lay(hand.desk, board, seat, [line] if line else [], add=bool(line))
     return go(f"/m/{board}")

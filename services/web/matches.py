@@ -8,9 +8,10 @@ from litestar.params import Parameter
 from domain.match.state import position_of
 from services.api.hand import Hand
 from services.language.laying import lines_of
+from services.language.replies import laid_by
 from services.web.boards import legal, tried
 from services.web.pages import page
-from services.web.tables import Table, laid_by, read_ply, said_at
+from services.web.tables import Table, read_ply, said_at
 from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
@@ -35,7 +36,7 @@ def match_page(table: Table, hand: Hand, visitor: Visitor) -> Response[str]:
         match=table.view,
         shown=table.shown(),
         lines=said_at(hand, table),
-        laid=lines_of(laid_by(hand, table)),
+        laid=[] if table.seat is None else lines_of(laid_by(hand.desk, table.board, table.seat)),
         score=score,
         offers=_offers(table),
     )

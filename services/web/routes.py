@@ -8,11 +8,13 @@ from litestar.di import Provide
 from services.web.acts import act
 from services.web.assets import show_asset
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
+from services.web.exports import export_film, export_json, export_text
 from services.web.home import show_home
-from services.web.letters import say
+from services.web.letters import lay_ready, say
 from services.web.matches import check_move, list_moves, show_match
 from services.web.pages import secured
 from services.web.problems import HANDLERS
+from services.web.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.web.visitors import form, visitor
 
 PAGES: Final[tuple[Any, ...]] = (
@@ -28,6 +30,15 @@ PAGES: Final[tuple[Any, ...]] = (
     check_move,
     act,
     say,
+    lay_ready,
+    show_ply,
+    compare,
+    what_if,
+    list_moves_if,
+    check_if,
+    export_json,
+    export_text,
+    export_film,
 )
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
-from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, pinned
 from domain.rules.api import Score
@@ -120,14 +119,6 @@ def said_at(hand: Hand, table: Table) -> list[Line]:
     letters: list[Letter] = hand.parts.letters.chat_of(table.board)
     names = names_of(hand.parts.accounts.name_of([letter.sender for letter in letters]))
     return [Line(letter.at, name, letter.text) for letter, name in zip(letters, names, strict=True)]
-
-
-def laid_by(hand: Hand, table: Table) -> Laid:
-    """Give what the visitor has laid ready; nobody else's."""
-    if table.seat is None:
-        return Laid()
-    ((_, data),) = hand.parts.store.matches([table.board])
-    return unpack(data).get(table.seat, Laid())
 
 
 def read_ply(table: Table, ply: int) -> int:

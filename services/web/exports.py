@@ -1,0 +1,89 @@
+"""A match to take away: as JSON, as text, as pictures."""
+
+from typing import Any, Final
+
+import msgspec
+from litestar import Response, get
+
+from domain.drawing import draw_text
+from domain.match.state import MatchState, positions
+from services.api.hand import Hand
+from services.language.telling import Scene, heading
+from services.web.films import film
+from services.web.tables import Table, read_ply
+from services.web.visitors import Visitor
+
+_LONGEST_FILM: Final = 400
+"""Moves of a moving picture; of a longer match the first ones are shown."""
+
+
+def _attached(text: str | bytes, kind: str, name: str) -> Response[Any]:
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(text, media_type=kind, headers=headers)
+
+
+def _placed(hand: Hand, board: int, visitor: Visitor) -> Table:
+    """Give a match that has a board."""
+    table = Table.of(hand, board, visitor)
+    read_ply(table, 0)
+    return table
+
+
+@get("/m/{board:int}/match.json", sync_to_thread=True)
+def export_json(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
+    """Give a match as JSON that `matchpost referee` reads, with who played and how it ended."""
+    table = _placed(hand, board, visitor)
+    view, state = table.view, table.state
+    told = {
+        "board": board,
+        "game": view.game,
+        "rules": state.rules,
+        "players": len(state.seats),
+        "options": list(state.options),
+        "setup": view.setup,
+        "moves": list(view.moves),
+        "userids": [player.userid for player in view.players],
+        "result": None
+        if view.result is None
+        else {"winners": list(view.result.winners), "reason": view.result.reason},
+    }
+    data = msgspec.json.format(msgspec.json.encode(told), indent=2)
+    return _attached(data, "application/json", f"match-{board}.json")
+
+
+@get("/m/{board:int}/match.txt", sync_to_thread=True)
+def export_text(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
+    """Give a match as text: who played, every move with the board after it."""
+    table = _placed(hand, board, visitor)
+    scene = Scene.of(hand.parts, board, table.state)
+    text = "\n\n\n".join([heading(scene), *_pages(table)])
+    return _attached(f"{text}\n", "text/plain", f"match-{board}.txt")
+
+
+def _pages(table: Table) -> list[str]:
+    rules, state = table.rules, table.state
+    moves = ["the start", *(f"#{n}  {move}" for n, move in enumerate(table.moves, 1))]
+    drawings = [
+        draw_text(rules, position, rules.displays[0], table.names) for position in positions(state)
+    ]
+    return [f"{move}\n\n{drawing}" for move, drawing in zip(moves, drawings, strict=True)]
+
+
+@get("/m/{board:int}/film.svg", sync_to_thread=True)
+def export_film(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
+    """Give a match as a picture that moves."""
+    table = _placed(hand, board, visitor)
+    return _attached(
+        film(_shortened(table.state), table.names), "image/svg+xml", f"match-{board}.svg"
+    )
+
+
+def _shortened(state: MatchState) -> MatchState:
+    """Cut a match that is too long for a picture down to its beginning."""
+    if state.ply <= _LONGEST_FILM:
+        return state
+    moves = " ".join(state.moves_of(_LONGEST_FILM))
+    return msgspec.structs.replace(state, ply=_LONGEST_FILM, moves=moves, position=None)

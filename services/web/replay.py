@@ -1,0 +1,132 @@
+"""Matches played over again: any ply, two compared, and what would have been if."""
+
+from typing import Annotated, Any
+
+from litestar import Request, Response, get
+from litestar.params import Parameter
+
+from domain.match.state import position_at
+from services.api.hand import Hand
+from services.web.boards import drawn, legal, standing, tried
+from services.web.lines import LONGEST, Line
+from services.web.matches import MoveText, as_json
+from services.web.pages import go, page
+from services.web.tables import Table, read_ply
+from services.web.visitors import Visitor
+
+AnyRequest = Request[Any, Any, Any]
+
+LineText = Annotated[str, Parameter(max_length=LONGEST)]
+Ply = Annotated[int, Parameter(ge=0, le=1_000_000)]
+
+
+@get("/m/{board:int}/{ply:int}", sync_to_thread=True)
+def show_ply(board: int, ply: int, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Show a match as it stood after so many moves."""
+    table = Table.of(hand, board, visitor)
+    read_ply(table, ply)
+    position = position_at(table.state, ply)
+    mover = table.rules.to_move(position)
+    return page(
+        "replay.html",
+        visitor,
+        table=table,
+        match=table.view,
+        ply=ply,
+        svg=drawn(table.state, ply, table.names),
+        move=table.state.moves_of(ply)[-1] if ply else "",
+        turn="" if mover is None else table.names[mover],
+    )
+
+
+@get("/m/{board:int}/compare", sync_to_thread=True)
+def compare(
+    board: int,
+    hand: Hand,
+    visitor: Visitor,
+    one: Annotated[Ply, Parameter(query="a")] = 0,
+    other: Annotated[Ply | None, Parameter(query="b")] = None,
+) -> Response[str]:
+    """Show a match at two plies side by side, and what differs."""
+    table = Table.of(hand, board, visitor)
+    plies = [read_ply(table, one), read_ply(table, table.state.ply if other is None else other)]
+    boards = [drawn(table.state, ply, table.names) for ply in plies]
+    was, now = map(standing, boards)
+    places = [place for place in dict.fromkeys((*was, *now)) if was.get(place) != now.get(place)]
+    return page(
+        "compare.html",
+        visitor,
+        table=table,
+        match=table.view,
+        plies=plies,
+        boards=boards,
+        different=[(place, was.get(place, ""), now.get(place, "")) for place in places],
+    )
+
+
+# --- what if
+
+
+def _line(hand: Hand, board: int, ply: int, text: str, visitor: Visitor) -> tuple[Table, Line]:
+    table = Table.of(hand, board, visitor)
+    position = position_at(table.state, read_ply(table, ply))
+    where = f"/m/{board}/{ply}/if"
+    return table, Line.of(table.rules, position, table.names, text, where)
+
+
+@get("/m/{board:int}/{ply:int}/if", sync_to_thread=True)
+def what_if(
+    board: int,
+    ply: int,
+    hand: Hand,
+    visitor: Visitor,
+    line: LineText = "",
+    move: MoveText = "",
+) -> Response[str]:
+    """Show a line of moves from any ply of a match on; the match is not touched."""
+    table, found = _line(hand, board, ply, line, visitor)
+    if move.strip():
+        return go(found.then(move.strip()))
+    last = table.state.moves_of(ply)[-1] if ply else ""
+    before = position_at(table.state, ply - 1) if ply else None
+    return page(
+        "line.html",
+        visitor,
+        table=table,
+        line=found,
+        shown=found.shown(last, before),
+        ply=ply,
+        can_lay=_can_lay(table, ply, found),
+    )
+
+
+def _can_lay(table: Table, ply: int, line: Line) -> bool:
+    """Tell whether the line has a reply of the visitor's to what others may play."""
+    state = table.state
+    if ply != state.ply or not table.in_play or table.puzzle or len(line.moves) < 2:  # noqa: PLR2004
+        return False
+    movers = [line.rules.to_move(position) for position in line.positions[:-1]]
+    return movers[0] != table.seat and table.seat in movers
+
+
+@get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True)
+def list_moves_if(
+    board: int, ply: int, hand: Hand, visitor: Visitor, line: LineText = ""
+) -> dict[str, Any]:
+    """Give the legal moves after a line."""
+    _, found = _line(hand, board, ply, line, visitor)
+    return {"ply": len(found.moves), **legal(found.rules, found.position)}
+
+
+@get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True)
+def check_if(
+    board: int,
+    ply: int,
+    hand: Hand,
+    visitor: Visitor,
+    line: LineText = "",
+    move: MoveText = "",
+) -> Response[Any]:
+    """Say what a move after a line would lead to."""
+    _, found = _line(hand, board, ply, line, visitor)
+    return as_json(tried(found.rules, found.position, move.strip(), found.names))
