@@ -1,7 +1,7 @@
 """Messages between players that are also to be mailed.
 
 A note holds the text, and only until the mailer has made letters of it; what a player reads in
-`messages` is kept where it always is.
+`messages` is kept where it always is. Where no mail was ever sent, no notes are made.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,8 @@ class Note(msgspec.Struct, frozen=True, array_like=True):
     text: str
     command: CommandId
     """The same for every repetition."""
+    at: int
+    """When it was written, ms."""
 
     @property
     def kind(self) -> Kind:
@@ -35,15 +37,31 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _NOTES: Final = msgspec.msgpack.Decoder(Note)
 
 
+NOTES: Final = 10_000
+"""Notes that are kept, the newest, where no mailer works on them."""
+
+
 class Written:
     """The notes on a server, in the order in which they were written."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
-    def add(self, note: Note) -> None:
-        """Have a message mailed. Repeated, it is mailed once: its letters have the same ids."""
-        self._client.rpush(keys.WRITTEN, _ENCODER.encode(note))
+    def add(self, sender: AccountId, to: Sequence[AccountId], text: str, id_: CommandId) -> None:
+        """Have a message mailed, to everybody if `to` is empty; where mail is sent at all.
+
+        Repeated, it is mailed once: its letters have the same ids.
+        """
+        if self._client.exists(keys.READ):
+            note = Note(sender, tuple(dict.fromkeys(to)), text, id_, self._now())
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.rpush(keys.WRITTEN, _ENCODER.encode(note))
+                pipe.ltrim(keys.WRITTEN, -NOTES, -1)
+                pipe.execute()
+
+    def _now(self) -> int:
+        seconds, micros = self._client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
 
     def oldest(self, count: int) -> list[Note]:
         """Give the oldest notes."""
@@ -78,13 +96,12 @@ class MailedLetters(Letters):
         """Put a message into each recipient's box, and have it mailed."""
         super().send(sender, recipients, text, command)
         # crash window: it is in the boxes and not mailed; who repeats the command has it mailed
-        to = tuple(dict.fromkeys(recipients))
-        self._written.add(Note(sender, to, read_text(text), command))
+        self._written.add(sender, recipients, read_text(text), command)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
         """Write to everybody, and have it mailed."""
         super().broadcast(sender, text, command)
-        self._written.add(Note(sender, (), read_text(text), command))
+        self._written.add(sender, (), read_text(text), command)
 
     def forget(self, account: AccountId) -> None:
         """Erase what the account wrote, here and in its notes."""

@@ -109,8 +109,8 @@ class Composing:
             return ""
         scene, seat = Scene.of(self._desk, board, state), state.seats.index(account)
         kinds = dict.fromkeys(Kind(item.what) for item in items if item.board == board)
-        happened = "; ".join(_HAPPENED[kind] for kind in kinds)
-        parts = [f"{heading(scene, self._desk.store.now())}\nsince the last mail: {happened}"]
+        happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds)
+        parts = [f"{heading(scene, self._desk.store.now())}\nsince the last mail:\n{happened}"]
         if asked := _asked(scene, seat):
             address = self._addresses.of(board, seat, account)
             parts += [self._board(scene, account), f"{asked}, in a mail to\n{address}"]
@@ -207,8 +207,8 @@ def _proposed(scene: Scene, state: MatchState, seat: Seat) -> Iterator[str]:
 
 def _turn(scene: Scene, state: MatchState, seat: Seat) -> Iterator[str]:
     if state.next == seat:
-        move = next(iter(scene.rules.legal_moves(scene.position)))
-        yield f"To play, write your move, such as {move}"
+        move = next(iter(scene.rules.legal_moves(scene.position)), "")
+        yield f"To play, write your move, such as {move}" if move else "To play, write your move"
 
 
 def _foot(name: str) -> str:

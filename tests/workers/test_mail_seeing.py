@@ -138,6 +138,14 @@ def test_what_may_not_be_written_is_not_mailed(mailing: Mailing, letters):
     assert mailing.mail() == []
 
 
+def test_where_no_mail_is_sent_no_message_is_kept_twice(mailing: Mailing, letters):
+    mailing.client.delete(keys.READ)
+    letters.send(ALICE, [BOB], "hello", COMMAND)
+    letters.broadcast(ALICE, "hello", COMMAND)
+    assert mailing.client.exists(keys.WRITTEN) == 0
+    assert [letter.text for letter in letters.read(BOB)] == ["hello", "hello"]
+
+
 # digests
 
 
@@ -156,7 +164,7 @@ def test_who_wants_one_mail_a_day_gets_one(mailing: Mailing):
         "matchpost: what happened in your matches",
     )
     text = text_of(mail)
-    assert "since the last mail: it has started; it became your turn\n" in text
+    assert "since the last mail:\n  it has started\n  it became your turn\n" in text
     assert f"in a mail to\n{mailing.addresses.of(1, 1, BOB)}\n" in text
     assert f"in a mail to\n{mailing.addresses.of(2, 0, BOB)}\n" in text
     mailing.bench.now += DAY

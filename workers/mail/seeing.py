@@ -95,9 +95,8 @@ class MessageLetters:
         to = addresses_of(profile)
         if not to or profile is None or account == note.sender:
             return
-        now = self._outbox.now()
         if profile.notify == "daily":
-            self._progress.keep(account, [_item(note, now)], now)
+            self._progress.keep(account, [_item(note)], self._outbox.now())
         else:
             self._outbox.put_all(self._writing.message(account, note, to))
 
@@ -127,5 +126,5 @@ class Digests:
         return len(due)
 
 
-def _item(note: Note, now: int) -> Item:
-    return Item(0, 0, note.sender.hex(), now)
+def _item(note: Note) -> Item:
+    return Item(0, 0, note.sender.hex(), note.at)

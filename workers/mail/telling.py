@@ -11,7 +11,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from domain.match.events import AccountId, CommandId, Envelope, MatchStarted, decode
-from infra.accounts import Accounts
+from infra.accounts import Accounts, Profile
 from infra.mail.composer import Told
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
@@ -45,11 +45,16 @@ class Telling:
         self._outbox = outbox
         self._writing = writing
         self._reader = Reader(store)
+        self._profiles: dict[AccountId, Profile | None] = {}
+        """Of those concerned in this round."""
+        self._oldest = 0
 
     def round(self) -> int:
         """Tell of the next leaves of the logs; gives how many those were."""
         start = self._start()
         chunk = self._reader.read(start)
+        self._profiles.clear()
+        self._oldest = self._store.now() - OLD_MS
         for (board, command), facts in _commands(chunk):
             self._tell(board, command, facts[0])
         after = _past(chunk)
@@ -71,8 +76,10 @@ class Telling:
 
     def _tell(self, board: int, command: CommandId, fact: Fact) -> None:
         """Tell everybody concerned of a command; a match that can't be told keeps no other up."""
-        if fact.event.at < self._store.now() - OLD_MS:
+        if fact.event.at < self._oldest:
             return
+        if not any(addresses_of(self._profile(account)) for account in fact.cast.seats):
+            return  # as in most matches: what follows reads the whole of it
         try:
             for one in self._told(board, command, fact.cast):
                 self._deliver(one, fact.event.at)
@@ -97,7 +104,7 @@ class Telling:
             )
 
     def _deliver(self, one: Told, at: int) -> None:
-        profile = self._accounts.record_of(one.account)
+        profile = self._profile(one.account)
         to = addresses_of(profile)
         if not to or profile is None:
             return
@@ -106,6 +113,11 @@ class Telling:
             self._progress.keep(one.account, items, self._outbox.now())
         else:
             self._outbox.put_all(self._writing.told(one, to))
+
+    def _profile(self, account: AccountId) -> Profile | None:
+        if account not in self._profiles:
+            self._profiles[account] = self._accounts.record_of(account)
+        return self._profiles[account]
 
 
 def told_of(

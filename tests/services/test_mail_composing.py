@@ -1,0 +1,110 @@
+"""The text of a mail, in every game and at every stage of a match."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import PASSWORDS, FakeDesk, Terminal
+
+from domain.match.events import decode
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState, position_of
+from domain.rules import RULES, pinned, rules_id
+from infra.mail.addresses import Addresses
+from infra.mail.composer import Text, Told
+from infra.mail.letter import fit_subject
+from infra.mail.progress import Item
+from infra.projections.notices import Kind
+from services.mail.composing import Composing
+
+NAMES = tuple(PASSWORDS)
+MATCHES = [(rules, players) for rules in RULES for players in rules.players]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+@pytest.fixture
+def composing(terminal: Terminal) -> Composing:
+    return Composing(terminal.desk, Addresses(bytes(32), "play.example.org"))
+
+
+def state_of(terminal: Terminal, board: int) -> MatchState:
+    return unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state
+
+
+def told(terminal: Terminal, board: int, seat: int, *kinds: Kind) -> Told:
+    """What a seat is told of the match's last command."""
+    history = terminal.desk.store.events(board)
+    command = decode(history[-1]).command
+    seq = next(one.seq for one in map(decode, history) if one.command == command)
+    account = state_of(terminal, board).seats[seat]
+    return Told(account, board, seat, seq, kinds or (Kind.YOUR_TURN,), tuple(history))
+
+
+def check(text: Text) -> None:
+    assert text.subject == fit_subject(text.subject)
+    assert text.subject.startswith("match")
+    assert text.body.replace("\n", "").isprintable()
+    assert max(map(len, text.body.splitlines())) < 200
+    assert "\n-- \n" in text.body
+    for password in PASSWORDS.values():
+        assert password not in text.body
+
+
+@pytest.mark.parametrize(
+    ("rules", "players"), MATCHES, ids=[f"{rules_id(r)}-{n}" for r, n in MATCHES]
+)
+def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing, rules, players):
+    chance = random.Random(rules.key)
+    line = f"{rules.key} challenge {' '.join(NAMES[:players])}"
+    board = int(terminal.do(line).sentence.split()[1].rstrip(","))
+    subjects = set()
+    for _ in range(8):
+        state = state_of(terminal, board)
+        texts = [composing.told(told(terminal, board, seat)) for seat in range(players)]
+        for text in texts:
+            check(text)
+        subjects |= {text.subject for text in texts}
+        asked = ["To play, write your move, such as " in text.body for text in texts]
+        assert asked == [seat == state.next for seat in range(players)]
+        if state.over:
+            break
+        move = chance.choice(list(pinned(state.rules).legal_moves(position_of(state))))
+        assert terminal.move_in(rules.key, board, NAMES[state.next], move).code == ""
+    assert len(subjects) == 1
+    items = [Item(board, 1, kind, 5) for kind in Kind]
+    check(composing.digest(state_of(terminal, board).seats[0], items))
+
+
+def test_the_move_a_mail_names_is_one_that_can_be_played(terminal, composing):
+    board = terminal.challenge()
+    body = composing.told(told(terminal, board, 0)).body
+    move = body.partition("such as ")[2].split(",")[0]
+    assert terminal.move(board, "alice", move).code == ""
+
+
+def test_who_has_moved_can_t_decline_any_more(terminal, composing):
+    board = terminal.challenge()
+    assert "Also: decline, resign," in composing.told(told(terminal, board, 0)).body
+    for name, move in (("alice", "m13-j7"), ("bob", "a13-d7")):
+        terminal.move(board, name, move)
+    assert "Also: resign," in composing.told(told(terminal, board, 0)).body
+
+
+def test_who_has_left_is_a_former_player(terminal, composing):
+    board = terminal.challenge()
+    account = state_of(terminal, board).seats[0]
+    terminal.do("delete alice wonderland")
+    assert "Light a former player" in composing.told(told(terminal, board, 1)).body
+    assert composing.digest(account, []).subject.startswith("matchpost: ")
+
+
+def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
+    board = terminal.challenge()
+    carol = terminal.desk.accounts.id_of("carol")
+    assert f"match {board}" not in composing.digest(carol, [Item(board, 1, "started", 5)]).body
