@@ -12,6 +12,7 @@ from domain.match.events import AccountId
 from domain.rules import current
 from infra.accounts import Profile
 from infra.tokens import USUAL_DAYS, Scope, Token
+from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.hand import Hand
@@ -40,7 +41,7 @@ class Address(msgspec.Struct, frozen=True):
     verified: bool
 
 
-class Own(msgspec.Struct, frozen=True):
+class OwnAccount(msgspec.Struct, frozen=True):
     """An account as its owner sees it."""
 
     userid: str
@@ -118,24 +119,42 @@ class IssuedToken(msgspec.Struct, frozen=True):
     expires: int | None
 
 
-@post("/api/accounts", sync_to_thread=True, tags=[TAG], summary="Sign up")
-def sign_up(data: Signup, hand: Hand) -> Own:
+@post(
+    "/api/accounts",
+    sync_to_thread=True,
+    tags=[TAG],
+    opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN),
+    summary="Sign up",
+)
+def sign_up(data: Signup, hand: Hand) -> OwnAccount:
     """Make an account."""
     accounts = hand.parts.accounts
     account = accounts.signup(data.userid, data.password, data.addresses)
     return _own(_profile(hand, account))
 
 
-@get("/api/account", sync_to_thread=True, security=READ, tags=[TAG], summary="The own account")
-def show_account(hand: Hand, caller: Caller) -> Own:
+@get(
+    "/api/account",
+    sync_to_thread=True,
+    security=READ,
+    tags=[TAG],
+    opt=refuses(),
+    summary="The own account",
+)
+def show_account(hand: Hand, caller: Caller) -> OwnAccount:
     """Give the account that the token is of."""
     return _own(_profile(hand, caller.need(Scope.READ)))
 
 
 @patch(
-    "/api/account", sync_to_thread=True, security=ACCOUNT, tags=[TAG], summary="Change preferences"
+    "/api/account",
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=[TAG],
+    opt=refuses(Code.BAD_OPTION, Code.UNKNOWN_GAME, Code.BUSY),
+    summary="Change preferences",
 )
-def change_account(data: Preferences, hand: Hand, caller: Caller) -> Own:
+def change_account(data: Preferences, hand: Hand, caller: Caller) -> OwnAccount:
     """Change the language of help, when mail is sent, and how boards are drawn as text."""
     changes: dict[str, object] = {}
     if data.language is not None:
@@ -163,9 +182,10 @@ def _display(game: str, display: str) -> tuple[str, str]:
     sync_to_thread=True,
     security=ACCOUNT,
     tags=[TAG],
+    opt=refuses(Code.BAD_ADDRESS, Code.BUSY),
     summary="Replace the mail addresses",
 )
-def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> Own:
+def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> OwnAccount:
     """Give the account these mail addresses and no others."""
     account = caller.need(Scope.ACCOUNT)
     hand.parts.accounts.change_addresses_of(account, data.addresses)
@@ -178,6 +198,7 @@ def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> Own:
     sync_to_thread=True,
     security=ACCOUNT,
     tags=[TAG],
+    opt=refuses(Code.BAD_PASSWORD, Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
     summary="Change the password",
 )
 def change_password(data: NewPassword, hand: Hand, caller: Caller) -> None:
@@ -192,6 +213,7 @@ def change_password(data: NewPassword, hand: Hand, caller: Caller) -> None:
     sync_to_thread=True,
     security=ACCOUNT,
     tags=[TAG],
+    opt=refuses(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
     summary="Erase the account",
 )
 def delete_account(data: Confirmed, hand: Hand, caller: Caller) -> None:
@@ -200,7 +222,20 @@ def delete_account(data: Confirmed, hand: Hand, caller: Caller) -> None:
     hand.parts.accounts.delete(name, data.password, hand.parts.forget)
 
 
-@post("/api/tokens", sync_to_thread=True, tags=["tokens"], summary="Make a token")
+@post(
+    "/api/tokens",
+    sync_to_thread=True,
+    tags=["tokens"],
+    opt=refuses(
+        Code.UNKNOWN_USER,
+        Code.WRONG_PASSWORD,
+        Code.TOO_MANY_ATTEMPTS,
+        Code.TOO_LONG,
+        Code.TOO_MANY,
+        Code.BUSY,
+    ),
+    summary="Make a token",
+)
 def make_token(data: NewToken, hand: Hand) -> IssuedToken:
     """Give a new token for a userid and its password."""
     account = hand.parts.accounts.verify(data.userid, data.password)
@@ -213,6 +248,7 @@ def make_token(data: NewToken, hand: Hand) -> IssuedToken:
     sync_to_thread=True,
     security=ACCOUNT,
     tags=["tokens"],
+    opt=refuses(),
     summary="List the own tokens",
 )
 def list_tokens(hand: Hand, caller: Caller) -> list[ShownToken]:
@@ -225,6 +261,7 @@ def list_tokens(hand: Hand, caller: Caller) -> list[ShownToken]:
     sync_to_thread=True,
     security=ANY,
     tags=["tokens"],
+    opt=refuses(Code.NOT_FOUND),
     summary="Revoke a token",
 )
 def revoke_token(
@@ -251,8 +288,8 @@ def _profile(hand: Hand, account: AccountId) -> Profile:
     return found
 
 
-def _own(profile: Profile) -> Own:
-    return Own(
+def _own(profile: Profile) -> OwnAccount:
+    return OwnAccount(
         userid=profile.name,
         created=profile.created,
         language=profile.language or "en",

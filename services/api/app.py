@@ -7,11 +7,8 @@ from typing import Any, Final
 
 from litestar import Litestar, Request, Router
 from litestar.di import Provide
-from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.routes import HTTPRoute
 
-from services import __version__
 from services.api.accounts import (
     change_account,
     change_addresses,
@@ -109,7 +106,6 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_api,
     health,
     metrics,
-    *WEB_ROUTES,
 )
 
 
@@ -130,17 +126,12 @@ def make_app(parts: Composition, heartbeat: float = HEARTBEAT_SECONDS) -> Edge:
                 starting.cancel()
 
     app = Litestar(
-        route_handlers=[_api()],
+        route_handlers=[_api(), *WEB_ROUTES],
         lifespan=[lifespan],
         dependencies={"hand": Provide(_hand, sync_to_thread=False)},
         exception_handlers=HANDLERS,
         request_max_body_size=LIMIT,
-        openapi_config=OpenAPIConfig(
-            title="matchpost",
-            version=__version__,
-            path="/api/schema",
-            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
-        ),
+        openapi_config=None,  # ours is made by `openapi`
         logging_config=None,
         debug=False,
     )

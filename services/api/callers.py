@@ -26,9 +26,6 @@ READ: Final = ({SCHEME: [str(Scope.READ)]},)
 PLAY: Final = ({SCHEME: [str(Scope.PLAY)]},)
 ACCOUNT: Final = ({SCHEME: [str(Scope.ACCOUNT)]},)
 
-APART: Final = {"apart": True}
-"""Of routes that are for the operator's own programs: nothing is counted, nobody is asked."""
-
 QUERY: Final = "query"
 """Under which a route keeps the names of the parameters it knows."""
 

@@ -18,6 +18,7 @@ from domain.match.events import command_id
 from domain.rules import pinned, rules_id
 from infra.challenges import Challenge, Proposal, State
 from infra.tokens import Scope
+from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
@@ -87,7 +88,13 @@ class Challenges(msgspec.Struct, frozen=True):
     next: int | None
 
 
-@get("/api/challenges", sync_to_thread=True, tags=_TAGS, summary="Challenges that can be taken")
+@get(
+    "/api/challenges",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME),
+    summary="Challenges that can be taken",
+)
 def list_challenges(
     hand: Hand, game: GameKey | None = None, cursor: Cursor = 0, limit: Limit = 50
 ) -> Challenges:
@@ -103,6 +110,7 @@ def list_challenges(
     sync_to_thread=True,
     security=READ,
     tags=_TAGS,
+    opt=refuses(),
     summary="Challenges that you have opened or joined",
 )
 def own_challenges(hand: Hand, caller: Caller) -> Challenges:
@@ -111,13 +119,34 @@ def own_challenges(hand: Hand, caller: Caller) -> Challenges:
     return Challenges(_shown(hand, found), None)
 
 
-@get("/api/challenges/{challenge:str}", sync_to_thread=True, tags=_TAGS, summary="A challenge")
+@get(
+    "/api/challenges/{challenge:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_CHALLENGE),
+    summary="A challenge",
+)
 def show_challenge(challenge: Id, hand: Hand) -> OpenChallenge:
     """Give a challenge, also for a while after it was taken: then it has the board of its match."""
     return _shown(hand, [hand.parts.challenges.get(challenge)])[0]
 
 
-@post("/api/challenges", sync_to_thread=True, security=PLAY, tags=_TAGS, summary="Open a challenge")
+@post(
+    "/api/challenges",
+    sync_to_thread=True,
+    security=PLAY,
+    tags=_TAGS,
+    opt=refuses(
+        Code.UNKNOWN_GAME,
+        Code.UNKNOWN_OPTION,
+        Code.BAD_OPTION,
+        Code.BAD_PLAYERS,
+        Code.TOO_LONG,
+        Code.TOO_MANY,
+        Code.ID_REUSED,
+    ),
+    summary="Open a challenge",
+)
 def open_challenge(
     data: NewChallenge, hand: Hand, caller: Caller, key: Key = None
 ) -> OpenChallenge:
@@ -133,6 +162,7 @@ def open_challenge(
     status_code=200,
     security=PLAY,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_CHALLENGE, Code.OWN_CHALLENGE, Code.TOO_MANY, Code.BUSY, waits=True),
     summary="Take a challenge",
 )
 async def accept_challenge(
@@ -151,6 +181,7 @@ async def accept_challenge(
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.ALREADY_STARTED),
     summary="Withdraw a challenge, or leave it",
 )
 def withdraw_challenge(challenge: Id, hand: Hand, caller: Caller) -> None:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import msgspec
 from litestar import get, post
-from litestar.params import Parameter
+from litestar.params import HeaderParameter, Parameter
 
 from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
@@ -17,6 +17,7 @@ from domain.match.state import MatchState
 from domain.rules import pinned
 from infra.outcomes import Outcome, parse
 from infra.tokens import Scope
+from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, Caller
 from services.api.hand import DOOR, Hand
@@ -35,8 +36,8 @@ Wait = Annotated[
 ]
 Key = Annotated[
     str | None,
-    Parameter(
-        header="Idempotency-Key",
+    HeaderParameter(
+        name="Idempotency-Key",
         min_length=1,
         max_length=200,
         description="repeating a command with its key is safe: it is carried out once, and "
@@ -111,6 +112,29 @@ class Answered(msgspec.Struct, frozen=True):
     status_code=200,
     security=PLAY,
     tags=["commands"],
+    opt=refuses(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.UNREADABLE_MOVE,
+        Code.TOO_LONG,
+        Code.UNKNOWN_OFFER,
+        Code.NOT_STARTED,
+        Code.MATCH_OVER,
+        Code.ALREADY_STARTED,
+        Code.STALE_PLY,
+        Code.NOT_YOUR_TURN,
+        Code.ILLEGAL_MOVE,
+        Code.OFFER_STANDS,
+        Code.NO_OFFER,
+        Code.NOT_PAUSED,
+        Code.TIME_OVER,
+        Code.TOO_EARLY,
+        Code.TOO_LATE,
+        Code.ID_REUSED,
+        Code.TOO_MANY_REFUSALS,
+        Code.BUSY,
+        waits=True,
+    ),
     summary="Give a command in a match",
 )
 async def give_command(
@@ -135,6 +159,7 @@ async def give_command(
     "/api/matches/{board:int}/commands/{command:str}",
     security=PLAY,
     tags=["commands"],
+    opt=refuses(Code.NOT_FOUND, Code.NOT_A_PLAYER, waits=True),
     summary="Ask for the outcome of a command",
 )
 async def command_outcome(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from litestar import Request, Response, get
-from litestar.params import Parameter
+from litestar.params import HeaderParameter, Parameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
@@ -15,6 +15,7 @@ from domain.match.events import Ended, decode, leaf_hash
 from domain.match.record import Snapshot
 from infra.projections.notices import Notice
 from infra.tokens import Scope
+from services.api.answers import refuses
 from services.api.bulletins import Place, place_of
 from services.api.caching import Tag
 from services.api.callers import READ, Caller
@@ -60,6 +61,7 @@ class Event(msgspec.Struct, frozen=True):
 @get(
     "/api/matches/{board:int}/events",
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, tagged=True),
     summary="The events of a match",
     description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
     "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
@@ -70,15 +72,15 @@ async def show_events(
     board: BoardNumber,
     hand: Hand,
     start: Annotated[
-        int, Parameter(query="from", ge=1, le=10**9, description="the seq of the first wanted")
+        int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first wanted")
     ] = 1,
     limit: Annotated[
         int, Parameter(ge=1, le=MOST, description="how many at most, where they don't come live")
     ] = MOST,
     last: Annotated[
         str | None,
-        Parameter(
-            header="Last-Event-ID",
+        HeaderParameter(
+            name="Last-Event-ID",
             pattern="^[0-9]{1,9}$",
             description="the id of the last server-sent event you have",
         ),
@@ -168,6 +170,7 @@ def _plain(value: Any) -> Any:
     "/api/account/events",
     security=READ,
     tags=_TAGS,
+    opt=refuses(),
     summary="What happens in the own matches",
     description="Server-sent events without end. Last-Event-ID goes on after the event of that id, "
     "as far back as /api/notices goes; without one it begins with what happens from now on.",
@@ -177,8 +180,8 @@ async def follow_account(
     caller: Caller,
     last: Annotated[
         str | None,
-        Parameter(
-            header="Last-Event-ID",
+        HeaderParameter(
+            name="Last-Event-ID",
             pattern="^[0-9]{1,15}-[0-9]{1,15}-[0-9]{1,9}-[a-z-]{1,20}$",
             description="the id of the last event you have",
         ),

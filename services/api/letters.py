@@ -8,11 +8,13 @@ import msgspec
 from litestar import get, post
 from litestar.params import Parameter
 
+from domain.errors import Code
 from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, CHAT_LIMIT, RECIPIENTS, Letter
 from infra.tokens import Scope
 from services.api.accounts import Userid
+from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
@@ -85,7 +87,14 @@ class Chat(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-@get("/api/messages", sync_to_thread=True, security=READ, tags=_TAGS, summary="Read messages")
+@get(
+    "/api/messages",
+    sync_to_thread=True,
+    security=READ,
+    tags=_TAGS,
+    opt=refuses(),
+    summary="Read messages",
+)
 def list_messages(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> Messages:
     """Give what was written to the caller; to look at it does not mark it as read."""
     account = caller.need(Scope.READ)
@@ -108,6 +117,7 @@ def list_messages(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit =
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_USER, Code.TOO_LONG),
     summary="Write to players",
 )
 def send_message(data: NewMessage, hand: Hand, caller: Caller, key: Key = None) -> None:
@@ -123,6 +133,7 @@ def send_message(data: NewMessage, hand: Hand, caller: Caller, key: Key = None) 
     sync_to_thread=True,
     security=READ,
     tags=_TAGS,
+    opt=refuses(),
     summary="Mark messages as read",
 )
 def mark_messages(data: ReadUntil, hand: Hand, caller: Caller) -> None:
@@ -137,6 +148,7 @@ def mark_messages(data: ReadUntil, hand: Hand, caller: Caller) -> None:
     sync_to_thread=True,
     security=READ,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
     summary="Read the chat of a match",
 )
 def show_chat(
@@ -165,6 +177,7 @@ def show_chat(
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_LONG),
     summary="Say something in a match",
 )
 def say(board: BoardNumber, data: NewLine, hand: Hand, caller: Caller, key: Key = None) -> None:

@@ -13,6 +13,7 @@ from domain.errors import Code, Refusal
 from domain.match.record import Snapshot
 from domain.match.state import MatchState, position_at
 from domain.rules import pinned
+from services.api.answers import refuses
 from services.api.caching import Tag
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
@@ -32,7 +33,12 @@ Ply = Annotated[
 Legal = Annotated[bool, Parameter(description="whether the legal moves are listed")]
 
 
-@get("/api/matches/{board:int}", tags=_TAGS, summary="One match as it stands")
+@get(
+    "/api/matches/{board:int}",
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, tagged=True),
+    summary="One match as it stands",
+)
 async def show_match(
     request: AnyRequest,
     board: BoardNumber,
@@ -64,6 +70,7 @@ def _shown(
     "/api/matches/{board:int}/plies/{ply:int}",
     sync_to_thread=True,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
     summary="A match at one ply",
 )
 def show_ply(
@@ -86,6 +93,7 @@ def show_ply(
     "/api/matches/{board:int}/board.svg",
     sync_to_thread=True,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
     summary="A board as a picture",
     media_type=SVG,
 )
@@ -103,6 +111,9 @@ def show_svg(request: AnyRequest, board: BoardNumber, hand: Hand, ply: Ply = Non
     "/api/matches/{board:int}/board.txt",
     sync_to_thread=True,
     tags=_TAGS,
+    opt=refuses(
+        Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, Code.BAD_OPTION, tagged=True
+    ),
     summary="A board as text",
     media_type="text/plain",
 )

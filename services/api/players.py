@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import msgspec
 from litestar import get
-from litestar.params import Parameter
+from litestar.params import Parameter, QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -13,6 +13,7 @@ from domain.rules import AnyRules, current
 from infra.projections.history import Row as Finished
 from infra.projections.lists import Row, State
 from infra.tokens import Scope
+from services.api.answers import refuses
 from services.api.callers import READ, Caller
 from services.api.hand import Hand
 from services.language.parsing import games
@@ -70,7 +71,7 @@ class Rated(msgspec.Struct, frozen=True):
     """How many have counted."""
 
 
-class Table(msgspec.Struct, frozen=True):
+class Ratings(msgspec.Struct, frozen=True):
     """A page of ratings."""
 
     game: str
@@ -86,7 +87,7 @@ class Point(msgspec.Struct, frozen=True):
     rating: int
 
 
-class Series(msgspec.Struct, frozen=True):
+class RatingSeries(msgspec.Struct, frozen=True):
     """How a player's rating came about."""
 
     game: str
@@ -184,13 +185,19 @@ class HeadToHead(msgspec.Struct, frozen=True):
     lost: int
 
 
-@get("/api/matches", sync_to_thread=True, tags=["matches"], summary="List matches")
+@get(
+    "/api/matches",
+    sync_to_thread=True,
+    tags=["matches"],
+    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
+    summary="List matches",
+)
 def list_matches(
     hand: Hand,
     player: Userid | None = None,
     game: GameKey | None = None,
     which: Annotated[
-        State, Parameter(query="state", description="which of a player's matches")
+        State, QueryParameter(name="state", description="which of a player's matches")
     ] = State.ACTIVE,
     cursor: Cursor = 0,
     limit: Limit = 50,
@@ -211,7 +218,13 @@ def list_matches(
     )
 
 
-@get("/api/players/{userid:str}", sync_to_thread=True, tags=_TAGS, summary="A player")
+@get(
+    "/api/players/{userid:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_USER),
+    summary="A player",
+)
 def show_player(userid: Userid, hand: Hand) -> Player:
     """Give what anybody may know of a player."""
     account = hand.parts.accounts.id_of(userid)
@@ -230,23 +243,30 @@ def show_player(userid: Userid, hand: Hand) -> Player:
     )
 
 
-@get("/api/ratings/{game:str}", sync_to_thread=True, tags=_TAGS, summary="The ratings of a game")
-def list_ratings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Table:
+@get(
+    "/api/ratings/{game:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME, Code.USAGE),
+    summary="The ratings of a game",
+)
+def list_ratings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Ratings:
     """Give a game's players, the best first."""
     key = of_several(game).key
     rows = hand.parts.ratings.of(key, cursor, limit + 1)
     names = names_of(hand, (row.account for row in rows))
     shown = [Rated(names[r.account], r.rating.shown, r.rating.matches) for r in rows[:limit]]
-    return Table(key, tuple(shown), _next(cursor, limit, len(rows)))
+    return Ratings(key, tuple(shown), _next(cursor, limit, len(rows)))
 
 
 @get(
     "/api/ratings/{game:str}/{userid:str}",
     sync_to_thread=True,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE),
     summary="A player's rating",
 )
-def show_rating(game: GameKey, userid: Userid, hand: Hand) -> Series:
+def show_rating(game: GameKey, userid: Userid, hand: Hand) -> RatingSeries:
     """Give a player's rating, and what it was after each of the last 1,000 matches."""
     key, account = of_several(game).key, hand.parts.accounts.id_of(userid)
     ratings = hand.parts.ratings
@@ -254,10 +274,16 @@ def show_rating(game: GameKey, userid: Userid, hand: Hand) -> Series:
     series = ratings.series(key, account, max(0, now.matches - 1_000))
     points = [Point(point.board, point.at, point.shown) for point in series]
     place = ratings.place(key, account)
-    return Series(key, userid.lower(), now.shown, place, tuple(points))
+    return RatingSeries(key, userid.lower(), now.shown, place, tuple(points))
 
 
-@get("/api/standings/{game:str}", sync_to_thread=True, tags=_TAGS, summary="Who has won how often")
+@get(
+    "/api/standings/{game:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME, Code.USAGE),
+    summary="Who has won how often",
+)
 def list_standings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Standings:
     """Give a game's table, most points first: 1 for a win, a shared one in parts."""
     key = of_several(game).key
@@ -269,7 +295,13 @@ def list_standings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit =
     return Standings(key, tuple(shown), _next(cursor, limit, len(rows)))
 
 
-@get("/api/history/{game:str}", sync_to_thread=True, tags=_TAGS, summary="Finished matches")
+@get(
+    "/api/history/{game:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
+    summary="Finished matches",
+)
 def list_history(
     game: GameKey,
     hand: Hand,
@@ -292,6 +324,7 @@ def list_history(
     "/api/head-to-head/{game:str}/{userid:str}/{opponent:str}",
     sync_to_thread=True,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
     summary="How two players did against each other",
 )
 def show_head_to_head(game: GameKey, userid: Userid, opponent: Userid, hand: Hand) -> HeadToHead:
@@ -312,6 +345,7 @@ def show_head_to_head(game: GameKey, userid: Userid, opponent: Userid, hand: Han
     sync_to_thread=True,
     security=READ,
     tags=["events"],
+    opt=refuses(),
     summary="What happened in the own matches",
 )
 def list_notices(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> Notices:

@@ -9,6 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.replies import MOST, Laid
 from infra.tokens import Scope
+from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber
@@ -62,6 +63,7 @@ class LaidReady(msgspec.Struct, frozen=True):
     sync_to_thread=True,
     security=READ,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
     summary="What you have laid ready",
 )
 def show_replies(board: BoardNumber, hand: Hand, caller: Caller) -> LaidReady:
@@ -75,6 +77,19 @@ def show_replies(board: BoardNumber, hand: Hand, caller: Caller) -> LaidReady:
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
+    opt=refuses(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.UNREADABLE_MOVE,
+        Code.ILLEGAL_MOVE,
+        Code.MATCH_OVER,
+        Code.NOT_STARTED,
+        Code.STALE_PLY,
+        Code.NOT_YOUR_TURN,
+        Code.USAGE,
+        Code.TOO_LONG,
+        Code.BUSY,
+    ),
     summary="Lay replies ready",
 )
 def lay_replies(board: BoardNumber, data: NewReplies, hand: Hand, caller: Caller) -> LaidReady:
@@ -90,6 +105,7 @@ def lay_replies(board: BoardNumber, data: NewReplies, hand: Hand, caller: Caller
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.BUSY),
     summary="Drop what is laid ready",
 )
 def drop_replies(board: BoardNumber, hand: Hand, caller: Caller) -> None:

@@ -13,6 +13,7 @@ from domain.match.events import CommandId, command_id
 from domain.rules import current
 from infra.tokens import Scope
 from services.api.accounts import Userid
+from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, Caller
 from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, promised
@@ -38,7 +39,22 @@ class NewMatch(Asked, frozen=True):
     """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`."""
 
 
-@post("/api/matches", security=PLAY, tags=["matches"], summary="Start a match")
+@post(
+    "/api/matches",
+    security=PLAY,
+    tags=["matches"],
+    opt=refuses(
+        Code.UNKNOWN_GAME,
+        Code.UNKNOWN_USER,
+        Code.UNKNOWN_OPTION,
+        Code.BAD_OPTION,
+        Code.BAD_PLAYERS,
+        Code.ID_REUSED,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Start a match",
+)
 async def start_match(
     data: NewMatch, hand: Hand, caller: Caller, key: Key = None, wait: Wait = WAIT_SECONDS
 ) -> Answered:

@@ -1,7 +1,6 @@
 """How the server is, what its codes mean, and the page that shows the API."""
 
-import html
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,9 +10,13 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from domain.errors import Code, Refusal
 from services import __version__
-from services.api.callers import APART
+from services.api.answers import APART, refuses
+from services.api.bodies import JSON
+from services.api.caching import Tag
 from services.api.edge import REGISTRY
 from services.api.hand import Hand
+from services.api.openapi import Document, make_document
+from services.api.page import make_page
 from services.problems import PROBLEMS
 
 AnyRequest = Request[Any, Any, Any]
@@ -59,6 +62,7 @@ def metrics() -> Response[bytes]:
     "/api/errors/{code:str}",
     sync_to_thread=False,
     tags=["the server"],
+    opt=refuses(Code.NOT_FOUND),
     summary="What a code means",
 )
 def show_error(code: str) -> CodeMeaning:
@@ -69,49 +73,33 @@ def show_error(code: str) -> CodeMeaning:
     return CodeMeaning(code, known.status, known.meaning)
 
 
-@get("/api/openapi.json", sync_to_thread=False, include_in_schema=False)
-def openapi(request: AnyRequest) -> Response[Any]:
+@get("/api/openapi.json", sync_to_thread=True, include_in_schema=False)
+def openapi(request: AnyRequest) -> Response[bytes]:
     """Give the OpenAPI document."""
-    return Response(request.app.openapi_schema.to_schema(), media_type="application/json")
+    return _kept(request, "openapi", JSON, lambda: msgspec.json.encode(_document(request)))
 
 
-@get("/api", sync_to_thread=False, include_in_schema=False)
-def show_api(request: AnyRequest) -> Response[str]:
+@get("/api", sync_to_thread=True, include_in_schema=False)
+def show_api(request: AnyRequest) -> Response[bytes]:
     """Show the OpenAPI document as a page."""
-    return Response(_page(request.app.openapi_schema.to_schema()), media_type="text/html")
+    return _kept(request, "page", "text/html", lambda: make_page(_document(request)).encode())
 
 
-def _page(document: Mapping[str, Any]) -> str:
-    """Give the document as HTML without scripts."""
-    rows = [
-        _operation(method, path, operation)
-        for path, item in document["paths"].items()
-        for method, operation in item.items()
-        if method in ("get", "post", "put", "patch", "delete")
-    ]
-    return (
-        "<!doctype html><html lang=en><meta charset=utf-8>"
-        "<meta name=viewport content='width=device-width'><title>matchpost API</title>"
-        "<style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "code{font-size:.95em}dt{margin-top:1rem;font-weight:600}.m{display:inline-block;"
-        "min-width:4rem;text-transform:uppercase}</style>"
-        f"<h1>matchpost API {html.escape(__version__)}</h1>"
-        "<p>The document itself: <a href=/api/openapi.json><code>/api/openapi.json</code></a>. "
-        "Send a token as <code>Authorization: Bearer mp_...</code>; "
-        "<code>POST /api/tokens</code> makes one.</p>"
-        f"<dl>{''.join(rows)}</dl></html>"
-    )
+def _document(request: AnyRequest) -> Document:
+    if "document" not in request.app.state:
+        request.app.state.document = make_document(request.app)
+    found: Document = request.app.state.document
+    return found
 
 
-def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    parameters = "".join(
-        f"<li><code>{html.escape(one['name'])}</code> ({html.escape(one['in'])}"
-        f"{', required' if one.get('required') else ''}) "
-        f"{html.escape(one.get('description') or '')}</li>"
-        for one in operation.get("parameters", ())
-    )
-    text = operation.get("description") or operation.get("summary") or ""
-    return (
-        f"<dt><code class=m>{html.escape(method)}</code><code>{html.escape(path)}</code></dt>"
-        f"<dd>{html.escape(text)}<ul>{parameters}</ul></dd>"
-    )
+def _kept(
+    request: AnyRequest, name: str, media_type: str, make: Callable[[], bytes]
+) -> Response[bytes]:
+    """Give what is the same as long as the process lives; it is made when first asked for."""
+    if name not in request.app.state:
+        request.app.state[name] = make()
+    content = request.app.state[name]
+    tag = Tag(name, content)
+    if tag.is_known(request):
+        return tag.unchanged()
+    return Response(content, media_type=media_type, headers=tag.headers)

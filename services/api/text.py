@@ -10,6 +10,7 @@ from litestar.params import Parameter
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, current
 from infra.projections.scores import puzzle_name
+from services.api.answers import refuses
 from services.api.bodies import TEXT, check_kind
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import Hand
@@ -57,6 +58,7 @@ class Score(msgspec.Struct, frozen=True):
     "/api/do",
     status_code=200,
     tags=["command lines"],
+    opt=refuses(),
     summary="Carry out a command line",
     description="The body is one line of the command language as plain UTF-8 (or, after "
     "`multiple`, several), the answer is text. The status is that of the answer's code.",
@@ -85,6 +87,7 @@ def _plain(answer: Answer) -> Response[str]:
     "/api/help",
     sync_to_thread=True,
     tags=["command lines"],
+    opt=refuses(),
     summary="Help",
     media_type="text/plain",
 )
@@ -97,13 +100,19 @@ def show_help(
     return _plain(hand.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
 
 
-@get("/api/games", sync_to_thread=False, tags=_TAGS, summary="The games and puzzles")
+@get("/api/games", sync_to_thread=False, tags=_TAGS, opt=refuses(), summary="The games and puzzles")
 def list_games() -> list[Game]:
     """Give all games."""
     return [_game(current(key)) for key in games()]
 
 
-@get("/api/games/{game:str}", sync_to_thread=False, tags=_TAGS, summary="A game")
+@get(
+    "/api/games/{game:str}",
+    sync_to_thread=False,
+    tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME),
+    summary="A game",
+)
 def show_game(game: GameKey) -> Game:
     """Give one game; /api/help?topic= has its rules in words."""
     return _game(known(game))
@@ -125,6 +134,7 @@ def _game(rules: AnyRules) -> Game:
     "/api/puzzles/{game:str}/scores",
     sync_to_thread=True,
     tags=_TAGS,
+    opt=refuses(Code.UNKNOWN_GAME, Code.USAGE, Code.UNKNOWN_OPTION, Code.BAD_OPTION),
     summary="The best scores of a puzzle",
 )
 def list_scores(

@@ -13,7 +13,7 @@ from domain.rules import AnyRules, Outcome, Seat, pinned
 from services.language.telling import Scene, ending
 
 
-class Player(msgspec.Struct, frozen=True):
+class Seated(msgspec.Struct, frozen=True):
     """A seat of a match."""
 
     seat: Seat
@@ -25,7 +25,7 @@ class Player(msgspec.Struct, frozen=True):
     """False once the player has resigned or run out of time."""
 
 
-class Offer(msgspec.Struct, frozen=True):
+class OpenOffer(msgspec.Struct, frozen=True):
     """An offer that stands."""
 
     kind: str
@@ -96,7 +96,7 @@ class Match(msgspec.Struct, frozen=True):
     options: tuple[str, ...]
     setup: Any
     """What chance drew, or null."""
-    players: tuple[Player, ...]
+    players: tuple[Seated, ...]
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[Seat, ...]
@@ -105,7 +105,7 @@ class Match(msgspec.Struct, frozen=True):
     moves: tuple[str, ...]
     at: Place
     """The position as it stands."""
-    offer: Offer | None
+    offer: OpenOffer | None
     result: Result | None
     clock: Clock | None
     """None for a match without clocks."""
@@ -131,7 +131,7 @@ def match_view(
         options=state.options,
         setup=None if state.setup is None else msgspec.json.decode(state.setup),
         players=tuple(
-            Player(seat, rules.sides[seat], name, seat in state.seats_in)
+            Seated(seat, rules.sides[seat], name, seat in state.seats_in)
             for seat, name in enumerate(names)
         ),
         state="over" if state.over else "waiting" if state.gathering else "active",
@@ -162,10 +162,10 @@ def _waits(state: MatchState) -> tuple[Seat, ...]:
     return () if state.next is None else (state.next,)
 
 
-def _offer(state: MatchState) -> Offer | None:
+def _offer(state: MatchState) -> OpenOffer | None:
     if state.offer is None:
         return None
-    return Offer(state.offer.kind, state.offer.seat, state.offer.accepted)
+    return OpenOffer(state.offer.kind, state.offer.seat, state.offer.accepted)
 
 
 def _now(state: MatchState, rules: AnyRules, *, legal: bool) -> Place:

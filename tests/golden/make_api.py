@@ -1,0 +1,202 @@
+"""Makes the examples of the OpenAPI document: one exchange that calls every operation once.
+
+    .venv/bin/python tests/golden/make_api.py
+
+writes them to `services/api/examples.json`. A test has the same exchange again, and compares.
+"""
+
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "services" / "api" / "examples.json"
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from fakes.api import Api, Player  # noqa: E402 - found where the path says
+
+LISTED = 8
+"""Words of a list that are shown."""
+
+TEXT = 600
+"""Characters of a text that are shown."""
+
+PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
+
+
+class Exchange:
+    """Calls operations and notes what was said."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.document = api.http.get("/api/openapi.json").json()
+        self.places = {
+            operation["operationId"]: (method.upper(), path)
+            for path, item in self.document["paths"].items()
+            for method, operation in item.items()
+        }
+        self.examples: dict[str, dict[str, Any]] = {}
+
+    def call(
+        self, operation: str, who: Player | None = None, body: Any = None, **given: Any
+    ) -> Any:
+        """Call an operation; gives what was answered."""
+        method, path = self.places[operation]
+        names = {name: value for name, value in given.items() if f"{{{name}}}" in path}
+        rest = {name: value for name, value in given.items() if name not in names}
+        headers = {name: rest.pop(name) for name in list(rest) if "-" in name}
+        sent: dict[str, Any] = {"params": rest}
+        if isinstance(body, str):
+            sent["content"], headers["Content-Type"] = body, "text/plain"
+        elif body is not None:
+            sent["json"] = body
+        headers |= who.headers if who else {}
+        answer = self.api.http.request(method, path.format(**names), headers=headers, **sent)
+        assert answer.is_success, (operation, answer.text)
+        example: dict[str, Any] = {}
+        shown = {name: value for name, value in given.items() if name != "Last-Event-ID"}
+        if shown:
+            example["parameters"] = shown
+        if body is not None:
+            example["request"] = body
+        if answer.content:
+            example["response"] = shortened(_read(answer))
+        if operation == "make_token":
+            example["response"]["token"] = "mp_..."  # no example may look like a secret
+        self.examples[operation] = example
+        return _read(answer) if answer.content else None
+
+    def listen(self, operation: str, who: Player, count: int) -> None:
+        """Note the first of a stream of server-sent events."""
+        _, path = self.places[operation]
+        headers = {**who.headers, "Last-Event-ID": "0-0-0-a"}
+        said: list[str] = []
+        with self.api.http.stream("GET", path, headers=headers) as answer:
+            for line in answer.iter_lines():
+                said.append(line)
+                if said.count("") == count:
+                    break
+        self.examples[operation] = {"response": "\n".join(said) + "\n"}
+
+
+def _read(answer: Any) -> Any:
+    return answer.json() if "json" in answer.headers["content-type"] else answer.text
+
+
+def shortened(value: Any) -> Any:
+    """Give a value with long lists of words and long texts cut short."""
+    if isinstance(value, dict):
+        return {name: shortened(one) for name, one in value.items()}
+    if isinstance(value, list):
+        cut = value[:LISTED] if all(isinstance(one, str) for one in value) else value[:3]
+        return [shortened(one) for one in cut]
+    return value[:TEXT] if isinstance(value, str) else value
+
+
+def exchange(api: Api) -> dict[str, dict[str, Any]]:
+    """Call every operation once; gives parameters, body and answer of each."""
+    said = Exchange(api)
+    _enter(said)
+    alice, bob = (_player(said, name) for name in ("alice", "bob"))
+    _play(said, alice, bob)
+    _write(said, alice, bob)
+    _challenge(said, alice, bob)
+    _look(said, alice, bob)
+    _leave(said, alice)
+    return dict(sorted(said.examples.items()))
+
+
+def _enter(said: Exchange) -> None:
+    for name, password in reversed(PASSWORDS.items()):
+        addresses = ["alice@example.org"] if name == "alice" else []
+        body = {"userid": name, "password": password, "addresses": addresses}
+        said.call("sign_up", body=body)
+
+
+def _player(said: Exchange, name: str) -> Player:
+    wanted = {"label": "my bot", "scopes": ["read", "play", "account"], "days": 90}
+    body = {"userid": name, "password": PASSWORDS[name], **wanted}
+    made = said.call("make_token", body=body)
+    return Player(said.api, name, b"", made["token"])
+
+
+def _play(said: Exchange, alice: Player, bob: Player) -> None:
+    new = {"game": "pow2", "players": ["alice", "bob"], "terms": ["--days=3"]}
+    board = said.call("start_match", alice, new, **{"Idempotency-Key": "7d3c-start"})["board"]
+    move = {"do": "move", "move": "m13-j7", "ply": 0}
+    key = {"Idempotency-Key": "7d3c-1"}
+    made = said.call("give_command", alice, move, board=board, wait=10, **key)
+    said.call("command_outcome", alice, board=board, command=made["id"])
+    lines = [["a13-d7", "m1-i3"]]
+    said.call("lay_replies", alice, {"lines": lines}, board=board)
+    said.call("show_replies", alice, board=board)
+    said.call("drop_replies", alice, board=board)
+    bob.move(board, "a13-d7")
+    said.call("show_match", board=board, legal=True)
+    said.call("show_ply", board=board, ply=1)
+    said.call("show_svg", board=board, ply=1)
+    said.call("show_text", board=board, display="small")
+    said.call("show_events", board=board, **{"from": 2})
+    bob.give(board, {"do": "resign"})
+
+
+def _write(said: Exchange, alice: Player, bob: Player) -> None:
+    said.call("say", alice, {"text": "Well played!"}, board=1)
+    said.call("show_chat", bob, board=1)
+    said.call("send_message", alice, {"to": ["bob"], "text": "Another one?"})
+    (message,) = said.call("list_messages", bob)["messages"]
+    said.call("mark_messages", bob, {"until": message["at"]})
+
+
+def _challenge(said: Exchange, alice: Player, bob: Player) -> None:
+    new = {"game": "pow2", "options": ["-fast"], "note": "beginners welcome"}
+    made = said.call("open_challenge", alice, new)
+    said.call("list_challenges", game="pow2")
+    said.call("own_challenges", alice)
+    said.call("accept_challenge", bob, challenge=made["id"])
+    said.call("show_challenge", challenge=made["id"])
+    other = said.api.http.post("/api/challenges", json=new, headers=alice.headers).json()
+    said.call("withdraw_challenge", alice, challenge=other["id"])
+
+
+def _look(said: Exchange, alice: Player, bob: Player) -> None:
+    puzzle = alice.post("/api/matches", {"game": "one", "players": ["alice"]}).json()["board"]
+    for move in ("a5", "done"):
+        assert alice.move(puzzle, move).is_success
+    said.api.caught_up()
+    said.call("list_matches", player="alice", state="active")
+    said.call("show_player", userid="alice")
+    said.call("list_ratings", game="pow2")
+    said.call("show_rating", game="pow2", userid="alice")
+    said.call("list_standings", game="pow2")
+    said.call("list_history", game="pow2", player="alice")
+    said.call("show_head_to_head", game="pow2", userid="alice", opponent="bob")
+    said.call("list_scores", game="one")
+    said.call("list_notices", bob)
+    said.listen("follow_account", bob, 2)
+    said.call("list_games")
+    said.call("show_game", game="pow2")
+    said.call("show_help", topic="pow2")
+    said.call("do_line", body="pow2 show 1", **{"Idempotency-Key": "7d3c-2"})
+    said.call("show_error", code="stale-ply")
+    said.call("health")
+
+
+def _leave(said: Exchange, alice: Player) -> None:
+    said.call("show_account", alice)
+    said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
+    said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
+    said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})
+    tokens = said.call("list_tokens", alice)
+    carol = said.api.player(name="carol2")
+    said.call("delete_account", carol, {"password": "builder2"})
+    said.call("revoke_token", alice, token=tokens[0]["id"])
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as folder, Api(Path(folder)) as rig:
+        FILE.write_text(json.dumps(exchange(rig), indent=1, ensure_ascii=False) + "\n")
