@@ -95,7 +95,8 @@ class Comparison:
     def _check_state(self, board: int, match: Match) -> None:
         state = unpack_snapshot(self._store.snapshots([board])[0]).state
         assert (state.ply, state.next, state.over) == (match.ply, match.turn, match.over)
-        assert (state.offer.seat if state.offer else None) == match.offer
+        standing = (state.offer.seat, state.offer.kind) if state.offer else None
+        assert standing == match.offer
         assert state.seq == len(match.events)
 
     def check_histories(self) -> None:

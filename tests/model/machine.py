@@ -52,7 +52,10 @@ TEXTS = st.sampled_from(NO_MOVES + MOVES + FOREIGN)
 WORDS = st.sampled_from(
     [
         Offer(kind="draw"),
+        Offer(kind="undo"),
+        Offer(kind="abort"),
         Offer(kind="pause"),
+        Offer(kind="tea"),
         Answer(accept=True),
         Answer(accept=False),
         Resign(),

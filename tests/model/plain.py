@@ -53,8 +53,8 @@ class Match:
     stood: list[tuple[Board, int | None]] = field(default_factory=list)
     """Every position there was, with the seat to move."""
     moved: set[int] = field(default_factory=set)
-    offer: int | None = None
-    """The seat whose offer of a draw stands."""
+    offer: tuple[int, str] | None = None
+    """The seat whose offer stands, and of what."""
     over: bool = False
     events: list[Event] = field(default_factory=list)
     refusals: Counter[tuple[bytes, int]] = field(default_factory=Counter)
@@ -131,7 +131,7 @@ class Match:
         self.board, self.turn = pow2.play(self.board, seat, text), 1 - seat
         self.stood.append((self.board, self.turn))
         self.moved.add(seat)
-        if self.offer == 1 - seat:
+        if self.offer != (seat, "draw"):
             self.offer = None
         ended = self._ended_by_rules(seat)
         return [["moved", self.ply, seat, text, self.turn], *ended]
@@ -142,24 +142,45 @@ class Match:
         return [] if self.legal() else [self._end([mover], "no-move")]
 
     def _offer(self, seat: int, kind: str) -> list[Event]:
-        if kind != "draw":
+        if kind not in ("draw", "undo", "abort", "pause"):
             raise Refused("unknown-offer")
-        if self.offer == seat:
-            raise Refused("offer-stands")
         if self.offer is not None:
+            if self.offer != (1 - seat, kind):
+                raise Refused("offer-stands")
             return self._answer(seat, accept=True)
-        offered: Event = ["offered", seat, "draw"]
-        if self.stood.count(self.stood[-1]) >= 3:
+        # these matches have no clocks that a pause could stop
+        if kind == "pause" or (kind == "undo" and self._last_move_of(seat) is None):
+            raise Refused("unknown-offer")
+        offered: Event = ["offered", seat, kind]
+        if kind == "draw" and self.stood.count(self.stood[-1]) >= 3:
             return [offered, self._end([0, 1], "repetition")]
-        self.offer = seat
+        self.offer = (seat, kind)
         return [offered]
 
+    def _last_move_of(self, seat: int) -> int | None:
+        """How many moves had been played before the seat's last one."""
+        own = [ply for ply, (_, turn) in enumerate(self.stood[:-1]) if turn == seat]
+        return own[-1] if own else None
+
+    def _undo(self, ply: int) -> Event:
+        self.stood = self.stood[: ply + 1]
+        self.board, self.turn = self.stood[-1]
+        return ["undone", ply, self.turn]
+
     def _answer(self, seat: int, *, accept: bool) -> list[Event]:
-        if self.offer is None or self.offer == seat:
+        if self.offer is None or self.offer[0] == seat:
             raise Refused("no-offer")
-        self.offer = None
-        answered: Event = ["answered", seat, "draw", accept]
-        return [answered, self._end([0, 1], "agreement")] if accept else [answered]
+        (other, kind), self.offer = self.offer, None
+        answered: Event = ["answered", seat, kind, accept]
+        if not accept:
+            return [answered]
+        if kind == "draw":
+            return [answered, self._end([0, 1], "agreement")]
+        if kind == "abort":
+            return [answered, self._end([], "aborted")]
+        ply = self._last_move_of(other)
+        assert ply is not None
+        return [answered, self._undo(ply)]
 
     def _end(self, winners: list[int], reason: str) -> Event:
         self.over, self.turn, self.offer = True, None, None
