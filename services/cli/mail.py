@@ -1,6 +1,7 @@
 """`matchpost mail`: the process that takes mail."""
 
 import asyncio
+import logging
 import socket
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from services.problems import FINE, UNKNOWN
 from services.serve.listening import listen_for_mail
 from services.serve.logs import log_to_stderr
 
+logger = logging.getLogger(__name__)
+
 
 def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
     """Take mail until told to stop, on sockets that are open, or on those of the settings.
@@ -35,6 +38,8 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
             secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         except (LostKeyError, OSError) as error:
             return _failed(str(error))
+        if settings.relay is None:
+            logger.warning("answers wait until a mailer sends them; set MATCHPOST_RELAY for one")
         addresses = Addresses(secret, settings.mail_domain)
         counter = Counter(lambda: _office(settings, addresses))
         try:

@@ -136,10 +136,10 @@ def _split(lines: Sequence[bytes]) -> tuple[Fields, Sequence[bytes]]:
             break
         if line[:1] in b" \t" and folded:
             folded[-1].append(line)
-        else:
+        elif len(folded) < FIELDS:
             folded.append([line])
-    if len(folded) > FIELDS:
-        raise UnfitError(f"a header has more than {FIELDS} fields")
+        else:
+            raise UnfitError(f"a header has more than {FIELDS} fields")
     return tuple(_field(b"".join(field)) for field in folded), lines[end + 1 :]
 
 

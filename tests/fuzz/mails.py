@@ -119,7 +119,7 @@ Chance = random.Random
 
 def text(chance: Chance) -> str:
     """What people and their programs write."""
-    rows = chance.choices((*_COMMANDS, *_LINES), k=chance.choice((0, 1, 1, 2, 3, 8, 30)))
+    rows = chance.choices((*_COMMANDS, *_LINES), k=chance.choice((0, 1, 1, 2, 3, 3, 8, 8, 30)))
     if chance.random() < 0.2:
         rows.append("".join(chance.choices(_ODD + "am13-j7 ", k=chance.randint(0, 200))))
     if chance.random() < 0.05:
@@ -211,7 +211,9 @@ def _cut(data: bytes, size: int) -> Iterator[bytes]:
 
 def multipart(chance: Chance, depth: int) -> bytes:
     """A part that holds others, with its boundary well chosen or not."""
-    boundary = chance.choice(("cut", "cut", f"b{depth}", "", "a" * 70, "a" * 71, "--", "x y"))
+    boundary = chance.choice(("cut", "cut", f"b{depth}", f"c{depth}", "a" * 70, "--", "x y"))
+    if chance.random() < 0.05:
+        boundary = chance.choice(("", "a" * 71))
     inner = [part(chance, depth + 1) for _ in range(chance.choice((0, 1, 2, 3, 8, 25)))]
     kind = chance.choice(("mixed", "alternative", "report; report-type=delivery-status", "x"))
     mark = f"--{boundary}".encode()
@@ -243,19 +245,42 @@ def usual(chance: Chance) -> bytes:
 def broken(chance: Chance) -> bytes:
     """A mail with bytes lost, doubled or changed."""
     data = bytearray(usual(chance))
+    bare = chance.random() < 0.2  # which is refused before anything else is read
     for _ in range(chance.randint(1, 8)):
         at = chance.randrange(len(data) + 1)
-        put = chance.choice(
-            (b"", b"\n", b"\r", b"\0", b"\r\n", b"\r\n\r\n", b"--cut", chance.randbytes(3))
+        puts = (
+            b"",
+            b"\r\n",
+            b"\r\n\r\n",
+            b"--cut\r\n",
+            b"=",
+            b"<",
+            _byte(chance),
+            _byte(chance) * 30,
         )
-        data[at : at + chance.choice((0, 1, 2, 40))] = put
-    return bytes(data)
+        if bare:
+            puts = (b"\n", b"\r", b"\0", chance.randbytes(3))
+        end = min(at + chance.choice((0, 0, 1, 2, 40)), len(data))
+        data[at:end] = chance.choice(puts)
+    return bytes(data) if bare else _BARE.sub(b"", data)
+
+
+_BARE: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n|\0")
+
+
+def _byte(chance: Chance) -> bytes:
+    return bytes([chance.choice((*range(1, 10), *range(14, 256)))])
 
 
 def noise(chance: Chance) -> bytes:
-    """Any bytes, with the line ends of mail."""
+    """Any bytes, with the line ends of mail, in most cases below a header."""
     rows = [chance.randbytes(chance.randint(0, 200)) for _ in range(chance.randint(0, 50))]
-    return b"\r\n".join(row.translate(None, b"\r\n\0") for row in rows)
+    data = b"\r\n".join(row.translate(None, b"\r\n\0") for row in rows)
+    if chance.random() < 0.2:
+        return data
+    kind = content_type(chance, chance.choice(("text/plain", "text/html")))
+    how = chance.choice(_ENCODINGS)
+    return _head([f"Content-Type: {kind}", f"Content-Transfer-Encoding: {how}"]) + b"\r\n" + data
 
 
 SLOW: Final[tuple[tuple[str, str], ...]] = (
