@@ -1,6 +1,7 @@
 """The first page: what this is, or what waits for whoever has logged in."""
 
 from typing import Final
+from uuid import uuid4
 
 import msgspec
 from litestar import Response, get
@@ -11,7 +12,10 @@ from domain.rules import current, pinned
 from infra.projections.lists import Row, State
 from services.api.hand import Hand
 from services.language.parsing import games
+from services.language.telling import how, listed, without_winner
 from services.web.boards import drawn, names_of
+from services.web.choices import TIMES, USUAL_TIME
+from services.web.offers import Offer, offers
 from services.web.pages import page
 from services.web.tables import snapshot_of
 from services.web.telling import Told, told
@@ -19,6 +23,8 @@ from services.web.visitors import Visitor
 
 SHOWN: Final = 24
 _NEWS: Final = 8
+_QUICK: Final = ("pow2", "goliath", "powerdrain", "halves")
+"""Games that are offered with one click."""
 _LIVE: Final = ("pow2", "goliath", "halves", "powerdrain", "line", "torere")
 """Games of which one that goes on is shown to who comes by, the first that is being played."""
 
@@ -40,6 +46,8 @@ class Item(msgspec.Struct, frozen=True):
     mine: bool
     waiting: bool
     """Whether it waits for consent."""
+    result: str
+    """How it ended; empty while it goes on."""
     deadline: int | None = None
 
 
@@ -61,7 +69,20 @@ def show_home(hand: Hand, visitor: Visitor) -> Response[str]:
         others=[item for item in active if item.board not in mine],
         counts=lists.counts(account),
         news=_news(hand, account),
+        offers=_offers(hand, account),
+        quick=[current(key) for key in _QUICK],
+        quick_time=TIMES[USUAL_TIME][0],
+        key=uuid4().hex,
     )
+
+
+def _offers(hand: Hand, account: AccountId) -> list[Offer]:
+    """Give what the visitor waits for, then what can be taken."""
+    challenges = hand.parts.challenges
+    own = challenges.of(account)
+    known = {one.id for one in own}
+    others = [one for one in challenges.listed(None, 0, SHOWN) if one.id not in known]
+    return offers(hand, [*own, *others], account)
 
 
 def items(hand: Hand, rows: list[Row], account: AccountId | None = None) -> list[Item]:
@@ -84,7 +105,17 @@ def _item(row: Row, names: list[str], account: AccountId | None) -> Item:
         turn=" and ".join(names[at] for at in row.waits),
         mine=seat in row.waits,
         waiting=not row.started,
+        result=_result(row, names),
     )
+
+
+def _result(row: Row, names: list[str]) -> str:
+    if row.winners is None:
+        return ""
+    if said := without_winner(row.reason):
+        return said
+    who = listed([names[at] for at in row.winners])
+    return f"{who} {'has won' if len(row.winners) == 1 else 'share the win'} {how(row.reason)}"
 
 
 def _with_deadlines(hand: Hand, found: list[Item]) -> list[Item]:

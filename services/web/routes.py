@@ -5,16 +5,40 @@ from typing import Any, Final
 from litestar import Request, Router
 from litestar.di import Provide
 
+from services.web.accounts import (
+    change_addresses,
+    change_password,
+    change_preferences,
+    delete_account,
+    end_session,
+    make_token,
+    revoke_token,
+    show_account,
+    take_vacation,
+)
 from services.web.acts import act
 from services.web.assets import show_asset
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
 from services.web.exports import export_film, export_json, export_text
+from services.web.helping import show_help
 from services.web.home import show_home
 from services.web.letters import lay_ready, say
+from services.web.library import (
+    check_tried,
+    line_tried,
+    list_moves_tried,
+    show_board,
+    show_game,
+    show_games,
+    try_game,
+)
 from services.web.matches import check_move, list_moves, show_match
 from services.web.pages import secured
+from services.web.players import list_players, show_all_ratings, show_player, show_ratings
 from services.web.problems import HANDLERS
+from services.web.puzzles import show_puzzles
 from services.web.replay import check_if, compare, list_moves_if, show_ply, what_if
+from services.web.starting import show_new, start_new, take, withdraw
 from services.web.visitors import form, visitor
 
 PAGES: Final[tuple[Any, ...]] = (
@@ -39,6 +63,31 @@ PAGES: Final[tuple[Any, ...]] = (
     export_json,
     export_text,
     export_film,
+    show_new,
+    start_new,
+    take,
+    withdraw,
+    show_games,
+    show_game,
+    show_board,
+    try_game,
+    list_moves_tried,
+    check_tried,
+    show_puzzles,
+    show_all_ratings,
+    show_ratings,
+    list_players,
+    show_player,
+    show_account,
+    change_preferences,
+    change_addresses,
+    change_password,
+    make_token,
+    revoke_token,
+    end_session,
+    take_vacation,
+    delete_account,
+    show_help,
 )
 
 
@@ -53,6 +102,7 @@ WEB_ROUTES: Final = (
         dependencies={
             "visitor": Provide(visitor, sync_to_thread=True),
             "form": Provide(form),
+            "tried_line": Provide(line_tried, sync_to_thread=True),
         },
         exception_handlers=HANDLERS,
         request_class=Request,

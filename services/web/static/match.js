@@ -174,6 +174,7 @@ class Builder {
   mark(next) {
     const held = this.focused();
     this.area.innerHTML = this.plain;
+    this.area.classList.remove("looking");
     this.dress(next, held);
   }
 
@@ -252,6 +253,7 @@ class Builder {
     const { next } = choices(this.moves, this.chosen);
     const held = this.focused();
     this.area.innerHTML = tried.svg;
+    this.area.classList.add("looking");
     this.dress(this.chosen.length ? next : [], held);
     this.changes(this.effects(tried));
     const more = next.length && this.chosen.length ? ", or go on" : "";

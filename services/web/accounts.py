@@ -1,0 +1,162 @@
+"""The own account: what is preferred, how one logs in, vacation, and the way out."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import current
+from infra.accounts import Account
+from infra.sessions import Sessions
+from infra.tokens import USUAL_DAYS, Issued, Scope
+from services.api.hand import Hand
+from services.language.parsing import games
+from services.language.people import LANGUAGES, NOTICES, read_language, read_notify
+from services.web.pages import go, page
+from services.web.visitors import Form, Visitor, session_cookie
+
+_DAYS: Final = ("30", "365", "")
+
+
+@get("/account", sync_to_thread=True)
+def show_account(hand: Hand, visitor: Visitor) -> Response[str]:
+    """Show the own account."""
+    visitor.need()
+    return _page(hand, visitor)
+
+
+def _page(
+    hand: Hand, visitor: Visitor, issued: Issued | None = None, told: str = ""
+) -> Response[str]:
+    account = visitor.need()
+    several = [rules for rules in map(current, games()) if len(rules.displays) > 1]
+    return page(
+        "account.html",
+        visitor,
+        me=visitor.profile,
+        addresses=" ".join(one.address for one in visitor.profile.addresses)
+        if visitor.profile
+        else "",
+        displays=dict(visitor.profile.displays) if visitor.profile else {},
+        languages=LANGUAGES,
+        notices=NOTICES,
+        drawn=several,
+        tokens=hand.parts.tokens.list_of(account),
+        sessions=Sessions(hand.parts.data).list_of(account),
+        scopes=list(Scope),
+        issued=issued,
+        told=told,
+    )
+
+
+@post("/account/preferences", sync_to_thread=True)
+def change_preferences(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Change the language of help, when mail is sent, and how boards are drawn as text."""
+    language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
+    displays = tuple(
+        (rules.key, chosen)
+        for rules in map(current, games())
+        if (chosen := form.get(f"display-{rules.key}")) in rules.displays
+    )
+
+    def changed(record: Account) -> Account:
+        return replace(
+            record, language=language, notify=notify, signed_off=False, displays=displays
+        )
+
+    return _change(hand, visitor, lambda account: hand.parts.accounts.change_of(account, changed))
+
+
+@post("/account/addresses", sync_to_thread=True)
+def change_addresses(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Replace the mail addresses."""
+    wanted = form.get("addresses").replace(",", " ").split()
+    return _change(
+        hand,
+        visitor,
+        lambda account: hand.parts.accounts.change_addresses_of(account, wanted),
+    )
+
+
+def _change(hand: Hand, visitor: Visitor, change: Callable[[AccountId], Any]) -> Redirect:
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    hand.parts.ready()
+    change(account)
+    return go("/account")
+
+
+@post("/account/password", sync_to_thread=True)
+def change_password(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Replace the password, and end all other sessions."""
+    session = visitor.session
+    new = form.raw("new")
+
+    def changed(account: AccountId) -> None:
+        hand.parts.accounts.change_password(visitor.name, form.raw("old"), new)
+        if session is not None:
+            Sessions(hand.parts.data).end_others(account, session.id)
+
+    return _change(hand, visitor, changed)
+
+
+@post("/account/tokens", status_code=200, sync_to_thread=True)
+def make_token(form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Make a token, and show its text this once."""
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    hand.parts.ready()
+    days = _days(form.get("days"))
+    issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
+    return _page(hand, visitor, issued)
+
+
+def _days(text: str) -> int | None:
+    if text not in _DAYS:
+        raise Refusal(Code.BAD_REQUEST, f"a token lasts {USUAL_DAYS} days, 30, or for good")
+    return int(text) if text else None
+
+
+@post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
+def revoke_token(id_: str, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """End a token."""
+    del form
+    return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_))
+
+
+@post("/account/sessions/{id_:str}/end", sync_to_thread=True)
+def end_session(id_: str, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Log out somewhere else."""
+    del form
+    return _change(hand, visitor, lambda account: Sessions(hand.parts.data).end(account, id_))
+
+
+@post("/account/vacation", status_code=200, sync_to_thread=True)
+def take_vacation(form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Begin, prolong or end a vacation; the command line of the language does it."""
+    visitor.need()
+    days, password = form.get("days"), form.raw("password")
+    if not password or password.split() != [password] or days.split() != [days]:
+        raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
+    answer = hand.language.do(f"vacation {visitor.name} {password} {days}")
+    if answer.refused:
+        raise Refusal(Code(answer.code), answer.sentence)
+    return _page(hand, visitor, told=answer.sentence)
+
+
+@post("/account/deletion", sync_to_thread=True)
+def delete_account(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+    """Erase the account, for good."""
+    visitor.need()
+
+    def erase(account: AccountId) -> None:
+        hand.parts.forget(account)
+        Sessions(hand.parts.data).forget(account)
+
+    hand.parts.ready()
+    hand.parts.accounts.delete(visitor.name, form.raw("password"), erase)
+    return go("/", [session_cookie(visitor, "")])

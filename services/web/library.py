@@ -1,0 +1,136 @@
+"""The games: what there is, the rules in words, and a board to try each one on."""
+
+import secrets
+from hashlib import sha256
+from typing import Annotated, Any, Final
+
+from litestar import Request, Response, get
+from litestar.params import Parameter
+
+from domain.drawing import draw_svg
+from domain.errors import Code, Refusal
+from domain.fairness import Stream
+from domain.rules import AnyRules, current, rules_id
+from services.api.hand import Hand
+from services.language.parsing import games
+from services.web.boards import legal, tried
+from services.web.choices import CHOICES
+from services.web.home import items
+from services.web.lines import Line
+from services.web.matches import MoveText, as_json
+from services.web.pages import go, page
+from services.web.prose import blocks
+from services.web.puzzles import best
+from services.web.replay import LineText
+from services.web.visitors import Visitor
+
+AnyRequest = Request[Any, Any, Any]
+
+GameKey = Annotated[str, Parameter(max_length=24)]
+Options = Annotated[str, Parameter(max_length=512)]
+SeedText = Annotated[str, Parameter(pattern="^[0-9a-f]{0,64}$")]
+Players = Annotated[int, Parameter(ge=0, le=8)]
+
+_SHOWN: Final = 10
+_PICTURE: Final = "public, max-age=86400"
+
+
+@get("/games", sync_to_thread=False)
+def show_games(visitor: Visitor) -> Response[str]:
+    """Show all games and puzzles."""
+    known = [current(key) for key in games()]
+    return page(
+        "games.html",
+        visitor,
+        played=[rules for rules in known if rules.players != (1,)],
+        puzzles=[rules for rules in known if rules.players == (1,)],
+    )
+
+
+@get("/games/{game:str}", sync_to_thread=True)
+def show_game(game: GameKey, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Show a game: its rules, matches of it that go on, or the best of a puzzle."""
+    rules = current(game.lower())
+    answer = hand.language.do(f"help {rules.key}", reader=visitor.account)
+    rows = hand.parts.lists.playing(rules.key, 0, _SHOWN)
+    return page(
+        "game.html",
+        visitor,
+        rules=rules,
+        blocks=blocks(answer.page),
+        playing=items(hand, rows),
+        scores=best(hand, rules) if rules.players == (1,) else None,
+        choices=CHOICES.get(rules.key, ()),
+    )
+
+
+@get("/games/{game:str}/board.svg", sync_to_thread=True)
+def show_board(game: GameKey) -> Response[Any]:
+    """Draw how the game begins; where chance decides that, a fixed example."""
+    rules = current(game.lower())
+    position = _start(rules, rules.read_options(()), rules.players[0], "example")
+    return Response(
+        draw_svg(rules, position, ()),
+        media_type="image/svg+xml",
+        headers={"Cache-Control": _PICTURE},
+    )
+
+
+def _start(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
+    """Give a first position; where chance decides it, the seed does."""
+    chance = Stream(sha256(seed.encode()).digest(), rules_id(rules))
+    setup = rules.draw(options, players, chance)
+    return rules.start(options, players, setup)
+
+
+def line_tried(
+    game: GameKey,
+    options: Options = "",
+    players: Players = 0,
+    seed: SeedText = "",
+    line: LineText = "",
+) -> Line:
+    """Give the line that an address tells, from the beginning of a game on."""
+    rules = current(game.lower())
+    read = rules.read_options(options.split())
+    written, count = rules.write_options(read), players or rules.players[0]
+    if count not in rules.players:
+        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is not played by {count}")
+    query = {"options": " ".join(written)} if written else {}
+    query |= {"players": str(count)} if count != rules.players[0] else {}
+    if rules.needs_draw(read, count):
+        seed = seed or secrets.token_hex(8)
+        query |= {"seed": seed}
+    return Line.of(
+        rules, _start(rules, read, count, seed), (), line, f"/games/{rules.key}/try", query
+    )
+
+
+@get("/games/{game:str}/try", sync_to_thread=True)
+def try_game(tried_line: Line, visitor: Visitor, move: MoveText = "") -> Response[str]:
+    """Show a board to try a game on, where one moves for everybody; no match is made."""
+    if move.strip():
+        return go(tried_line.then(move.strip()))
+    rules = tried_line.rules
+    return page(
+        "try.html",
+        visitor,
+        rules=rules,
+        line=tried_line,
+        shown=tried_line.shown(),
+        score=rules.score(tried_line.position),
+        choices=CHOICES.get(rules.key, ()),
+    )
+
+
+@get("/games/{game:str}/try/moves", sync_to_thread=True)
+def list_moves_tried(tried_line: Line) -> dict[str, Any]:
+    """Give the legal moves after a line."""
+    return {"ply": len(tried_line.moves), **legal(tried_line.rules, tried_line.position)}
+
+
+@get("/games/{game:str}/try/check", sync_to_thread=True)
+def check_tried(tried_line: Line, move: MoveText = "") -> Response[Any]:
+    """Say what a move after a line would lead to."""
+    found = tried(tried_line.rules, tried_line.position, move.strip(), tried_line.names)
+    return as_json(found)

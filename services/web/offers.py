@@ -1,0 +1,58 @@
+"""Matches that wait for players, as lists show them."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.clocks.terms import describe
+from domain.match.events import AccountId
+from domain.rules import pinned
+from infra.challenges import Challenge
+from services.api.hand import Hand
+from services.language.terms import read_agreed
+from services.web.boards import names_of
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A match that somebody offers to anybody."""
+
+    id: str
+    game: str
+    title: str
+    options: tuple[str, ...]
+    time: str
+    """In words."""
+    note: str
+    players: tuple[str, ...]
+    """Its maker, and who has joined."""
+    missing: int
+    mine: bool
+    """Whether the visitor has made it or joined it."""
+    seat: str
+    """The side that the others take, where its maker has chosen one; else empty."""
+
+
+def offers(hand: Hand, found: Sequence[Challenge], account: AccountId | None) -> list[Offer]:
+    """Show challenges to somebody."""
+    accounts = list(dict.fromkeys(player for one in found for player in one.players))
+    names = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
+    return [_offer(one, [names[player] for player in one.players], account) for one in found]
+
+
+def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> Offer:
+    proposal, rules = one.proposal, pinned(one.proposal.rules)
+    terms = read_agreed(proposal.words, proposal.seats).terms
+    free = [side for seat, side in enumerate(rules.sides) if seat != proposal.seat]
+    alone = proposal.seats == 2 and proposal.seat is not None  # noqa: PLR2004
+    return Offer(
+        id=one.id,
+        game=rules.key,
+        title=rules.title,
+        options=proposal.options,
+        time=describe(terms) if terms else "",
+        note=proposal.note,
+        players=tuple(names),
+        missing=one.missing,
+        mine=account in one.players,
+        seat=free[0] if alone else "",
+    )

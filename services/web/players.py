@@ -1,0 +1,158 @@
+"""Players: who there is, how strong each is, what each has played."""
+
+from typing import Annotated, Final
+
+import msgspec
+from litestar import Response, get
+from litestar.params import Parameter
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import current
+from infra.projections.lists import State
+from infra.projections.ratings import Rating
+from services.api.hand import Hand
+from services.api.players import names_of as userids_of
+from services.api.players import of_several
+from services.language.parsing import games
+from services.web.boards import GONE
+from services.web.home import Item, items
+from services.web.pages import go, page
+from services.web.plots import Series, plot
+from services.web.visitors import Visitor
+
+Userid = Annotated[str, Parameter(max_length=24)]
+Start = Annotated[int, Parameter(query="from", ge=0, le=10**9)]
+
+_ROWS: Final = 50
+_MATCHES: Final = 20
+_PLOTTED: Final = 3
+"""Players whose ratings are drawn together."""
+
+_POINTS: Final = 500
+_BEGINNER: Final = Rating().shown
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A player in a game's table."""
+
+    place: int
+    name: str
+    rating: int
+    matches: int
+
+
+@get("/ratings", sync_to_thread=False)
+def show_all_ratings() -> Redirect:
+    """Show the ratings of the first game."""
+    return go("/ratings/pow2")
+
+
+@get("/ratings/{game:str}", sync_to_thread=True)
+def show_ratings(
+    game: Annotated[str, Parameter(max_length=24)],
+    hand: Hand,
+    visitor: Visitor,
+    start: Start = 0,
+) -> Response[str]:
+    """Show a game's players, the best first, and how those at the top came there."""
+    key = of_several(game).key
+    rows = hand.parts.ratings.of(key, start, _ROWS + 1)
+    names = userids_of(hand, (row.account for row in rows))
+    table = [
+        Standing(place, names[row.account] or GONE, row.rating.shown, row.rating.matches)
+        for place, row in enumerate(rows[:_ROWS], start + 1)
+    ]
+    top = [] if start else rows[:_PLOTTED]
+    series = [_series(hand, key, row.account, names[row.account] or GONE) for row in top]
+    return page(
+        "ratings.html",
+        visitor,
+        rules=current(key),
+        games=[one for one in map(current, games()) if one.players != (1,)],
+        table=table,
+        plot=plot(f"Ratings of the best in {current(key).title}, after each match", series),
+        next=start + _ROWS if len(rows) > _ROWS else None,
+    )
+
+
+def _series(hand: Hand, game: str, account: AccountId, name: str) -> Series:
+    """Give a player's rating after each of the last matches that counted."""
+    ratings = hand.parts.ratings
+    count = ratings.player(game, account).matches
+    points = ratings.series(game, account, max(0, count - _POINTS), _POINTS)
+    first = () if count > _POINTS else (_BEGINNER,)
+    return Series(name, (*first, *(point.shown for point in points)))
+
+
+@get("/players", sync_to_thread=True)
+def list_players(hand: Hand, visitor: Visitor, start: Start = 0) -> Response[str]:
+    """List all players, by name."""
+    names = hand.parts.accounts.names(start, _ROWS * 2 + 1)
+    more = start + _ROWS * 2 if len(names) > _ROWS * 2 else None
+    return page("players.html", visitor, names=names[: _ROWS * 2], next=more)
+
+
+class Strength(msgspec.Struct, frozen=True):
+    """How strong a player is in a game."""
+
+    game: str
+    title: str
+    rating: int
+    matches: int
+    place: int | None
+    plot: str
+
+
+@get("/players/{userid:str}", sync_to_thread=True)
+def show_player(userid: Userid, hand: Hand, visitor: Visitor) -> Response[str]:
+    """Show what anybody may know of a player."""
+    account = hand.parts.accounts.id_of(userid)
+    profile = hand.parts.accounts.record_of(account)
+    if profile is None:
+        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
+    return page(
+        "player.html",
+        visitor,
+        name=profile.name,
+        since=profile.created,
+        now=hand.parts.store.now(),
+        counts=hand.parts.lists.counts(account),
+        active=_matches(hand, account, State.ACTIVE),
+        finished=_matches(hand, account, State.INACTIVE),
+        strengths=_strengths(hand, account, profile.name),
+        against=_against(hand, visitor, account),
+    )
+
+
+def _matches(hand: Hand, account: AccountId, state: State) -> list[Item]:
+    return items(hand, hand.parts.lists.of(account, state, None, 0, _MATCHES), account)
+
+
+def _strengths(hand: Hand, account: AccountId, name: str) -> list[Strength]:
+    ratings = hand.parts.ratings
+    found = []
+    for key in games():
+        rating = ratings.player(key, account)
+        if rating.matches:
+            title = current(key).title
+            drawn = plot(
+                f"{name}'s rating in {title}, after each match", [_series(hand, key, account, name)]
+            )
+            place = ratings.place(key, account)
+            found.append(Strength(key, title, rating.shown, rating.matches, place, drawn))
+    return found
+
+
+def _against(hand: Hand, visitor: Visitor, account: AccountId) -> list[tuple[str, int, int, int]]:
+    """Give how the visitor did against a player: game, won, lost, level."""
+    if visitor.account in (None, account):
+        return []
+    assert visitor.account is not None
+    found = []
+    for key in games():
+        tally = hand.parts.head_to_head.of(key, visitor.account, account)
+        if tally.played:
+            found.append((current(key).title, tally.won, tally.lost, tally.drawn))
+    return found

@@ -1,0 +1,92 @@
+"""Ratings as a picture: lines over the matches that counted, told apart by their strokes."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+from markupsafe import Markup
+
+from domain.drawing.svg_elements import Markup as Drawn
+from domain.drawing.svg_elements import element, lettering, number, words
+
+_WIDTH: Final = 640
+_HEIGHT: Final = 240
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48, 120, 12, 28
+_STEPS: Final = (10, 20, 50, 100, 200, 500, 1000)
+_LINES: Final = 5
+"""Lines across at most."""
+
+
+class Series(msgspec.Struct, frozen=True):
+    """What is drawn as one line."""
+
+    name: str
+    values: tuple[int, ...]
+    """After each match, the first before all."""
+
+
+def plot(title: str, series: Sequence[Series]) -> Markup:
+    """Draw lines over their numbers; nothing where there is nothing to draw."""
+    drawn = [one for one in series if len(one.values) > 1]
+    if not drawn:
+        return Markup()
+    low, high, step = _scale([value for one in drawn for value in one.values])
+    longest = max(len(one.values) for one in drawn) - 1
+    inside: list[Drawn] = [element("title", words(title))]
+    inside += [_across(value, low, high) for value in range(low, high + 1, step)]
+    inside += [
+        lettering("0", (_LEFT, _HEIGHT - 8), class_="tick"),
+        lettering(f"{longest} matches", (_WIDTH - _RIGHT, _HEIGHT - 8), class_="tick end"),
+    ]
+    ends = _apart([_down(one.values[-1], low, high) for one in drawn])
+    for at, (one, end) in enumerate(zip(drawn, ends, strict=True)):
+        inside += _line(one, at, end, longest, low, high)
+    return Markup(  # noqa: S704 - made by us, with every word of it escaped
+        element("svg", *inside, class_="plot", role="img", viewBox=f"0 0 {_WIDTH} {_HEIGHT}")
+    )
+
+
+def _scale(values: Sequence[int]) -> tuple[int, int, int]:
+    """Give the least and the greatest number of the scale, and its step."""
+    low, high = min(values), max(values)
+    step = next((step for step in _STEPS if (high - low) / step < _LINES), _STEPS[-1])
+    return low // step * step, -(-max(high, low + 1) // step) * step, step
+
+
+def _down(value: int, low: int, high: int) -> float:
+    return _TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _across(value: int, low: int, high: int) -> Drawn:
+    down = _down(value, low, high)
+    return element(
+        "g",
+        element("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=down, y2=down, class_="grid"),
+        lettering(str(value), (_LEFT - 8, down + 4), class_="tick end"),
+    )
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Move the names at the ends of lines apart, so that none lies on another."""
+    order = sorted(range(len(places)), key=places.__getitem__)
+    found = list(places)
+    for before, after in pairwise(order):
+        found[after] = max(found[after], found[before] + 16)
+    return found
+
+
+def _line(one: Series, at: int, end: float, longest: int, low: int, high: int) -> list[Drawn]:
+    room = _WIDTH - _LEFT - _RIGHT
+    points = " ".join(
+        f"{number(_LEFT + room * x / longest)},{number(_down(value, low, high))}"
+        for x, value in enumerate(one.values)
+    )
+    last = _LEFT + room * (len(one.values) - 1) / longest
+    return [
+        element("polyline", class_=f"series series-{at}", points=points),
+        element(
+            "circle", class_=f"dot series-{at}", r=3, cx=last, cy=_down(one.values[-1], low, high)
+        ),
+        lettering(f"{one.name} {one.values[-1]}", (_WIDTH - _RIGHT + 8, end + 4), class_="tag"),
+    ]

@@ -1,0 +1,50 @@
+"""Help pages, which are plain text for terminals and mail, as paragraphs, headings and boards."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+import msgspec
+
+_ITEM: Final = re.compile(r"(?:\d\.|-) +")
+_DRAWN: Final = re.compile(r"[|\\/*]|\S {2,}\S")
+"""What stands in boards and tables, and never in a sentence."""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """A part of a page."""
+
+    kind: str
+    """`heading`, `text`, `item` or `drawn`."""
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Give the parts of a page; what is drawn stays as it is, line by line."""
+    found = [_block(part) for part in re.split(r"\n{2,}", page.strip("\n"))]
+    merged: list[Block] = []
+    for kind, same in groupby(found, key=lambda block: block.kind):
+        parts = [block.text for block in same]
+        merged += [Block(kind, "\n\n".join(parts))] if kind == "drawn" else _split(kind, parts)
+    return merged
+
+
+def _block(part: str) -> Block:
+    lines = part.split("\n")
+    if len(lines) == 1 and part.isupper():
+        return Block("heading", part.capitalize())
+    if _ITEM.match(part):
+        return Block("item", part)
+    if any(line.startswith(" ") or _DRAWN.search(line) for line in lines):
+        return Block("drawn", part)
+    return Block("text", " ".join(lines))
+
+
+def _split(kind: str, parts: list[str]) -> Iterator[Block]:
+    for part in parts:
+        if kind != "item":
+            yield Block(kind, part)
+            continue
+        for item in re.split(r"\n(?=(?:\d\.|-) )", part):
+            yield Block(kind, " ".join(line.strip() for line in item.split("\n")))

@@ -1,0 +1,73 @@
+"""Puzzles: what each has come to at best, and who did it."""
+
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+from litestar import Response, get
+
+from domain.match.record import refold
+from domain.match.state import positions
+from domain.rules import AnyRules, current, pinned
+from infra.projections.scores import Row, puzzle_name
+from services.api.hand import Hand
+from services.language.parsing import games
+from services.web.boards import names_of
+from services.web.pages import page
+from services.web.visitors import Visitor
+
+_SHOWN: Final = 20
+_KEPT: Final = 2_000
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """A finished puzzle."""
+
+    name: str
+    board: int
+    at: int
+    detail: str
+
+
+class Best(msgspec.Struct, frozen=True):
+    """A puzzle's leaderboard."""
+
+    rules: AnyRules
+    bound: str
+    rows: tuple[Scored, ...]
+
+
+@get("/puzzles", sync_to_thread=True)
+def show_puzzles(hand: Hand, visitor: Visitor) -> Response[str]:
+    """Show the puzzles."""
+    alone = [rules for rules in map(current, games()) if rules.players == (1,)]
+    return page("puzzles.html", visitor, puzzles=[best(hand, rules, 3) for rules in alone])
+
+
+def best(hand: Hand, rules: AnyRules, count: int = _SHOWN) -> Best:
+    """Give the leaderboard of a puzzle as it is usually played."""
+    rows = hand.parts.scores.best(puzzle_name(rules.key, ()), count)
+    names = names_of(hand.parts.accounts.name_of([row.account for row in rows]))
+    start = rules.score(rules.start(rules.read_options(()), 1, None))
+    scored = [
+        Scored(name, row.board, row.at, _detail(hand, row))
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return Best(rules, start.bound if start else "", tuple(scored))
+
+
+def _detail(hand: Hand, row: Row) -> str:
+    """Say what a match has come to; it has ended, so this is looked up once."""
+    known = _known(row)
+    if not known:
+        state = refold(hand.parts.store.events(row.board))
+        rules = pinned(state.rules)
+        found = [score for position in positions(state) if (score := rules.score(position))]
+        known.append(min(found, key=lambda score: score.rank).detail)
+    return known[0]
+
+
+@lru_cache(_KEPT)
+def _known(_: Row) -> list[str]:
+    """Give the place where a row's words are kept, empty at first."""
+    return []
