@@ -72,7 +72,8 @@ class Counter:
     def _run(self, work: Callable[[Taker], T]) -> T:
         try:
             return work(self._opened())
-        except _AWAY:
+        except (*_AWAY, TryAgainError):
+            # an outcome that was waited for in vain may have been told on a connection that is gone
             self._close()
             raise
 

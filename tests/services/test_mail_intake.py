@@ -187,6 +187,14 @@ def test_with_the_server_of_the_matches_away_no_recipient_is_known_or_unknown(ru
     assert taker.opened == 2, "what rested on the server was not opened anew"
 
 
+def test_what_was_waited_for_in_vain_is_asked_on_new_connections(running, taker):
+    taker.raises = TryAgainError("unavailable")
+    assert sent(running).startswith("451 ")
+    taker.raises = None
+    assert sent(running).startswith("250 ")
+    assert taker.opened == 2
+
+
 def test_nothing_of_a_session_is_logged(running, caplog):
     with caplog.at_level(logging.INFO), Wire(running.smtp) as wire:
         wire.begin().send("alice@example.org", HERE, mail("secret"))

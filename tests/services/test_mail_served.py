@@ -132,6 +132,25 @@ def test_a_killed_process_is_started_again_and_no_mail_is_lost(served, port):
     assert moves(served) == ["m13-j7"]
 
 
+def test_when_the_server_of_the_matches_was_killed_mail_is_taken_once_it_is_back(served, port):
+    to = seat(served, 0, "alice")
+    assert send(("127.0.0.1", port), to, "queue").startswith("250 ")
+    (server,) = served.children("valkey")
+    os.kill(server, signal.SIGKILL)
+    until(lambda: served.children("valkey") not in ([], [server]))
+    said = []
+    until(
+        lambda: (
+            said.append(send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>"))
+            or said[-1][0] != "4"
+        ),
+        60,
+    )
+    assert said[-1].startswith("250 ")
+    assert len(said) <= 10, said
+    assert moves(served) == ["m13-j7"]
+
+
 def test_with_the_server_away_mail_is_to_come_again_and_then_is_taken(tmp_path, served):
     port, env = free_port(), {**served.env}
     env |= {"MATCHPOST_SMTP": f"127.0.0.1:{port}"}
