@@ -5,7 +5,7 @@
 | `{mail}:letters` | hash: letter -> packed entry, until it is sent or given up |
 | `{mail}:due` | sorted set: letter by the ms at which it is tried next |
 | `{mail}:tries` | hash: letter -> how often it was tried |
-| `{mail}:known:<letter>` | set while a letter of that id is not taken again: 30 days |
+| `{mail}:known:<letter>` | set while a letter of that id is not taken again: a week |
 | `{mail}:rest` | until when the relay is left alone, and why |
 | `{mail}:read` | how far each shard's log has been told by mail |
 | `{mail}:first:<board>:<seat>` | id of the first letter of a match to a player, 400 days |

@@ -4,6 +4,7 @@ A letter is sent at least once. Who takes one has it for ten minutes; killed in 
 the relay took it and before that was noted, it is sent again under the same Message-ID.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -17,8 +18,10 @@ from infra.accounts.reading import mailbox
 from infra.mail import keys
 from infra.mail.letter import Letter, check_letter
 
-KNOWN_SECONDS: Final = 30 * 24 * 3600
-"""How long the same id is the same letter, from when it was put."""
+logger = logging.getLogger(__name__)
+
+KNOWN_SECONDS: Final = 7 * 24 * 3600
+"""How long the same id is the same letter, from when it was put: mail servers repeat for 5 days."""
 
 TAKEN_MS: Final = 600_000
 """How long a letter that was taken is left to who took it."""
@@ -107,7 +110,17 @@ class Outbox:
         """Take up to `count` letters that are due, the longest due first."""
         names = [keys.DUE, keys.LETTERS, keys.TRIES]
         found = scripts.call(self._client, _TAKE, names, [now, count, now + TAKEN_MS])
-        return [_taken(*row) for row in found]
+        return [taken for row in found if (taken := self._read(*row))]
+
+    def _read(self, key: bytes, data: bytes, tries: int) -> Taken | None:
+        """Read a letter; one that can't be read is dropped, so that it keeps no other up."""
+        try:
+            entry = _ENTRIES.decode(data)
+        except msgspec.MsgspecError:
+            logger.exception("ALARM: letter %s can't be read, and is dropped", key.decode())
+            self._remove([key.decode()])
+            return None
+        return Taken(key.decode(), entry.letter, entry.since, tries)
 
     def later(self, letter: Taken, at: int) -> None:
         """Have a letter tried again at `at`, ms; one that is gone meanwhile stays so."""
@@ -179,8 +192,3 @@ def _put_call(letter: Letter, now: int) -> scripts.Call:
     due = max(now, letter.not_before)
     entry = _ENCODER.encode(_Entry(due, letter))
     return _PUT, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]
-
-
-def _taken(key: bytes, data: bytes, tries: int) -> Taken:
-    entry = _ENTRIES.decode(data)
-    return Taken(key.decode(), entry.letter, entry.since, tries)

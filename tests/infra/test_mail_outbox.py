@@ -114,6 +114,18 @@ def test_a_letter_that_was_forgotten_does_not_come_back(
     assert redis_client.hlen(keys.TRIES) == redis_client.hlen(keys.LETTERS) == 2
 
 
+def test_a_letter_that_can_t_be_read_keeps_no_other_up(
+    outbox: Outbox, clock: Clock, redis_client: Redis, caplog
+):
+    outbox.put(ANSWER)
+    (key,) = redis_client.hkeys(keys.LETTERS)
+    redis_client.hset(keys.LETTERS, key, b"broken")
+    outbox.put(NOTICE)
+    assert [taken.letter for taken in outbox.take(clock.now, 10)] == [NOTICE]
+    assert "ALARM: letter" in caplog.text
+    assert outbox.waiting() == 1
+
+
 def test_nothing_is_due_while_the_relay_rests(outbox: Outbox, clock: Clock):
     outbox.put(ANSWER)
     rest = Rest(clock.now + 60_000, 1, "no answer")

@@ -249,6 +249,19 @@ def test_digests_are_sent_at_six_in_the_morning():
     assert next_digest(noon + 18 * HOUR - 1) == noon + 18 * HOUR
 
 
+def test_a_digest_that_can_t_be_made_keeps_no_other_up(mailing: Mailing, caplog):
+    daily(mailing, BOB, CAROL)
+    progress = Progress(mailing.client)
+    progress.keep(BOB, [Item(1, 1, "no such kind", 5)], mailing.bench.now)
+    mailing.challenge(ALICE, BOB, board=1)
+    mailing.challenge(ALICE, CAROL, board=2)
+    mailing.mail()
+    mailing.bench.now += DAY
+    assert recipients(mailing.mail()) == ["carol"]
+    assert caplog.text.count("ALARM: a digest can't be told by mail") == 1
+    assert mailing.mail() == []
+
+
 # leaving
 
 

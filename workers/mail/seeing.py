@@ -1,7 +1,6 @@
 """What else becomes letters: codes for new addresses, messages, and the daily digests."""
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from domain.errors import Refusal
@@ -11,9 +10,8 @@ from infra.mail.codes import Codes
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.mail.written import Note, Written
+from workers.mail.sparing import sparing_others
 from workers.mail.writing import Writing, addresses_of
-
-logger = logging.getLogger(__name__)
 
 _COUNT: Final = 100
 
@@ -33,7 +31,8 @@ class CodeLetters:
         """See to some accounts; gives how many those were."""
         named = self._codes.named(_COUNT)
         for account in named:
-            self._send(account)
+            with sparing_others("a code"):
+                self._send(account)
             # crash window: it is in the outbox and comes again, one of three a day
             self._codes.seen_to(account)
         return len(named)
@@ -68,8 +67,9 @@ class MessageLetters:
         """See to some messages; gives how many those were."""
         notes = self._written.oldest(_COUNT)
         for note in notes:
-            for account in self._readers(note):
-                self._deliver(account, note)
+            with sparing_others("a message"):
+                for account in self._readers(note):
+                    self._deliver(account, note)
             # crash window: all is in the outbox and comes again, under the same ids
             self._written.done(note)
         return len(notes)
@@ -118,12 +118,16 @@ class Digests:
         due = self._progress.digests_due(now, _COUNT)
         for account, since in due:
             items = self._progress.items(account)
-            to = addresses_of(self._accounts.record_of(account))
-            if items and to:
-                self._outbox.put_all(self._writing.digest(account, items, since, to))
+            with sparing_others("a digest"):
+                self._send(account, items, since)
             # crash window: it is in the outbox and comes again, under the same id
             self._progress.digested(account, items, now)
         return len(due)
+
+    def _send(self, account: AccountId, items: Sequence[Item], since: int) -> None:
+        to = addresses_of(self._accounts.record_of(account))
+        if items and to:
+            self._outbox.put_all(self._writing.digest(account, items, since, to))
 
 
 def _item(note: Note) -> Item:

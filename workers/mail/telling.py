@@ -8,8 +8,6 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from redis.exceptions import RedisError
-
 from domain.match.events import AccountId, CommandId, Envelope, MatchStarted, decode
 from infra.accounts import Accounts, Profile
 from infra.mail.composer import Told
@@ -17,6 +15,7 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.projections.notices import Kind, Table
 from infra.store.port import Store
+from workers.mail.sparing import sparing_others
 from workers.mail.writing import Writing, addresses_of
 from workers.projections.notices import seated, told
 from workers.projections.projection import Cast, Fact
@@ -80,13 +79,9 @@ class Telling:
             return
         if not any(addresses_of(self._profile(account)) for account in fact.cast.seats):
             return  # as in most matches: what follows reads the whole of it
-        try:
+        with sparing_others(f"match {board}"):
             for one in self._told(board, command, fact.cast):
                 self._deliver(one, fact.event.at)
-        except RedisError:
-            raise
-        except Exception:
-            logger.exception("ALARM: match %d can't be told by mail", board)
 
     def _told(self, board: int, command: CommandId, cast: Cast) -> Iterator[Told]:
         history = self._store.events(board)
