@@ -101,7 +101,11 @@ class Office:
         if self._deliveries.taken(key):
             logger.info("a mail came once more")
             return
-        self._carry_out(found, mail, "" if sender == "<>" else sender)
+        try:
+            self._carry_out(found, mail, "" if sender == "<>" else sender)
+        except Refusal as reason:
+            # the account was changed elsewhere at the same moment, or is gone: seen the next time
+            raise TryAgainError(reason.code) from None
         # crash window: all is done and not noted; the next delivery does the same once more
         self._deliveries.take(key)
 
@@ -194,7 +198,7 @@ class Office:
             address = self._standing.prove(found.account, found.code)
         except Refusal as reason:
             if reason.code == Code.BUSY:
-                raise TryAgainError(reason.code) from None
+                raise
             return Sheet(mail, (_refused(reason),)), [sender]
         said = Said(Order("", ""), Answer(f"{address} is yours; mail of your matches goes there"))
         return Sheet(mail, (said,)), [address]

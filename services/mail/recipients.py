@@ -72,7 +72,7 @@ class Directory:
         if code := self._addresses.read_code(address):
             return CodeFor(code.account, code.code)
         if signing := self._addresses.read_signoff(address):
-            return Signoff(signing)
+            return Signoff(signing) if self._accounts.record_of(signing) else None
         if bounced := self._addresses.read_bounce(address):
             return self._bounce(address, bounced)
         return None

@@ -27,9 +27,15 @@ def box(name: str) -> str:
 class FakeOffice:
     """Takes mail, and shows what is in the outbox."""
 
-    def __init__(self, *, passwords: bool = True, durable: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        passwords: bool = True,
+        durable: bool = True,
+        kind: type[MailAccounts] = MailAccounts,
+    ) -> None:
         self.desk = FakeDesk(durable=durable)
-        self.accounts = self.desk.accounts = MailAccounts(self.desk.client, CHEAP)
+        self.accounts = self.desk.accounts = kind(self.desk.client, CHEAP)
         self.addresses = Addresses(b"s" * 32, DOMAIN)
         self.outbox = Outbox(self.desk.client)
         self.office = Office(

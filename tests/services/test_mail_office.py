@@ -8,12 +8,12 @@ from fakes.desk import PASSWORDS
 from fakes.mails import mail, report
 from fakes.office import DOMAIN, SERVER, FakeOffice, box
 
-from domain.errors import Code
+from domain.errors import Code, Refusal
 from domain.match.record import unpack_snapshot
 from infra.accounts import Address
 from infra.mail.codes import Codes
 from infra.mail.deliveries import ANSWERS
-from services.mail.accounts import WRONG_PASSWORDS
+from services.mail.accounts import WRONG_PASSWORDS, MailAccounts
 from services.mail.mime import UnfitError
 from services.mail.office import TryAgainError
 
@@ -435,6 +435,45 @@ def test_any_mail_to_the_address_for_leaving_ends_all_mail(office):
     assert not office.accounts.record_of(office.ids["alice"]).signed_off
     assert office.take(to, headers={"Auto-Submitted": "auto-generated"}) == []
     assert office.accounts.record_of(office.ids["alice"]).signed_off
+
+
+class BusyAccounts(MailAccounts):
+    """Accounts that are being changed elsewhere, once this is said."""
+
+    busy = False
+
+    def change_of(self, account, change):
+        if self.busy:
+            raise Refusal(Code.BUSY, "the account was changed elsewhere at the same moment")
+        super().change_of(account, change)
+
+
+def test_what_could_not_be_noted_now_is_to_come_again(make_office):
+    office = make_office(kind=BusyAccounts)
+    ours = [
+        (office.addresses.signoff(office.ids["alice"]), box("alice"), mail("")),
+        (code_for(office, "bob", box("bob")), box("bob"), mail("")),
+        (office.addresses.bounce(office.ids["carol"], box("carol")), "<>", report(box("carol"))),
+    ]
+    for busy in (True, False):
+        office.accounts.busy = busy
+        for to, sender, data in ours:
+            if busy:
+                with pytest.raises(TryAgainError):
+                    office.deliver(to, sender, data)
+            else:
+                office.deliver(to, sender, data)
+    records = {name: office.accounts.record_of(account) for name, account in office.ids.items()}
+    assert records["alice"].signed_off
+    assert records["bob"].addresses[0].verified
+    assert records["carol"].addresses[0].bounced
+
+
+def test_an_address_for_leaving_is_nobody_s_once_the_account_is_gone(office):
+    to = office.addresses.signoff(office.ids["alice"])
+    assert office.office.knows(to)
+    office.accounts.delete("alice", PASSWORDS["alice"], lambda _: None)
+    assert not office.office.knows(to)
 
 
 def code_for(office, name, address):
