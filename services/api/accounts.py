@@ -4,7 +4,8 @@ from typing import Annotated
 
 import msgspec
 from litestar import delete, get, patch, post, put
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, PathParameter
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
@@ -126,7 +127,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN),
     summary="Sign up",
 )
-def sign_up(data: Signup, hand: Hand) -> OwnAccount:
+def sign_up(data: JSONBody[Signup], hand: NamedDependency[Hand]) -> OwnAccount:
     """Make an account."""
     accounts = hand.parts.accounts
     account = accounts.signup(data.userid, data.password, data.addresses)
@@ -141,7 +142,7 @@ def sign_up(data: Signup, hand: Hand) -> OwnAccount:
     opt=refuses(),
     summary="The own account",
 )
-def show_account(hand: Hand, caller: Caller) -> OwnAccount:
+def show_account(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> OwnAccount:
     """Give the account that the token is of."""
     return _own(_profile(hand, caller.need(Scope.READ)))
 
@@ -154,7 +155,9 @@ def show_account(hand: Hand, caller: Caller) -> OwnAccount:
     opt=refuses(Code.BAD_OPTION, Code.UNKNOWN_GAME, Code.BUSY),
     summary="Change preferences",
 )
-def change_account(data: Preferences, hand: Hand, caller: Caller) -> OwnAccount:
+def change_account(
+    data: JSONBody[Preferences], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> OwnAccount:
     """Change the language of help, when mail is sent, and how boards are drawn as text."""
     changes: dict[str, object] = {}
     if data.language is not None:
@@ -185,7 +188,9 @@ def _display(game: str, display: str) -> tuple[str, str]:
     opt=refuses(Code.BAD_ADDRESS, Code.BUSY),
     summary="Replace the mail addresses",
 )
-def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> OwnAccount:
+def change_addresses(
+    data: JSONBody[NewAddresses], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> OwnAccount:
     """Give the account these mail addresses and no others."""
     account = caller.need(Scope.ACCOUNT)
     hand.parts.accounts.change_addresses_of(account, data.addresses)
@@ -201,7 +206,9 @@ def change_addresses(data: NewAddresses, hand: Hand, caller: Caller) -> OwnAccou
     opt=refuses(Code.BAD_PASSWORD, Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
     summary="Change the password",
 )
-def change_password(data: NewPassword, hand: Hand, caller: Caller) -> None:
+def change_password(
+    data: JSONBody[NewPassword], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> None:
     """Replace the password; tokens stay good."""
     name = _profile(hand, caller.need(Scope.ACCOUNT)).name
     hand.parts.accounts.change_password(name, data.old, data.new)
@@ -216,7 +223,9 @@ def change_password(data: NewPassword, hand: Hand, caller: Caller) -> None:
     opt=refuses(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
     summary="Erase the account",
 )
-def delete_account(data: Confirmed, hand: Hand, caller: Caller) -> None:
+def delete_account(
+    data: JSONBody[Confirmed], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> None:
     """Erase the account and all personal data, for good; matches stay."""
     name = _profile(hand, caller.need(Scope.ACCOUNT)).name
     hand.parts.accounts.delete(name, data.password, hand.parts.forget)
@@ -236,7 +245,7 @@ def delete_account(data: Confirmed, hand: Hand, caller: Caller) -> None:
     ),
     summary="Make a token",
 )
-def make_token(data: NewToken, hand: Hand) -> IssuedToken:
+def make_token(data: JSONBody[NewToken], hand: NamedDependency[Hand]) -> IssuedToken:
     """Give a new token for a userid and its password."""
     account = hand.parts.accounts.verify(data.userid, data.password)
     made = hand.parts.tokens.issue(account, data.label, data.scopes, data.days)
@@ -251,7 +260,7 @@ def make_token(data: NewToken, hand: Hand) -> IssuedToken:
     opt=refuses(),
     summary="List the own tokens",
 )
-def list_tokens(hand: Hand, caller: Caller) -> list[ShownToken]:
+def list_tokens(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> list[ShownToken]:
     """Give the account's tokens, the newest first."""
     return [_shown(token) for token in hand.parts.tokens.list_of(caller.need(Scope.ACCOUNT))]
 
@@ -265,9 +274,9 @@ def list_tokens(hand: Hand, caller: Caller) -> list[ShownToken]:
     summary="Revoke a token",
 )
 def revoke_token(
-    token: Annotated[str, Parameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
-    hand: Hand,
-    caller: Caller,
+    token: Annotated[str, PathParameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
 ) -> None:
     """End a token, at once and everywhere; another than the one that is shown needs `account`."""
     account = caller.account if token == caller.token.id else caller.need(Scope.ACCOUNT)

@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import msgspec
 from litestar import delete, get, post
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, PathParameter
 from redis.exceptions import RedisError
 
 from domain.clocks.terms import write_terms
@@ -23,7 +24,7 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import DOOR, Hand
-from services.api.players import Cursor, GameKey, Limit, known, names_of
+from services.api.players import Cursor, GameWanted, Limit, known, names_of
 from services.api.starting import Words, begin
 from services.language.starting import check_players, start_command
 from services.language.terms import Agreed, read_agreed
@@ -36,7 +37,7 @@ LOOK_SECONDS: Final = 5.0
 
 _TAGS: Final = ["challenges"]
 
-Id = Annotated[str, Parameter(max_length=24, description="the challenge's id")]
+Id = Annotated[str, PathParameter(max_length=24, description="the challenge's id")]
 
 
 class NewChallenge(Asked, frozen=True):
@@ -96,7 +97,7 @@ class Challenges(msgspec.Struct, frozen=True):
     summary="Challenges that can be taken",
 )
 def list_challenges(
-    hand: Hand, game: GameKey | None = None, cursor: Cursor = 0, limit: Limit = 50
+    hand: NamedDependency[Hand], game: GameWanted = None, cursor: Cursor = 0, limit: Limit = 50
 ) -> Challenges:
     """Give open challenges of all games, or of one."""
     key = None if game is None else known(game).key
@@ -113,7 +114,7 @@ def list_challenges(
     opt=refuses(),
     summary="Challenges that you have opened or joined",
 )
-def own_challenges(hand: Hand, caller: Caller) -> Challenges:
+def own_challenges(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> Challenges:
     """Give those that wait; 40 at most."""
     found = hand.parts.challenges.of(caller.need(Scope.READ))
     return Challenges(_shown(hand, found), None)
@@ -126,7 +127,7 @@ def own_challenges(hand: Hand, caller: Caller) -> Challenges:
     opt=refuses(Code.UNKNOWN_CHALLENGE),
     summary="A challenge",
 )
-def show_challenge(challenge: Id, hand: Hand) -> OpenChallenge:
+def show_challenge(challenge: Id, hand: NamedDependency[Hand]) -> OpenChallenge:
     """Give a challenge, also for a while after it was taken: then it has the board of its match."""
     return _shown(hand, [hand.parts.challenges.get(challenge)])[0]
 
@@ -148,7 +149,10 @@ def show_challenge(challenge: Id, hand: Hand) -> OpenChallenge:
     summary="Open a challenge",
 )
 def open_challenge(
-    data: NewChallenge, hand: Hand, caller: Caller, key: Key = None
+    data: JSONBody[NewChallenge],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    key: Key = None,
 ) -> OpenChallenge:
     """Offer a match to anybody, for 30 days; repeated with its key it is one challenge."""
     account = caller.need(Scope.PLAY)
@@ -166,7 +170,10 @@ def open_challenge(
     summary="Take a challenge",
 )
 async def accept_challenge(
-    challenge: Id, hand: Hand, caller: Caller, wait: Wait = WAIT_SECONDS
+    challenge: Id,
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    wait: Wait = WAIT_SECONDS,
 ) -> OpenChallenge:
     """Take a free seat; with the last one the match starts. To repeat it is safe."""
     account = caller.need(Scope.PLAY)
@@ -184,7 +191,9 @@ async def accept_challenge(
     opt=refuses(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.ALREADY_STARTED),
     summary="Withdraw a challenge, or leave it",
 )
-def withdraw_challenge(challenge: Id, hand: Hand, caller: Caller) -> None:
+def withdraw_challenge(
+    challenge: Id, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> None:
     """Withdraw a challenge of one's own, or give back the seat taken in another's."""
     hand.parts.challenges.withdraw(caller.need(Scope.PLAY), challenge)
 

@@ -5,7 +5,8 @@ from uuid import uuid4
 
 import msgspec
 from litestar import get, post
-from litestar.params import HeaderParameter, Parameter
+from litestar.di import NamedDependency
+from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
@@ -27,10 +28,10 @@ WAIT_SECONDS: Final = 10.0
 
 MOST_WAIT: Final = 60.0
 
-BoardNumber = Annotated[int, Parameter(ge=1, le=10**15, description="the match's number")]
+BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the match's number")]
 Wait = Annotated[
     float,
-    Parameter(
+    QueryParameter(
         ge=0, le=MOST_WAIT, description="how many seconds the outcome is waited for; 202 after that"
     ),
 ]
@@ -139,9 +140,9 @@ class Answered(msgspec.Struct, frozen=True):
 )
 async def give_command(
     board: BoardNumber,
-    data: AnyAsked,
-    hand: Hand,
-    caller: Caller,
+    data: JSONBody[AnyAsked],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
@@ -164,9 +165,11 @@ async def give_command(
 )
 async def command_outcome(
     board: BoardNumber,
-    command: Annotated[str, Parameter(pattern="^[0-9a-f]{32}$", description="the command's id")],
-    hand: Hand,
-    caller: Caller,
+    command: Annotated[
+        str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
+    ],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
 ) -> Answered:
     """Give the outcome of a command, accepted or refused; 404 while there is none.
 

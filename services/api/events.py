@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from litestar import Request, Response, get
-from litestar.params import HeaderParameter, Parameter, QueryParameter
+from litestar.di import NamedDependency
+from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
@@ -70,12 +71,13 @@ class Event(msgspec.Struct, frozen=True):
 async def show_events(
     request: AnyRequest,
     board: BoardNumber,
-    hand: Hand,
+    hand: NamedDependency[Hand],
     start: Annotated[
         int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first wanted")
     ] = 1,
     limit: Annotated[
-        int, Parameter(ge=1, le=MOST, description="how many at most, where they don't come live")
+        int,
+        QueryParameter(ge=1, le=MOST, description="how many at most, where they don't come live"),
     ] = MOST,
     last: Annotated[
         str | None,
@@ -176,8 +178,8 @@ def _plain(value: Any) -> Any:
     "as far back as /api/notices goes; without one it begins with what happens from now on.",
 )
 async def follow_account(
-    hand: Hand,
-    caller: Caller,
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
     last: Annotated[
         str | None,
         HeaderParameter(

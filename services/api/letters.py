@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import msgspec
 from litestar import get, post
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
 from domain.match.decide import seat_of
@@ -95,7 +96,12 @@ class Chat(msgspec.Struct, frozen=True):
     opt=refuses(),
     summary="Read messages",
 )
-def list_messages(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> Messages:
+def list_messages(
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Messages:
     """Give what was written to the caller; to look at it does not mark it as read."""
     account = caller.need(Scope.READ)
     kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
@@ -120,7 +126,12 @@ def list_messages(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit =
     opt=refuses(Code.UNKNOWN_USER, Code.TOO_LONG),
     summary="Write to players",
 )
-def send_message(data: NewMessage, hand: Hand, caller: Caller, key: Key = None) -> None:
+def send_message(
+    data: JSONBody[NewMessage],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+) -> None:
     """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
     account = caller.need(Scope.PLAY)
     to = [hand.parts.accounts.id_of(name) for name in data.to]
@@ -136,7 +147,9 @@ def send_message(data: NewMessage, hand: Hand, caller: Caller, key: Key = None) 
     opt=refuses(),
     summary="Mark messages as read",
 )
-def mark_messages(data: ReadUntil, hand: Hand, caller: Caller) -> None:
+def mark_messages(
+    data: JSONBody[ReadUntil], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> None:
     """Mark all messages up to a time as read; marks never go back."""
     account = caller.need(Scope.READ)
     kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
@@ -153,10 +166,10 @@ def mark_messages(data: ReadUntil, hand: Hand, caller: Caller) -> None:
 )
 def show_chat(
     board: BoardNumber,
-    hand: Hand,
-    caller: Caller,
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
     limit: Annotated[
-        int, Parameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
+        int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
     """Give what the players of a match said; nobody else is told."""
@@ -180,7 +193,13 @@ def show_chat(
     opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_LONG),
     summary="Say something in a match",
 )
-def say(board: BoardNumber, data: NewLine, hand: Hand, caller: Caller, key: Key = None) -> None:
+def say(
+    board: BoardNumber,
+    data: JSONBody[NewLine],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
     seat_of(account, state_of(hand.parts, board))

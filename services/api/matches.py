@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from litestar import Request, Response, get
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import PathParameter, QueryParameter
 
 from domain.drawing import draw_text
 from domain.drawing.svg import draw_svg
@@ -28,9 +29,11 @@ _TAGS: Final = ["matches"]
 
 Ply = Annotated[
     int | None,
-    Parameter(ge=0, le=1_000_000, description="the number of moves played; the last without it"),
+    QueryParameter(
+        ge=0, le=1_000_000, description="the number of moves played; the last without it"
+    ),
 ]
-Legal = Annotated[bool, Parameter(description="whether the legal moves are listed")]
+Legal = Annotated[bool, QueryParameter(description="whether the legal moves are listed")]
 
 
 @get(
@@ -42,7 +45,7 @@ Legal = Annotated[bool, Parameter(description="whether the legal moves are liste
 async def show_match(
     request: AnyRequest,
     board: BoardNumber,
-    hand: Hand,
+    hand: NamedDependency[Hand],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Match]:
     """Give a match: players, position, legal moves, clocks, offers, result."""
@@ -76,8 +79,10 @@ def _shown(
 def show_ply(
     request: AnyRequest,
     board: BoardNumber,
-    ply: Annotated[int, Parameter(ge=0, le=1_000_000, description="the number of moves played")],
-    hand: Hand,
+    ply: Annotated[
+        int, PathParameter(ge=0, le=1_000_000, description="the number of moves played")
+    ],
+    hand: NamedDependency[Hand],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Place]:
     """Give the position after so many moves, by replay; 0 is the start."""
@@ -97,7 +102,9 @@ def show_ply(
     summary="A board as a picture",
     media_type=SVG,
 )
-def show_svg(request: AnyRequest, board: BoardNumber, hand: Hand, ply: Ply = None) -> Response[str]:
+def show_svg(
+    request: AnyRequest, board: BoardNumber, hand: NamedDependency[Hand], ply: Ply = None
+) -> Response[str]:
     """Draw a board, as it stands or stood, with the last move marked."""
     state, at = _at(hand, board, ply)
     names = _names(hand, state)
@@ -120,10 +127,11 @@ def show_svg(request: AnyRequest, board: BoardNumber, hand: Hand, ply: Ply = Non
 def show_text(
     request: AnyRequest,
     board: BoardNumber,
-    hand: Hand,
+    hand: NamedDependency[Hand],
     ply: Ply = None,
     display: Annotated[
-        str, Parameter(max_length=24, description="such as `small`; the game's first without it")
+        str,
+        QueryParameter(max_length=24, description="such as `small`; the game's first without it"),
     ] = "",
 ) -> Response[str]:
     """Draw a board as text, as it stands or stood."""

@@ -5,7 +5,8 @@ from typing import Annotated, Final
 
 import msgspec
 from litestar import get
-from litestar.params import Parameter, QueryParameter
+from litestar.di import NamedDependency
+from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -23,13 +24,19 @@ MOST: Final = 100
 
 _TAGS: Final = ["players"]
 
-Limit = Annotated[int, Parameter(ge=1, le=MOST, description="how many at most")]
+Limit = Annotated[int, QueryParameter(ge=1, le=MOST, description="how many at most")]
 Cursor = Annotated[
     int,
-    Parameter(ge=0, le=10**9, description="where to go on: the `next` of the page before"),
+    QueryParameter(ge=0, le=10**9, description="where to go on: the `next` of the page before"),
 ]
-GameKey = Annotated[str, Parameter(max_length=24, description="a game, such as `pow2`")]
-Userid = Annotated[str, Parameter(max_length=24, description="a userid, in any case")]
+GameKey = Annotated[str, PathParameter(max_length=24, description="a game, such as `pow2`")]
+GameWanted = Annotated[
+    str | None, QueryParameter(max_length=24, description="a game, such as `pow2`")
+]
+Userid = Annotated[str, PathParameter(max_length=24, description="a userid, in any case")]
+UseridWanted = Annotated[
+    str | None, QueryParameter(max_length=24, description="a userid, in any case")
+]
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -193,9 +200,9 @@ class HeadToHead(msgspec.Struct, frozen=True):
     summary="List matches",
 )
 def list_matches(
-    hand: Hand,
-    player: Userid | None = None,
-    game: GameKey | None = None,
+    hand: NamedDependency[Hand],
+    player: UseridWanted = None,
+    game: GameWanted = None,
     which: Annotated[
         State, QueryParameter(name="state", description="which of a player's matches")
     ] = State.ACTIVE,
@@ -225,7 +232,7 @@ def list_matches(
     opt=refuses(Code.UNKNOWN_USER),
     summary="A player",
 )
-def show_player(userid: Userid, hand: Hand) -> Player:
+def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
     """Give what anybody may know of a player."""
     account = hand.parts.accounts.id_of(userid)
     profile = hand.parts.accounts.record_of(account)
@@ -250,7 +257,9 @@ def show_player(userid: Userid, hand: Hand) -> Player:
     opt=refuses(Code.UNKNOWN_GAME, Code.USAGE),
     summary="The ratings of a game",
 )
-def list_ratings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Ratings:
+def list_ratings(
+    game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
+) -> Ratings:
     """Give a game's players, the best first."""
     key = of_several(game).key
     rows = hand.parts.ratings.of(key, cursor, limit + 1)
@@ -266,7 +275,7 @@ def list_ratings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 5
     opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE),
     summary="A player's rating",
 )
-def show_rating(game: GameKey, userid: Userid, hand: Hand) -> RatingSeries:
+def show_rating(game: GameKey, userid: Userid, hand: NamedDependency[Hand]) -> RatingSeries:
     """Give a player's rating, and what it was after each of the last 1,000 matches."""
     key, account = of_several(game).key, hand.parts.accounts.id_of(userid)
     ratings = hand.parts.ratings
@@ -284,7 +293,9 @@ def show_rating(game: GameKey, userid: Userid, hand: Hand) -> RatingSeries:
     opt=refuses(Code.UNKNOWN_GAME, Code.USAGE),
     summary="Who has won how often",
 )
-def list_standings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit = 50) -> Standings:
+def list_standings(
+    game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
+) -> Standings:
     """Give a game's table, most points first: 1 for a win, a shared one in parts."""
     key = of_several(game).key
     rows = hand.parts.standings.of(key, cursor, limit + 1)
@@ -304,9 +315,9 @@ def list_standings(game: GameKey, hand: Hand, cursor: Cursor = 0, limit: Limit =
 )
 def list_history(
     game: GameKey,
-    hand: Hand,
-    player: Userid | None = None,
-    opponent: Userid | None = None,
+    hand: NamedDependency[Hand],
+    player: UseridWanted = None,
+    opponent: UseridWanted = None,
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> History:
@@ -327,7 +338,9 @@ def list_history(
     opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
     summary="How two players did against each other",
 )
-def show_head_to_head(game: GameKey, userid: Userid, opponent: Userid, hand: Hand) -> HeadToHead:
+def show_head_to_head(
+    game: GameKey, userid: Userid, opponent: Userid, hand: NamedDependency[Hand]
+) -> HeadToHead:
     """Count the matches of two players in a game, as the first of them sees it."""
     key = of_several(game).key
     one, other = hand.parts.accounts.id_of(userid), hand.parts.accounts.id_of(opponent)
@@ -348,7 +361,12 @@ def show_head_to_head(game: GameKey, userid: Userid, opponent: Userid, hand: Han
     opt=refuses(),
     summary="What happened in the own matches",
 )
-def list_notices(hand: Hand, caller: Caller, cursor: Cursor = 0, limit: Limit = 50) -> Notices:
+def list_notices(
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Notices:
     """Give the newest first; 200 are kept."""
     rows = hand.parts.notices.of(caller.need(Scope.READ), cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])

@@ -4,6 +4,8 @@ from typing import Annotated, Final
 
 import msgspec
 from litestar import delete, get, put
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
 
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
@@ -66,7 +68,9 @@ class LaidReady(msgspec.Struct, frozen=True):
     opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
     summary="What you have laid ready",
 )
-def show_replies(board: BoardNumber, hand: Hand, caller: Caller) -> LaidReady:
+def show_replies(
+    board: BoardNumber, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> LaidReady:
     """Give what the caller has laid ready; nobody else is ever told."""
     seat = seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
     return _shown(board, laid_by(hand.desk, board, seat))
@@ -92,7 +96,12 @@ def show_replies(board: BoardNumber, hand: Hand, caller: Caller) -> LaidReady:
     ),
     summary="Lay replies ready",
 )
-def lay_replies(board: BoardNumber, data: NewReplies, hand: Hand, caller: Caller) -> LaidReady:
+def lay_replies(
+    board: BoardNumber,
+    data: JSONBody[NewReplies],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+) -> LaidReady:
     """Lay replies ready in place of those there are."""
     seat = seat_of(caller.need(Scope.PLAY), state_of(hand.parts, board))
     if sum(map(len, data.lines)) > _MOST_MOVES:
@@ -108,7 +117,9 @@ def lay_replies(board: BoardNumber, data: NewReplies, hand: Hand, caller: Caller
     opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.BUSY),
     summary="Drop what is laid ready",
 )
-def drop_replies(board: BoardNumber, hand: Hand, caller: Caller) -> None:
+def drop_replies(
+    board: BoardNumber, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+) -> None:
     """Drop all that the caller has laid ready in a match."""
     seat = seat_of(caller.need(Scope.PLAY), state_of(hand.parts, board))
     lay(hand.desk, board, seat, ())

@@ -6,6 +6,8 @@ from uuid import uuid4
 
 import msgspec
 from litestar import post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
 
 from domain.errors import Code, Refusal
 from domain.match.commands import Sent, Start
@@ -56,7 +58,11 @@ class NewMatch(Asked, frozen=True):
     summary="Start a match",
 )
 async def start_match(
-    data: NewMatch, hand: Hand, caller: Caller, key: Key = None, wait: Wait = WAIT_SECONDS
+    data: JSONBody[NewMatch],
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+    wait: Wait = WAIT_SECONDS,
 ) -> Answered:
     """Challenge players by name; the match starts at once, or waits for their consent."""
     account = caller.need(Scope.PLAY)

@@ -1,10 +1,12 @@
 """How the server is, what its codes mean, and the page that shows the API."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Request, Response, get
+from litestar.di import NamedDependency
+from litestar.params import PathParameter
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
@@ -46,7 +48,7 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     tags=["the server"],
     summary="Whether the server works",
 )
-def health(hand: Hand) -> Health:
+def health(hand: NamedDependency[Hand]) -> Health:
     """Ask the server of the matches; 503 when it does not answer."""
     store = hand.parts.store
     return Health("ok", __version__, store.depth(range(store.shape().shards)))
@@ -65,7 +67,9 @@ def metrics() -> Response[bytes]:
     opt=refuses(Code.NOT_FOUND),
     summary="What a code means",
 )
-def show_error(code: str) -> CodeMeaning:
+def show_error(
+    code: Annotated[str, PathParameter(max_length=40, description="as in a problem document")],
+) -> CodeMeaning:
     """Explain a stable code, as problem documents name it."""
     if code not in set(Code):
         raise Refusal(Code.NOT_FOUND, f"there is no code {code[:24]!r}")

@@ -5,7 +5,8 @@ from uuid import uuid4
 
 import msgspec
 from litestar import Request, Response, get, post
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, current
@@ -65,7 +66,7 @@ class Score(msgspec.Struct, frozen=True):
     media_type="text/plain",
 )
 async def do_line(
-    request: AnyRequest, hand: Hand, key: Key = None, wait: Wait = WAIT_SECONDS
+    request: AnyRequest, hand: NamedDependency[Hand], key: Key = None, wait: Wait = WAIT_SECONDS
 ) -> Response[str]:
     """Carry out a command line, as a terminal does."""
     check_kind(request, TEXT)
@@ -92,9 +93,9 @@ def _plain(answer: Answer) -> Response[str]:
     media_type="text/plain",
 )
 def show_help(
-    hand: Hand,
-    topic: Annotated[str, Parameter(max_length=64, description="a game or a command")] = "",
-    lang: Annotated[str, Parameter(max_length=8, description="such as `de`")] = "en",
+    hand: NamedDependency[Hand],
+    topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
+    lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
 ) -> Response[str]:
     """Give the general page, a game's, or how a command is written."""
     return _plain(hand.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
@@ -139,9 +140,9 @@ def _game(rules: AnyRules) -> Game:
 )
 def list_scores(
     game: GameKey,
-    hand: Hand,
+    hand: NamedDependency[Hand],
     options: Annotated[
-        str, Parameter(max_length=512, description="the puzzle's options, separated by blanks")
+        str, QueryParameter(max_length=512, description="the puzzle's options, separated by blanks")
     ] = "",
 ) -> list[Score]:
     """Give the best score of each player, the best first."""

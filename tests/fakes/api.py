@@ -13,6 +13,7 @@ from typing import Any, Self
 import httpx
 import uvicorn
 
+from fakes.conformance import Conformance
 from fakes.desk import CHEAP
 from infra.accounts import Accounts
 from infra.durability import Mode
@@ -40,8 +41,9 @@ class Api:
     `url` is where it answers; `parts` is what it works with.
     """
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, *, heartbeat: float = 15.0, **settings: Any) -> None:
         self._folder = folder
+        self._heartbeat = heartbeat
         self._given = {"command_rate": MANY, "address_rate": MANY, **settings}
         self._stack = ExitStack()
         self._stopping = Event()
@@ -64,6 +66,8 @@ class Api:
         self._awake.set()
         self._work()
         self.url = self._listen()
+        document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False).json()
+        self._conformance = Conformance(document)
         self.http = self._stack.enter_context(self.client())
         return self
 
@@ -89,8 +93,14 @@ class Api:
             self._awake.set()
 
     def client(self, **options: Any) -> httpx.Client:
-        """A client of the API that keeps its connections; the caller closes it."""
-        return httpx.Client(base_url=self.url, timeout=30, trust_env=False, **options)
+        """A client of the API that keeps its connections; the caller closes it.
+
+        Every answer has to be one of those that the document promises.
+        """
+        hooks = {"response": [self._conformance.check]}
+        return httpx.Client(
+            base_url=self.url, timeout=30, trust_env=False, event_hooks=hooks, **options
+        )
 
     def player(self, scopes: Sequence[str] = tuple(Scope), *, name: str = "") -> "Player":
         """A player who has just signed up, with a token."""
@@ -146,7 +156,7 @@ class Api:
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         config = uvicorn.Config(
-            make_app(self.parts),
+            make_app(self.parts, self._heartbeat),
             http="httptools",
             log_config=None,
             access_log=False,

@@ -1,0 +1,192 @@
+import importlib.util
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from fakes.api import Api, code_of
+
+from domain.errors import Code
+from services.problems import PROBLEMS
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def document(api: Api) -> dict[str, Any]:
+    return api.http.get("/api/openapi.json").json()
+
+
+def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        operation["operationId"]: operation
+        for item in document["paths"].values()
+        for operation in item.values()
+    }
+
+
+def load_make_api() -> Any:
+    spec = importlib.util.spec_from_file_location("make_api", GOLDEN)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def shape(value: Any) -> Any:
+    """What a value is made of, whatever its words and numbers are."""
+    if isinstance(value, dict):
+        return {name: shape(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shape(one) for one in value[:1]]
+    return type(value).__name__
+
+
+def test_the_fixed_paths_are_there(document):
+    assert {
+        "/api/matches/{board}",
+        "/api/matches/{board}/plies/{ply}",
+        "/api/matches/{board}/board.svg",
+        "/api/matches/{board}/events",
+        "/api/matches/{board}/commands",
+        "/healthz",
+    } <= document["paths"].keys()
+
+
+def test_the_examples_are_of_the_exchange_that_still_takes_place(api, document):
+    make_api = load_make_api()
+    stored = json.loads(make_api.FILE.read_text())
+    made = make_api.exchange(api)
+    assert made.keys() == stored.keys() == operations(document).keys()
+    for name, example in made.items():
+        assert shape(example) == shape(stored[name]), name
+
+
+def test_every_example_fits_its_schema(document):
+    for name, operation in operations(document).items():
+        contents = [operation.get("requestBody", {}), *operation["responses"].values()]
+        for told in contents:
+            for content in told.get("content", {}).values():
+                if "example" in content:
+                    schema = {**content["schema"], "components": document["components"]}
+                    error = next(
+                        jsonschema_rs.Draft202012Validator(schema).iter_errors(content["example"]),
+                        None,
+                    )
+                    assert error is None, f"{name}: {error}"
+
+
+def test_every_body_and_every_answer_with_content_has_an_example(document):
+    for name, operation in operations(document).items():
+        body = operation.get("requestBody", {"content": {}})
+        success = next(operation["responses"][status] for status in ("200", "201", "204")
+                       if status in operation["responses"])  # fmt: skip
+        for told in (body, success):
+            contents = list(told.get("content", {}).values())
+            assert not contents or any("example" in content for content in contents), name
+
+
+def test_every_operation_says_what_it_does_and_who_may(document):
+    tags = {tag["name"] for tag in document["tags"]}
+    for name, operation in operations(document).items():
+        assert operation["summary"], name
+        assert operation["description"], name
+        assert "anyio" not in operation["description"], name
+        assert set(operation["tags"]) <= tags, name
+        assert operation["security"] in (
+            [],
+            [{"token": []}],
+            [{"token": ["read"]}],
+            [{"token": ["play"]}],
+            [{"token": ["account"]}],
+        ), name
+    assert set(document["components"]["securitySchemes"]) == {"token"}
+
+
+def test_every_refusal_is_a_problem_document_with_the_status_of_its_codes(document):
+    for name, operation in operations(document).items():
+        for status, told in operation["responses"].items():
+            if status.startswith("2") or status == "304":
+                continue
+            codes = [code for code in Code if f"`{code}`" in told["description"]]
+            assert codes, f"{name} {status}"
+            if status != "415":
+                assert {str(PROBLEMS[code].status) for code in codes} == {status}, name
+            assert any(
+                content["schema"] in ({"$ref": "#/components/schemas/Problem"}, {"type": "string"})
+                for content in told["content"].values()
+            ), name
+
+
+def test_unknown_fields_are_refused_in_every_body(document):
+    schemas = document["components"]["schemas"]
+    bodies = [
+        one["$ref"].rpartition("/")[2]
+        for operation in operations(document).values()
+        for content in operation.get("requestBody", {"content": {}})["content"].values()
+        for one in content["schema"].get("anyOf", [content["schema"]])
+        if "$ref" in one
+    ]
+    assert len(bodies) > 15
+    assert all(schemas[name]["additionalProperties"] is False for name in bodies)
+
+
+def test_what_the_sources_say_of_a_field_is_in_the_document(document):
+    schemas = document["components"]["schemas"]
+    assert schemas["Match"]["properties"]["rules"]["description"].startswith("The pinned rules")
+    assert schemas["NewChallenge"]["properties"]["seat"]["anyOf"][0]["maximum"] == 7
+
+
+def test_the_document_is_sent_once(api):
+    first = api.http.get("/api/openapi.json")
+    again = api.http.get("/api/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+class Links(HTMLParser):
+    """What a page links to and loads, and the names of its places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.places: list[str] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.targets.append(value)
+            if name == "id" and value:
+                self.places.append(value)
+
+
+def test_the_page_shows_every_operation_and_loads_nothing(api, document):
+    answer = api.http.get("/api")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    links = Links()
+    links.feed(answer.text)
+    assert not links.tags & {"script", "link", "img", "iframe"}
+    assert set(operations(document)) <= set(links.places)
+    assert len(set(links.places)) == len(links.places)
+    for target in links.targets:
+        place = target.removeprefix("#")
+        assert target == "/api/openapi.json" or place in links.places, target
+
+
+def test_every_code_is_explained_where_problem_documents_say(api):
+    for code, known in PROBLEMS.items():
+        said = api.http.get(f"/api/errors/{code}").json()
+        assert said == {"code": code, "status": known.status, "meaning": known.meaning}
+    assert code_of(api.http.get("/api/errors/no-such-code")) == "not-found"
