@@ -21,6 +21,11 @@ from infra.embedded import socket_url
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
+from infra.mail.codes import Codes
+from infra.mail.forgetting import forget_mail
+from infra.mail.outbox import Outbox
+from infra.mail.standing import Standing
+from infra.mail.written import MailedLetters
 from infra.projections.head_to_head import HeadToHead
 from infra.projections.history import History
 from infra.projections.lists import Lists
@@ -130,7 +135,7 @@ class Composition:
     @cached_property
     def letters(self) -> Letters:
         """What players write to each other."""
-        return Letters(self.data, self._shards)
+        return MailedLetters(self.data, self._shards)
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -185,6 +190,12 @@ class Composition:
         self.letters.forget(account)
         self.tokens.forget(account)
         self.challenges.forget(account)
+        forget_mail(self.data, account)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """What is known of players' own addresses."""
+        return Standing(self.accounts, Codes(self.data, Outbox(self.data).now))
 
     @cached_property
     def scores(self) -> Scores:

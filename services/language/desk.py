@@ -13,6 +13,7 @@ from infra.accounts import Accounts, Profile
 from infra.drafts import Drafts
 from infra.letters import Letters
 from infra.limits import CommandLimit
+from infra.mail.standing import Standing
 from infra.outcomes import Outcome
 from infra.projections.head_to_head import HeadToHead
 from infra.projections.history import History
@@ -58,6 +59,11 @@ class Desk(Protocol):
     @property
     def letters(self) -> Letters:
         """What players write to each other."""
+        ...
+
+    @property
+    def standing(self) -> Standing:
+        """What is known of players' own addresses."""
         ...
 
     @property

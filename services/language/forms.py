@@ -62,6 +62,13 @@ GENERAL: Final = (
     Form("signup", "signup", f"{_OWN} [ADDRESS ...]", "make an account", people.signup),
     Form("add", "add", f"{_OWN} ADDRESS ...", "add mail addresses", people.add_addresses),
     Form(
+        "verify",
+        "verify",
+        f"{_OWN} CODE",
+        "prove a mail address by the code that was mailed there",
+        people.verify,
+    ),
+    Form(
         "change_password",
         "change password",
         "userid old new",

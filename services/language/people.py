@@ -15,10 +15,15 @@ LANGUAGES: Final = {"en": "English", "de": "German"}
 
 NOTICES: Final = {
     "move": "a mail at once whenever something happens",
-    "daily": "one mail a day",
-    "none": "no mail",
+    "daily": "one mail a day, and a reminder when your time runs out",
+    "none": "no mail, not even reminders",
 }
 """When mail is sent, and how that is said."""
+
+
+_CODES: Final = (
+    "; where the server sends mail, a code comes to each new address: answer it to get mail there"
+)
 
 
 def read_language(text: str) -> str:
@@ -43,8 +48,10 @@ def signup(call: Call) -> Answer:
     """Make an account."""
     _check_password(call)
     call.desk.ready()
-    account = call.desk.accounts.signup(*call.sender, call.line.all("address"))
-    return Answer(f"welcome, {_name(call, account)}; `help` lists what you can do")
+    addresses = call.line.all("address")
+    account = call.desk.accounts.signup(*call.sender, addresses)
+    welcome = f"welcome, {_name(call, account)}; `help` lists what you can do"
+    return Answer(welcome + (_CODES if addresses else ""))
 
 
 def _check_password(call: Call) -> None:
@@ -84,7 +91,14 @@ def _addressed(call: Call, account: AccountId) -> Answer:
     """Say how many addresses there are: an answer may be read by others than their owner."""
     count = len(call.profile(account).addresses)
     told = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
-    return Answer(f"{_name(call, account)} has {told} now")
+    return Answer(f"{_name(call, account)} has {told} now{_CODES if count else ''}")
+
+
+def verify(call: Call) -> Answer:
+    """Prove a mail address, by the code that was mailed there."""
+    call.desk.ready()
+    address = call.desk.standing.prove_with_password(*call.sender, call.line.get("value"))
+    return Answer(f"{address} is yours; mail goes there from now on")
 
 
 def set_preference(call: Call) -> Answer:
@@ -102,7 +116,7 @@ def _set_notify(call: Call) -> Answer:
     account = call.desk.accounts.change(
         *call.sender, lambda record: replace(record, notify=when, signed_off=False)
     )
-    return Answer(f"{_name(call, account)} gets {NOTICES[when]} from now on")
+    return Answer(f"from now on {_name(call, account)} gets {NOTICES[when]}")
 
 
 def set_for_game(call: Call) -> Answer:

@@ -7,13 +7,16 @@ from tempfile import TemporaryDirectory
 import fakeredis
 from argon2 import PasswordHasher
 
-from fakes.side import catch_up
 from domain.match.events import AccountId
+from fakes.side import catch_up
 from infra.accounts import Accounts
 from infra.drafts import Drafts
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
+from infra.mail.codes import Codes
+from infra.mail.outbox import Outbox
+from infra.mail.standing import Standing
 from infra.projections.head_to_head import HeadToHead
 from infra.projections.history import History
 from infra.projections.lists import Lists
@@ -85,6 +88,11 @@ class FakeDesk:
         """How two players did against each other, up to now."""
         catch_up(self.store, self.client)
         return HeadToHead(self.client)
+
+    @property
+    def standing(self) -> Standing:
+        """What is known of players' own addresses."""
+        return Standing(self.accounts, Codes(self.client, Outbox(self.client).now))
 
     def forget(self, account: AccountId) -> None:
         """Erase what is kept of an account beside its record."""

@@ -35,12 +35,16 @@ def addresses(terminal: Terminal, name: str) -> list[str]:
     return [one.address for one in profile(terminal, name).addresses]
 
 
+CODES = (
+    "; where the server sends mail, a code comes to each new address: answer it to get mail there"
+)
+
 # signing up
 
 
 def test_an_account_is_made_with_the_addresses_that_follow_its_password(terminal):
     line = "signup Dora explorer dora@example.org Dora@Example.NET"
-    assert accepted(terminal, line) == "welcome, dora; `help` lists what you can do"
+    assert accepted(terminal, line) == f"welcome, dora; `help` lists what you can do{CODES}"
     assert addresses(terminal, "dora") == ["dora@example.org", "Dora@Example.NET"]
     assert accepted(terminal, "signoff dora explorer").startswith("dora gets no mail any more")
 
@@ -75,12 +79,14 @@ def test_a_signup_that_breaks_a_rule_makes_no_account(terminal, line, code, said
 
 
 def test_addresses_are_added_and_replaced_and_only_counted_in_the_answer(terminal):
-    assert accepted(terminal, "add alice wonderland a@b.org") == "alice has 1 mail address now"
+    assert (
+        accepted(terminal, "add alice wonderland a@b.org") == f"alice has 1 mail address now{CODES}"
+    )
     said = accepted(terminal, "add ALICE wonderland a@b.org b@b.org")
-    assert said == "alice has 2 mail addresses now"
+    assert said == f"alice has 2 mail addresses now{CODES}"
     assert addresses(terminal, "alice") == ["a@b.org", "b@b.org"]
     said = accepted(terminal, "change address Alice wonderland c@b.org")
-    assert said == "alice has 1 mail address now"
+    assert said == f"alice has 1 mail address now{CODES}"
     assert addresses(terminal, "alice") == ["c@b.org"]
     said = accepted(terminal, "change address alice wonderland")
     assert said == "alice has no mail address now"
@@ -121,9 +127,9 @@ def test_the_language_of_help_is_chosen_with_and_without_a_game(terminal):
 @pytest.mark.parametrize(
     ("when", "said"),
     [
-        ("move", "alice gets a mail at once whenever something happens from now on"),
-        ("DAILY", "alice gets one mail a day from now on"),
-        ("none", "alice gets no mail from now on"),
+        ("move", "from now on alice gets a mail at once whenever something happens"),
+        ("DAILY", "from now on alice gets one mail a day, and a reminder when your time runs out"),
+        ("none", "from now on alice gets no mail, not even reminders"),
     ],
 )
 @pytest.mark.parametrize("game", ["", "pow2 "])
@@ -394,3 +400,11 @@ def test_of_a_thousand_players_and_more_a_thousand_are_listed(terminal, many, mo
     page = terminal.do("list").page
     assert len(page.replace(" and ", ", ").split(", ")) == 1000
     assert page.endswith(" (the first of more)") == more
+
+
+def test_an_address_is_proven_by_the_code_that_was_mailed_there(terminal):
+    accepted(terminal, "add alice wonderland a@b.org")
+    refused = terminal.do("verify alice wonderland nonsense")
+    assert refused.code == Code.BAD_ADDRESS
+    assert not profile(terminal, "alice").addresses[0].verified
+    assert terminal.do("verify alice guessing nonsense").code == Code.WRONG_PASSWORD

@@ -18,6 +18,7 @@ import msgspec
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
+from domain.clocks.terms import Terms
 from domain.match.commands import Move, Sent
 from domain.match.events import AccountId
 from infra.accounts import Accounts
@@ -107,7 +108,7 @@ def _prepare(data: Path, played: Sequence[Game]) -> dict[int, list[bytes]]:
         tokens = {a: parts.tokens.issue(a, "bench", [Scope.PLAY]).text for a in pair}
         begun = [
             replace(sent, actor=pair[0], command=replace(sent.command, seats=pair))
-            for sent in starts(played)
+            for sent in starts(played, Terms())
         ]
         parts.post.hand_in(begun)
         _await_starts(parts, [sent.match for sent in begun])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import redis
 
+from domain.clocks.terms import Terms
 from services.cli.bench.limit_peer import decided, write
 from services.cli.bench.report import Report
 from services.cli.bench.rig import Place, new_store
@@ -21,7 +22,7 @@ def run(where: Place, matches: int, plies: int) -> Report:
         seconds, chunk = 0.0, 500
         for first in range(1, matches + 1, chunk):
             played = endless(min(chunk, matches + 1 - first), plies, first)
-            prepared = decided([*starts(played), *moves(played)], {})
+            prepared = decided([*starts(played, Terms()), *moves(played)], {})
             began = time.perf_counter()
             for start in range(0, len(prepared), BATCH):
                 write(store, prepared[start : start + BATCH])

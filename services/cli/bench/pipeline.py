@@ -8,6 +8,7 @@ the last outcome announced. Every outcome must be an acceptance.
 from collections.abc import Sequence
 from typing import Any
 
+from domain.clocks.terms import Terms
 from domain.match.audit import verify
 from services.cli.bench import es_peer, limit_peer, rq_peer
 from services.cli.bench.report import Report
@@ -43,7 +44,7 @@ def _measure(
             workers(worker_count, server.url, where.folder),
             Door(client, store, where.progress) as door,
         ):
-            door.submit_all(starts(played), "challenges", len(played))
+            door.submit_all(starts(played, Terms()), "challenges", len(played))
             total = sum(len(game.moves) for game in played)
             seconds = door.submit_all(moves(played), "moves", total)
         for game in played[:: max(1, len(played) // _VERIFIED)]:

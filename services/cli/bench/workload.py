@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from domain.clocks.terms import Terms
 from domain.match import commands
 from domain.match.commands import Move, Sent, Start
 from domain.match.events import command_id
@@ -59,11 +60,11 @@ def _random_play(chance: random.Random) -> Iterator[str]:
         position = rules.play(position, rules.read(move))
 
 
-def starts(played: Sequence[Game]) -> Iterator[Sent]:
-    """Give the challenges."""
+def starts(played: Sequence[Game], terms: Terms | None = None) -> Iterator[Sent]:
+    """Give the challenges; without terms the matches have no clocks, and may be moved at any time."""
     rules = rules_id(current("pow2"))
     for game in played:
-        order = Start(rules=rules, options=(), seats=game.seats)
+        order = Start(rules=rules, options=(), seats=game.seats, terms=terms)
         yield _sent(game, 0, game.seats[0], order)
 
 
