@@ -77,7 +77,8 @@ class Sheet(msgspec.Struct, frozen=True):
 
 
 def _told(said: Said) -> str:
-    return f"> {said.order.shown}\n{said.answer.told}" if said.order.shown else said.answer.told
+    shown = said.order.hint if said.answer.refused else said.order.shown
+    return f"> {shown}\n{said.answer.told}" if shown else said.answer.told
 
 
 def _id(mail: str, address: str, domain: str) -> str:

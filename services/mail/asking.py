@@ -7,6 +7,7 @@ In both the commands are the subject, or stand at the top of the text, one a lin
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Final, TypeAlias
 
 import msgspec
@@ -15,7 +16,7 @@ from domain.errors import Code, Refusal
 from domain.match.decide import read_move
 from domain.match.events import AccountId
 from domain.rules import AnyRules
-from services.language.forms import GENERAL
+from services.language.forms import FORMS, GENERAL
 from services.language.parsing import Line, Unparsed, games, parse
 from services.language.reading import FIRST_LIMIT, split_ply
 from services.mail.reading import Read
@@ -64,6 +65,8 @@ _NO_MOVE: Final = (
 
 _GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL)
 
+_WORDS: Final = frozenset(word for form in FORMS for word in form.name.split()) | {*games()}
+
 
 class Player(msgspec.Struct, frozen=True):
     """Who has a seat in a match, and may say what it does."""
@@ -87,7 +90,9 @@ class Order(msgspec.Struct, frozen=True):
     text: str
     """As the command language has it; what holds a password is in here alone."""
     shown: str
-    """How an answer may repeat it; empty where it may not."""
+    """How an answer may repeat it that says it was accepted: so its password stood in its place."""
+    hint: str = ""
+    """How an answer may repeat it in any case."""
     secret: bool = False
     """Whether the sender wrote a password in it."""
     refused: str = ""
@@ -190,11 +195,24 @@ def _is_move(text: str, rules: AnyRules) -> bool:
 
 def _whole(text: str) -> Order:
     """Give a command that is written as the language has it."""
+    first = text.split("\n", 1)[0]
+    hint = _certain(first.split())
     line = _line(text)
     if line is None:
-        # a password may stand anywhere in it
-        return Order(text, "")
-    return Order(text, _cut(_hushed(text.split("\n", 1)[0], line)), secret=line.has("password"))
+        return Order(text, hint, hint)
+    shown = _cut(_hushed(first, line))
+    secret = line.has("password")
+    return Order(text, shown, hint if secret else shown, secret=secret)
+
+
+def _certain(words: Sequence[str]) -> str:
+    """Give the first words of a line that are no password, whatever its sender mistook."""
+    known = list(takewhile(_is_certain, words[:_CERTAIN]))
+    return " ".join(known if len(known) == len(words) else [*known, "..."]) if known else ""
+
+
+def _is_certain(word: str) -> bool:
+    return word.lower() in _WORDS or word.isdecimal()
 
 
 def _hushed(first: str, line: Line) -> str:
@@ -227,7 +245,8 @@ def _said(text: str, player: Player, password: str) -> Order:
     if len(words) > 1 and not _SHORT.fullmatch(text) and not _is_played(text, player.rules):
         # said in our words, that repeat nothing: there may be a password in it
         return Order("", "", refused=_NO_MOVE.format(player.rules.key))
-    return Order(_spelled(words, text, player, password), _cut(text.partition("\n")[0]))
+    shown = _cut(text.partition("\n")[0])
+    return Order(_spelled(words, text, player, password), shown, shown)
 
 
 def _spelled(words: Sequence[str], text: str, player: Player, password: str) -> str:

@@ -10,6 +10,7 @@ nothing may take 50 ms. Prints what was made of the mails, and the slowest singl
 failure ends it.
 """
 
+import gc
 import random
 import re
 import sys
@@ -345,10 +346,14 @@ def mails(seed: int) -> Iterator[tuple[str, bytes]]:
 
 def check(data: bytes) -> tuple[str, float]:
     """Read a mail; say what came of it, and how many seconds of the processor that took."""
-    began = time.thread_time()  # of the processor: others' work is no reading
-    mail, refused = _read(data)
-    result = f"refused, {refused}" if mail is None else _ask(mail)
-    took = time.thread_time() - began
+    gc.disable()  # what is collected would be timed with whatever mail comes then
+    try:
+        began = time.thread_time()  # of the processor: others' work is no reading
+        mail, refused = _read(data)
+        result = f"refused, {refused}" if mail is None else _ask(mail)
+        took = time.thread_time() - began
+    finally:
+        gc.enable()
     assert refused.isascii(), refused
     assert refused.isprintable(), refused
     if mail is not None:
@@ -372,8 +377,9 @@ def _ask(mail: Read) -> str:
         assert WORD not in order.shown, order
         assert len(order.shown) <= SHOWN, order
         assert len(order.shown.splitlines()) <= 1, order
-        # what is said to others is said; and who is meant is not known without the userid
-        if "alice" in order.shown.lower() and not re.match("(chat|say) ", order.shown):
+        assert PASSWORD not in order.hint.split() or not order.secret, order
+        # where the password stood in its place, it stands nowhere
+        if "alice ***" in order.shown:
             assert PASSWORD not in order.shown.split(), order
     return "read, with commands" if orders else "read, without any"
 

@@ -102,24 +102,27 @@ def test_more_lines_than_a_mail_may_have_are_refused_together():
 
 
 @pytest.mark.parametrize(
-    ("line", "shown"),
+    ("line", "shown", "hint"),
     [
-        (MOVE, "pow2 move 1 alice *** m13-j7"),
-        ("pow2  move 1 alice   wonderland m13-j7", "pow2 move 1 alice *** m13-j7"),
-        ("signup alice wonderland alice@example.org", "signup alice *** alice@example.org"),
-        ("change password alice wonderland looking-glass", "change password alice *** ***"),
+        (MOVE, "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
+        ("pow2  move 1 alice   wonderland m13-j7", "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
+        ("signup alice wonderland a@b.org", "signup alice *** a@b.org", "signup ..."),
         (
-            "pow2 chat 1 alice wonderland my password is wonderland",
-            "pow2 chat 1 alice *** ...",
+            "change password alice wonderland looking-glass",
+            "change password alice *** ***",
+            "change password ...",
         ),
-        ("help pow2", "help pow2"),
-        ("singup alice wonderland", ""),
-        ("pow2 mvoe 1 alice wonderland m13-j7", ""),
+        ("pow2 chat 1 alice wonderland I am wonderland", "pow2 chat 1 alice *** ...", "pow2 chat 1 ..."),
+        ("pow2 chat alice wonderland hello", "pow2 chat alice wonderland ***", "pow2 chat ..."),
+        ("help pow2", "help pow2", "help pow2"),
+        ("help me with alice wonderland", "help me with ...", "help me with ..."),
+        ("singup alice wonderland", "", ""),
+        ("pow2 mvoe 1 alice wonderland m13-j7", "pow2 ...", "pow2 ..."),
     ],
-)
-def test_no_password_is_repeated(line, shown):
+)  # fmt: skip
+def test_no_password_is_repeated(line, shown, hint):
     (order,) = at_server(read(mail("", line)))
-    assert order.shown == shown
+    assert (order.shown, order.hint) == (shown, hint)
     assert order.secret == ("***" in shown)
 
 

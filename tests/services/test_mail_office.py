@@ -102,7 +102,7 @@ def test_who_a_mail_says_it_is_from_counts_for_nothing(office):
         headers={"From": box("alice")},
     )  # fmt: skip
     assert refused.to == box("eve")
-    assert refused.body.startswith("> pow2 move 1 alice *** m13-j7\nwrong-password: ")
+    assert refused.body.startswith("> pow2 move 1 ...\nwrong-password: ")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +237,7 @@ def test_an_answer_holds_no_password_wherever_it_stood(office):
         "singup alice wonderland",
         "pow2 mvoe 1 alice wonderland m13-j7",
         "pow2 move alice wonderland m13-j7",
+        "pow2 chat alice wonderland hello",
         "change password alice wonderland looking-glass",
         "set alice looking-glass wonderland daily",
         "message bob builder2 carol my password is builder2",
