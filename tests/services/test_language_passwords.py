@@ -279,15 +279,18 @@ def test_a_word_that_can_not_be_a_password_is_named(line, quoted):
 
 
 class Unplugged(fakeredis.FakeRedis):
-    """A client without a connection, whose errors tell all that was to be sent."""
+    """A client that lost its connection, and whose errors tell all that was to be sent."""
 
     def execute_command(self, *args, **_):
         raise RedisConnectionError(f"Command # 1 {args} caused error: no connection")
 
+    def pipeline(self, *_, **__):
+        raise RedisConnectionError("no connection")
+
 
 def unplugged(desk: FakeDesk) -> None:
-    """Let no connection to the server be had."""
-    desk.accounts = Accounts(Unplugged(), CHEAP)
+    """Let the connection break that every part of the desk shares."""
+    desk.client.__class__ = Unplugged
 
 
 def spoilt(desk: FakeDesk) -> None:
