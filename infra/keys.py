@@ -42,6 +42,7 @@
 | `{p:<name>}:<generation>:hold` | set while a generation is compared and must not change |
 | `{p:<name>}:<generation>:stuck` | hash: shard -> the leaf that could not be taken in, and why |
 | `{p:<name>}:<generation>:...` | what the projection tells: `infra.projections` |
+| `{mail}:...`, `{a:<hex>}:codes` | mail; see `infra.mail.keys` |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
 

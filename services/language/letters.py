@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, command_id
+from infra.accounts import Profile
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
 from services.language.answer import Answer
 from services.language.boards import present
@@ -57,7 +58,18 @@ def messages(call: Call) -> Answer:
     shown = kept[: max(new, _SHOWN)]
     page = _page(call, shown) or "nobody has written to you"
     letters.mark_read(account, shown)
-    return Answer(f"{new} new" if new else "", page)
+    lines = [*came_back(call.profile(account)), page]
+    return Answer(f"{new} new" if new else "", "\n".join(lines))
+
+
+def came_back(profile: Profile) -> list[str]:
+    """Say which of a player's addresses mail came back from, and what to do."""
+    return [
+        f"mail to {one.address} came back: {one.bounced}; "
+        f"`add {profile.name} password {one.address}` has a new code sent there"
+        for one in profile.addresses
+        if one.bounced
+    ]
 
 
 def broadcast(call: Call) -> Answer:

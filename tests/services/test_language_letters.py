@@ -339,3 +339,13 @@ def test_who_writes_too_much_in_a_minute_is_asked_to_wait(terminal, line):
     terminal.desk.accounts.set_arbiter("alice", True)
     terminal.desk.pace = CommandLimit(2)
     assert [terminal.do(line).code for _ in range(3)] == ["", "", Code.TOO_FAST]
+
+
+def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
+    accounts = terminal.desk.accounts
+    accounts.add_addresses("alice", "wonderland", ["a@b.org"])
+    account = accounts.id_of("alice")
+    terminal.desk.standing.bounced(account, "a@b.org", "550 no such user")
+    page = terminal.do("messages alice wonderland").page
+    assert page.startswith("mail to a@b.org came back: 550 no such user; `add alice password a@b")
+    assert "came back" not in terminal.do("messages bob builder2").page
