@@ -36,11 +36,14 @@ class Draft(msgspec.Struct, frozen=True):
     """At which the match stood."""
     at: int
     """When it was laid, in milliseconds since 1970 by Redis's clock."""
+    line: bytes = b""
+    """Tells the moves before it from others, which an undo may have put in their place."""
 
 
 class _Tail(msgspec.Struct, frozen=True, array_like=True):
     text: str
     ply: int
+    line: bytes = b""
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -61,13 +64,21 @@ class Drafts:
         self._shards = shards
         self._clock = clock
 
-    def put(self, board: int, account: AccountId, text: str, ply: int, command: CommandId) -> None:
+    def put(
+        self,
+        board: int,
+        account: AccountId,
+        text: str,
+        ply: int,
+        command: CommandId,
+        line: bytes = b"",
+    ) -> None:
         """Lay a move ready in place of the one before.
 
         A `command` repeated changes nothing, also when its draft was replaced or dropped since.
         """
         now = "" if self._clock is None else str(self._clock())
-        tail = _ENCODER.encode(_Tail(text, ply))
+        tail = _ENCODER.encode(_Tail(text, ply, line))
         field = account.hex()
         args: list[scripts.Arg] = [field, f"{field}:ids", command, now, tail, _IDS, KEPT]
         scripts.call(self._client, _LAY, [self._name(board)], args)
@@ -88,4 +99,4 @@ class Drafts:
 def _parse(data: bytes) -> Draft:
     at, _, rest = data.partition(b":")
     tail = _TAILS.decode(rest)
-    return Draft(tail.text, tail.ply, int(at))
+    return Draft(tail.text, tail.ply, int(at), tail.line)

@@ -1,6 +1,7 @@
 """Commands that look at matches: show and preview."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final
 
 import msgspec
@@ -20,14 +21,21 @@ from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
 
 BOARDS: Final = 20
-"""Boards drawn in one answer, unless they are named."""
+"""Boards drawn in one answer, at most."""
 
 
 def show(call: Call) -> Answer:
     """Show boards, as they stand or as they stood."""
     display = _read_display(call, call.line.all("flag"), call.rules.displays[0])
-    wanted = call.line.all("board")
-    return Answer(page="\n\n\n".join(_shown(call, word, display) for word in wanted))
+    return Answer(page="\n\n\n".join(_shown(call, word, display) for word in _named(call)))
+
+
+def _named(call: Call) -> list[str]:
+    """Give the boards that are asked for by number; `too-long` for too many."""
+    words = call.line.all("board")
+    if len(words) > BOARDS:
+        raise Refusal(Code.TOO_LONG, f"{len(words)} boards are named; {BOARDS} are the most")
+    return words
 
 
 def _read_display(call: Call, flags: Sequence[str], display: str) -> str:
@@ -71,7 +79,7 @@ def show_as(call: Call) -> Answer:
     """Show boards as a player prefers them, with what only that player may see."""
     account = call.account()
     display = _read_display(call, call.line.all("flag"), display_of(call, account))
-    words = call.line.all("board") or _own_boards(call, account)
+    words = _named(call) or _own_boards(call, account)
     shown = [
         "\n\n".join([_shown(call, word, display), *_private(call, word, account)]) for word in words
     ]
@@ -93,9 +101,14 @@ def _private(call: Call, word: str, account: AccountId) -> list[str]:
     ((_, data),) = call.desk.store.matches([board])
     lines = lines_of(unpack(data).get(state.seats.index(account), Laid()))
     draft = call.desk.drafts.get(board, account)
-    if draft is not None and draft.ply == state.ply and not state.over:
+    if draft is not None and draft.line == line_of(state) and not state.over:
         lines.append(f"submitted and not played yet: {draft.text}")
     return ["\n".join(lines)] if lines else []
+
+
+def line_of(state: MatchState) -> bytes:
+    """Give what tells the moves that were played from any others."""
+    return sha256(state.moves.encode()).digest()[:8]
 
 
 def preview_as(call: Call) -> Answer:
@@ -113,6 +126,8 @@ def _preview(call: Call, display: str) -> Answer:
     scene = Scene.of(call.desk, board, present(call, board))
     if scene.state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
+    if scene.state.gathering:
+        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
     played = []
     for number, text in enumerate(call.line.all("step"), 1):
         scene, move = _played(scene, text, number)

@@ -7,7 +7,7 @@ from domain.match.commands import Move, Sent
 from domain.match.decide import read_move, seat_of
 from domain.match.events import command_id
 from services.language.answer import Answer
-from services.language.boards import display_of, draw, present
+from services.language.boards import display_of, draw, line_of, present
 from services.language.desk import Call
 from services.language.play import deliver
 from services.language.reading import read_board, split_ply
@@ -28,7 +28,8 @@ def submit(call: Call) -> Answer:
     written = scene.rules.write(move)
     call.desk.ready()
     id_ = command_id(call.door, account, call.key)
-    call.desk.drafts.put(board, account, written, scene.state.ply, id_)
+    state = scene.state
+    call.desk.drafts.put(board, account, written, state.ply, id_, line_of(state))
     after = msgspec.structs.replace(scene, position=scene.rules.play(scene.position, move))
     return Answer(
         f"{scene.place}: {written} is not played yet; "
@@ -61,5 +62,10 @@ def confirm(call: Call) -> Answer:
     draft = call.desk.drafts.get(board, account)
     if draft is None:
         raise Refusal(Code.NO_DRAFT, f"you have submitted nothing in match {board}")
+    if draft.ply == state.ply and draft.line != line_of(state):
+        raise Refusal(
+            Code.STALE_PLY,
+            f"other moves lead to #{state.ply} than when you submitted it; look again",
+        )
     id_ = command_id(call.door, account, call.key)
     return deliver(call, Sent(board, id_, account, Move(text=draft.text, ply=draft.ply)), state.ply)

@@ -96,7 +96,7 @@ def _addressed(call: Call, account: AccountId) -> Answer:
 
 def verify(call: Call) -> Answer:
     """Prove a mail address, by the code that was mailed there."""
-    call.desk.ready()
+    _admit(call)
     address = call.desk.standing.prove_with_password(*call.sender, call.line.get("value"))
     return Answer(f"{address} is yours; mail goes there from now on")
 

@@ -27,8 +27,9 @@ def vacation(call: Call) -> Answer:
     """Begin a vacation, make it longer, end it early, or tell how many days there are."""
     value = call.line.get("value").lower()
     now = call.desk.store.now()
+    account = call.account()
     if not value:
-        return Answer(_told(_taken(call.profile(call.account())), now))
+        return Answer(_told(_taken(call.profile(account)), now))
     call.desk.ready()
     if value == "back":
         return _changed(call, now, lambda old: back(old, now), Return)

@@ -68,6 +68,13 @@ _PLAYED: Final = (
 """What is done with a board, a player with password, and a move."""
 
 
+_STILL: Final = (
+    *("show {0}", "showas alice {1} {0}", "preview {0} 24-57", "previewas {0} alice {1} 24-57"),
+    *("submit {0} alice {1} 24-57", "confirm {0} alice {1}", "chat {0} alice {1}"),
+)
+"""What is done where no move can be played: in a match that is over, or waits to begin."""
+
+
 class Table(FakeDesk):
     """A desk at which three play all games; deciding is timed, and lists are brought up to date apart."""
 
@@ -121,7 +128,7 @@ class Table(FakeDesk):
         state = unpack_snapshot(data).state
         game = state.rules.partition("/")[0]
         if state.next is None:
-            return f"{game} show {board}"
+            return f"{game} {chance.choice(_STILL).format(board, PASSWORDS['alice'])}"
         (name,) = self.accounts.name_of([state.seats[state.next]])
         who = f"{name} {PASSWORDS.get(name or '', NEW)}"
         move = _nearly_legal(chance, state)

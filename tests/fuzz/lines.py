@@ -55,6 +55,7 @@ MATCHES: Final = (
     "duo challenge carol",
     "powerdrain challenge carol bob",
     "powerdrain challenge alice bob",
+    "powerdrain challenge alice bob --gather",
 )
 """What is played, by boards from 1 on. Chance draws in each of four shards: the first time it takes long."""
 

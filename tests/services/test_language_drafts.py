@@ -105,6 +105,21 @@ def test_a_game_is_played_to_its_end_by_submitting_and_confirming(terminal, boar
     assert "holds" in check(terminal.desk.store, board)
 
 
+def test_what_was_submitted_after_moves_that_were_taken_back_is_not_played(terminal, board):
+    for name, text in (("alice", "m13-j7"), ("bob", "a13-d7")):
+        terminal.move(board, name, text)
+    submit(terminal, board, "alice", "m1-i1")
+    terminal.move(board, "bob", "undo")
+    terminal.move(board, "alice", "accept")
+    terminal.move(board, "bob", "a1-e1")
+    assert "submitted" not in terminal.do(f"pow2 showas alice wonderland {board}").page
+    answer = confirm(terminal, board, "alice")
+    assert answer.code == Code.STALE_PLY
+    assert answer.sentence == "other moves lead to #2 than when you submitted it; look again"
+    assert submit(terminal, board, "alice", "m1-i1").code == ""
+    assert "played m1-i1" in confirm(terminal, board, "alice").sentence
+
+
 # repetitions
 
 
@@ -251,6 +266,24 @@ def test_several_moves_are_previewed_with_the_words_in_either_order(terminal, bo
 def test_what_can_not_be_previewed_is_refused_in_either_order(terminal, board, line, code):
     assert board == 1
     assert terminal.do(line).code == code
+
+
+def test_there_is_nothing_to_preview_before_a_match_has_a_position(terminal, board):
+    terminal.do("powerdrain challenge alice bob --gather")
+    for who in ("", "as"):
+        words = "alice wonderland " * bool(who)
+        answer = terminal.do(f"powerdrain preview{who} {board + 1} {words}24-57")
+        assert answer.code == Code.NOT_STARTED
+        assert answer.sentence == "the match waits until all players have accepted it"
+
+
+@pytest.mark.parametrize("line", ["pow2 show {}", "pow2 showas alice wonderland {}"])
+def test_twenty_boards_are_shown_at_once_and_not_more(terminal, board, line):
+    words = [str(board)] * 20
+    assert terminal.do(line.format(" ".join(words))).page.count("match 1: ") == 20
+    answer = terminal.do(line.format(" ".join([*words, f"{board}#0"])))
+    assert answer.code == Code.TOO_LONG
+    assert answer.sentence == "21 boards are named; 20 are the most"
 
 
 def test_a_preview_ends_with_the_match(terminal, board):
