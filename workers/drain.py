@@ -50,6 +50,9 @@ BLOCK_MS: Final = 100
 TURN_SECONDS: Final = 5.0
 """How long a drain goes on before it makes room for RQ's own business."""
 
+RENEW_SECONDS: Final = 0.5
+"""How often the lease is renewed, which lasts several times as long."""
+
 TRIES: Final = 3
 """Counted attempts at a suspect before it is refused as `internal`."""
 
@@ -100,6 +103,8 @@ class Drain:
         self._stopping = stopping
         self._decider = decider
         self._token = uuid4().hex
+        self._renewed = 0.0
+        """When the lease was last renewed, by the monotonic clock."""
         self._suspects: set[CommandId] = set()
         self._drawn: dict[int, Seed] = {}
         """The last seed that the batch in hand uses of each shard."""
@@ -128,7 +133,7 @@ class Drain:
 
     def _work_until(self, end: float) -> int:
         done = 0
-        while self._lanes.renew(self._lane, self._token):
+        while self._holds():
             entries = self._store.waiting(self._shards, BATCH, BLOCK_MS)
             if not entries:
                 break
@@ -137,6 +142,18 @@ class Drain:
             if self._stopping() or time.monotonic() > end:
                 break
         return done
+
+    def _holds(self) -> bool:
+        """Tell whether the lease is ours, and keep it; False when another drain has it.
+
+        Not asked for each batch: it is a write, and so a sync of the server's. Between two looks
+        the heads that a commit compares see to it that a drain which was overtaken writes nothing.
+        """
+        now = time.monotonic()
+        if now - self._renewed < RENEW_SECONDS:
+            return True
+        self._renewed = now
+        return self._lanes.renew(self._lane, self._token)
 
     def _suspect(self, entries: Sequence[Entry]) -> None:
         if entries:

@@ -27,7 +27,7 @@ IDLE_MS: Final = 1_000
 SOON_MS: Final = 100
 """The same while something waits for its turn, or to be tried again."""
 
-PACE_SECONDS: Final = 0.02
+PACE_SECONDS: Final = 0.1
 """Least time between two rounds while people play: each round is one more fsync of the server's."""
 
 AGAIN_SECONDS: Final = 1.0
