@@ -16,7 +16,8 @@ logger = logging.getLogger(__name__)
 
 BLOCK_MS: Final = 5_000
 
-_AGAIN_SECONDS: Final = 1.0
+AGAIN_SECONDS: Final = 1.0
+"""How long it waits when the logs can't be followed."""
 
 
 class Follower:
@@ -26,8 +27,9 @@ class Follower:
     where they stand. So nothing is lost where the subscription breaks.
     """
 
-    def __init__(self, store: DoorStore) -> None:
+    def __init__(self, store: DoorStore, again_seconds: float = AGAIN_SECONDS) -> None:
         self._store = store
+        self._again_seconds = again_seconds
         self._watching: dict[int, set[asyncio.Event]] = defaultdict(set)
         self._following: asyncio.Task[None] | None = None
 
@@ -77,17 +79,22 @@ class Follower:
                     yield 0, b""
 
     async def _follow(self) -> None:
+        try:
+            while self._watching:
+                try:
+                    await self._follow_on()
+                except (RedisError, OSError) as error:
+                    logger.warning("the logs can't be followed (%s); trying again", error)
+                    await asyncio.sleep(self._again_seconds)
+        finally:
+            self._following = None  # whoever watches next begins anew
+
+    async def _follow_on(self) -> None:
+        marks = await self._store.log_ends()
+        self._wake_all()  # what came before these marks
         while self._watching:
-            try:
-                marks = await self._store.log_ends()
-                self._wake_all()  # what came before these marks
-                while self._watching:
-                    for board, _ in await self._store.follow(marks, BLOCK_MS):
-                        self._wake(board)
-            except (RedisError, OSError) as error:
-                logger.warning("the logs can't be followed (%s); trying again", error)
-                await asyncio.sleep(_AGAIN_SECONDS)
-        self._following = None
+            for board, _ in await self._store.follow(marks, BLOCK_MS):
+                self._wake(board)
 
     def _wake(self, board: int) -> None:
         for news in self._watching.get(board, ()):

@@ -1,5 +1,6 @@
 """The HTTP API in this process, on a real server: with a drain and a side worker beside it."""
 
+import json
 import signal
 import socket
 import time
@@ -8,10 +9,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import fakeredis
 import httpx
 import uvicorn
+from redis import Redis
 
 from fakes.conformance import Conformance
 from fakes.desk import CHEAP
@@ -102,6 +105,18 @@ class Api:
             base_url=self.url, timeout=30, trust_env=False, event_hooks=hooks, **options
         )
 
+    @contextmanager
+    def stream(
+        self, path: str, player: "Player | None" = None, **headers: str
+    ) -> Iterator[Iterator["Told"]]:
+        """The server-sent events at a path as they come; headers are named with underscores."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent |= {"Accept": "text/event-stream"} | (player.headers if player else {})
+        with self.client() as client, client.stream("GET", path, headers=sent) as answer:
+            assert answer.status_code == 200, answer.read()
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            yield _told(answer.iter_lines())
+
     def player(self, scopes: Sequence[str] = tuple(Scope), *, name: str = "") -> "Player":
         """A player who has just signed up, with a token."""
         name = name or f"p{next(self._numbers)}"
@@ -127,6 +142,11 @@ class Api:
             while side.round() or side.hurries:
                 assert time.monotonic() < deadline, "the side worker does not come to an end"
 
+    def drain_silently(self) -> None:
+        """Decide what waits, while the drain is asleep; no door is told."""
+        with self.server.client(blocking_timeout=5) as client, fakeredis.FakeRedis() as nobody:
+            self._turn(client, nobody)
+
     def _work(self) -> None:
         for work in (self._drain, self._side):
             thread = Thread(target=work, name=work.__name__)
@@ -137,14 +157,15 @@ class Api:
     def _drain(self) -> None:
         """Work the lane, turn after turn."""
         with self.server.client(blocking_timeout=5) as client:
-            store = RedisStore(client, Mode.FSYNC)
-            lanes = Lanes(client, [].append)
-            seeds = Seeds(store, self._folder / "seeds")
             while not self._stopping.is_set():
                 self._awake.wait()
                 with client.lock("rig:drain", timeout=30):
-                    drain = Drain(store, lanes, client, 0, self._pausing, seeds=seeds)
-                    drain.run()
+                    self._turn(client, client)
+
+    def _turn(self, client: Redis, doors: Redis) -> None:
+        store, lanes = RedisStore(client, Mode.FSYNC), Lanes(client, [].append)
+        seeds = Seeds(store, self._folder / "seeds")
+        Drain(store, lanes, doors, 0, self._pausing, seeds=seeds).run()
 
     def _pausing(self) -> bool:
         return self._stopping.is_set() or not self._awake.is_set()
@@ -172,6 +193,27 @@ class Api:
         until(lambda: server.started or not thread.is_alive())
         assert server.started, "the API did not start"
         return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+class Told(NamedTuple):
+    """A server-sent event, or a comment, which is all but empty."""
+
+    id: str
+    event: str
+    data: Any
+    comment: str
+
+
+def _told(lines: Iterator[str]) -> Iterator[Told]:
+    fields: dict[str, str] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+            continue
+        data = json.loads(fields["data"]) if "data" in fields else None
+        yield Told(fields.get("id", ""), fields.get("event", ""), data, fields.get("", ""))
+        fields = {}
 
 
 class Player:
