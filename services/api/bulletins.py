@@ -100,10 +100,12 @@ def place_of(notice: Notice) -> Place:
 class Bulletins:
     """Looks for news of the accounts that are watched, and tells who watches them."""
 
-    def __init__(self, boxes: Boxes, horizon: Horizon) -> None:
+    def __init__(self, boxes: Boxes, horizon: Horizon, look_seconds: float = LOOK_SECONDS) -> None:
         self._boxes = boxes
         self._horizon = horizon
+        self._look_seconds = look_seconds
         self._watching: dict[AccountId, set[_Watch]] = defaultdict(set)
+        self._joined = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -139,6 +141,7 @@ class Bulletins:
     def _watch(self, account: AccountId, after: Place) -> Iterator["_Watch"]:
         watch = _Watch(after)
         self._watching[account].add(watch)
+        self._joined.set()
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())
         try:
@@ -155,11 +158,13 @@ class Bulletins:
                     await self._look_once()
                 except (RedisError, OSError, LookupError) as error:
                     logger.warning("notices can't be looked for (%s); trying again", error)
-                await asyncio.sleep(LOOK_SECONDS)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._joined.wait(), self._look_seconds)
         finally:
             self._looking = None
 
     async def _look_once(self) -> None:
+        self._joined.clear()  # whoever joins from now on is looked for next
         horizon = await asyncio.to_thread(self._horizon.look)
         if horizon is None:
             return

@@ -1,6 +1,7 @@
 """The way in for commands from an event loop; `services.post` is the one for threads."""
 
 import asyncio
+import logging
 from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -19,6 +20,8 @@ from infra.store.doors import DoorStore
 from infra.store.port import Known, Submission, Submitted, Turned
 from services.api.batches import Batches
 from services.post import TURNED, Pending, own
+
+logger = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
 """How often the stored outcomes of what is waited for are looked at: announcements may be lost."""
@@ -50,6 +53,7 @@ class AsyncPost:
         self._submitting = Batches(self._submit)
         self._waiting: Waiting = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._wanting: dict[int, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> Self:
         listening = asyncio.Event()
@@ -67,9 +71,10 @@ class AsyncPost:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
+        tasks = [*self._tasks, *self._wanting.values()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
         """Hand a command in and give its outcome, accepted or refused.
@@ -124,8 +129,20 @@ class AsyncPost:
     async def _submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         answers = await self._store.submit(submissions)
         for lane in {self._store.lane_of(new.board) for new in submissions}:
-            await self._lanes.want(lane)
+            self._want(lane)
         return answers
+
+    def _want(self, lane: int) -> None:
+        """Ask for a drain; nobody waits for that. What becomes of a failure is the sweeper's."""
+        if lane not in self._wanting:
+            task = asyncio.create_task(self._lanes.want(lane))
+            self._wanting[lane] = task
+            task.add_done_callback(lambda done: self._wanted(lane, done))
+
+    def _wanted(self, lane: int, done: asyncio.Task[None]) -> None:
+        del self._wanting[lane]
+        if not done.cancelled() and (error := done.exception()) is not None:
+            logger.warning("a drain of lane %d could not be asked for: %s", lane, error)
 
     async def _listen(self, listening: asyncio.Event) -> None:
         """Hear outcomes as they are announced; what is missed meanwhile is looked up."""

@@ -1,0 +1,233 @@
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pytest
+from fakes.api import Api, Player, Told, code_of
+
+from infra.projections.notices import Kind, Notice
+from infra.store.port import Watermark
+from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Horizon, Place, place_of
+
+HEARTBEAT = 0.4
+
+START: Place = (0, 0, 0, "")
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api"), heartbeat=HEARTBEAT) as api:
+        yield api
+
+
+def news(told: Iterator[Told]) -> Told:
+    """The next event, past comments."""
+    return next(one for one in told if not one.comment)
+
+
+def follow(api: Api, player: Player, **headers: str):
+    return api.stream("/api/account/events", player, **headers)
+
+
+def kinds(told: list[Told], board: int) -> list[str]:
+    return [one.data["kind"] for one in told if one.data["board"] == board]
+
+
+def test_a_player_is_told_what_happens_in_the_own_matches(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        board = api.match(one, other)
+        assert one.move(board, "m13-j7").is_success
+        found = [news(told) for _ in range(2)]
+    assert [each.event for each in found] == ["started", "your-turn"]
+    assert found[1].data == {"board": board, "seq": 2, "at": found[1].data["at"],
+                             "kind": "your-turn"}  # fmt: skip
+    assert found[1].id == f"{found[1].data['at']}-{board}-2-your-turn"
+
+
+def test_a_player_is_told_of_nobody_elses_matches(api):
+    one, other, third = api.players(3)
+    with follow(api, third) as told:
+        api.match(one, other)
+        board = api.match(one, third)
+        assert news(told).data["board"] == board
+
+
+def test_without_an_id_it_begins_with_what_happens_from_now_on(api):
+    one, other = api.players()
+    api.match(one, other)
+    with follow(api, other) as told:
+        board = api.match(one, other)
+        assert news(told).data["board"] == board
+
+
+def test_a_stream_goes_on_after_any_of_its_ids_without_gap_or_repetition(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        for _ in range(4):
+            board = api.match(one, other)
+            assert one.move(board, "m13-j7").is_success
+        whole = [news(told) for _ in range(8)]
+    for number, last in enumerate(whole[:-1], 1):
+        with follow(api, other, Last_Event_ID=last.id) as told:
+            assert [news(told) for _ in whole[number:]] == whole[number:]
+
+
+def test_two_notices_of_one_event_have_ids_of_their_own(api):
+    one, other = api.players()
+    begun = one.post("/api/challenges", {"game": "pow2", "seat": 1}).json()["id"]
+    with follow(api, other) as told:
+        assert other.post(f"/api/challenges/{begun}/accept").is_success
+        both = [news(told) for _ in range(2)]
+    assert sorted(each.data["kind"] for each in both) == ["started", "your-turn"]
+    assert both[0].data["seq"] == both[1].data["seq"]
+    with follow(api, other, Last_Event_ID=both[0].id) as told:
+        assert news(told) == both[1]
+
+
+def test_a_silent_stream_says_that_it_is_still_there(api):
+    with follow(api, api.player()) as told:
+        assert [next(told).comment for _ in range(2)] == ["still here"] * 2
+
+
+def test_a_list_says_the_same_the_newest_first_and_in_pages(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        board = api.match(one, other)
+        assert one.move(board, "m13-j7").is_success
+        streamed = [news(told).data for _ in range(2)]
+    listed = other.get("/api/notices").json()
+    assert listed == {"notices": streamed[::-1], "next": None}
+    first = other.get("/api/notices?limit=1").json()
+    rest = other.get(f"/api/notices?limit=1&cursor={first['next']}").json()
+    assert first["notices"] + rest["notices"] == listed["notices"]
+    assert rest["next"] is None
+
+
+@pytest.mark.parametrize("last", ["1", "1-2-3", "1-2-3-", "a-b-c-d", "1-2-3-UP", "-1-2-3-x"])
+def test_an_id_that_is_none_is_refused(api, last):
+    refused = api.player().get("/api/account/events", headers={"Last-Event-ID": last})
+    assert code_of(refused) == "bad-request"
+
+
+# what is told, and when
+
+
+class Logs:
+    """Logs whose watermark the test sets, and a list that has read so far."""
+
+    def __init__(self) -> None:
+        self.mark = Watermark(100, (5, 5))
+        self.counts = [5, 5]
+        self.now = 0.0
+        self.horizon = Horizon(self, lambda: self.counts, lambda: self.now)
+
+    def watermark(self) -> Watermark:
+        return self.mark
+
+
+def test_the_horizon_is_the_watermark_that_the_list_has_read_up_to():
+    logs = Logs()
+    assert logs.horizon.look() == 100
+    logs.mark = Watermark(200, (6, 5))
+    assert logs.horizon.look() is None
+    logs.mark = Watermark(300, (9, 9))  # a later one is not waited for: it might never be reached
+    logs.counts = [6, 5]
+    assert logs.horizon.look() == 200
+    assert logs.horizon.look() is None
+
+
+def test_a_list_that_knows_of_no_logs_yet_has_read_nothing():
+    logs = Logs()
+    logs.counts = []
+    assert logs.horizon.look() is None
+    logs.mark = Watermark(100, (0, 0))
+    fresh = Horizon(logs, list, lambda: 0.0)
+    assert fresh.look() == 100
+
+
+def test_a_list_that_lags_for_ever_is_told_all_the_same(caplog):
+    logs = Logs()
+    logs.counts = [5, 4]
+    assert logs.horizon.look() is None
+    logs.now = PATIENCE_SECONDS
+    assert logs.horizon.look() == 100
+    assert "lags" in caplog.text
+
+
+class Boxes:
+    """Notices of one account."""
+
+    def __init__(self, *notices: Notice) -> None:
+        self.notices = list(notices)
+        self.asked: dict[bytes, int] = defaultdict(int)
+
+    def since(self, account: bytes, at: int) -> list[Notice]:
+        self.asked[account] += 1
+        return [one for one in self.notices if one.at >= at]
+
+
+def notice(at: int, board: int, kind: Kind = Kind.YOUR_TURN) -> Notice:
+    return Notice(at, board, 1, kind)
+
+
+def take(boxes: Boxes, logs: Logs, count: int, after: Place = START) -> list[Notice]:
+    async def taking() -> list[Notice]:
+        found = []
+        async with Bulletins(boxes, logs.horizon, look_seconds=0.005) as bulletins:
+            async for one in bulletins.notices(b"account.", after, 0.1):
+                if one is None:
+                    break
+                found.append(one)
+                if len(found) == count:
+                    break
+        return found
+
+    return asyncio.run(asyncio.wait_for(taking(), 10))
+
+
+def test_notices_are_told_in_their_order_whatever_order_they_came_in():
+    boxes = Boxes(notice(30, 1), notice(20, 9), notice(20, 2), notice(20, 2, Kind.OVER))
+    found = take(boxes, Logs(), 4)
+    assert [place_of(one) for one in found] == sorted(map(place_of, boxes.notices))
+
+
+def test_what_is_younger_than_the_horizon_waits_for_what_may_come_before_it():
+    logs, boxes = Logs(), Boxes(notice(150, 1), notice(90, 1))
+    assert take(boxes, logs, 2) == [notice(90, 1)]
+    logs.mark = Watermark(151, (5, 5))
+    assert take(boxes, logs, 2, place_of(notice(90, 1))) == [notice(150, 1)]
+
+
+def test_all_who_watch_an_account_are_told_by_one_look():
+    boxes, logs = Boxes(), Logs()
+
+    async def watching() -> list[list[Notice | None]]:
+        async with Bulletins(boxes, logs.horizon, look_seconds=0.01) as bulletins:
+
+            async def watch() -> list[Notice | None]:
+                notices = bulletins.notices(b"account.", START, 30)
+                return [await anext(notices), await anext(notices)]
+
+            tasks = [asyncio.create_task(watch()) for _ in range(50)]
+            await asyncio.sleep(0)
+            boxes.notices = [notice(1, 1), notice(2, 1)]
+            return await asyncio.gather(*tasks)
+
+    found = asyncio.run(asyncio.wait_for(watching(), 10))
+    assert found == [[notice(1, 1), notice(2, 1)]] * 50
+    assert boxes.asked[b"account."] < 10
+
+
+def test_a_look_that_fails_is_taken_again(caplog):
+    class Broken(Logs):
+        failures = 2
+
+        def watermark(self) -> Watermark:
+            if self.failures:
+                self.failures -= 1
+                raise OSError("the line is down")
+            return super().watermark()
+
+    assert take(Boxes(notice(1, 1)), Broken(), 1) == [notice(1, 1)]
+    assert caplog.text.count("trying again") == 2
