@@ -5,13 +5,14 @@ pipeline, is sent their replies, errors among them, and gives its answer at the 
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
+from domain.match.events import AccountId
 from infra import keys
 from infra.tokens.record import DAY, Token, pack, unpack
 from infra.tokens.text import parse
@@ -30,15 +31,29 @@ ByDigest: TypeAlias = Mapping[bytes, Token]
 logger: Final = logging.getLogger(__name__)
 
 
-def checking(texts: Sequence[str], clock: Clock) -> Talk:
-    """Check tokens in two round trips, and a third when one is used for the first time in a day."""
+Known: TypeAlias = MutableMapping[bytes, AccountId]
+"""Whose tokens are, by their digests."""
+
+
+def checking(texts: Sequence[str], clock: Clock, known: Known | None = None) -> Talk:
+    """Check tokens in two round trips, and a third when one is used for the first time in a day.
+
+    `known` remembers whose a token is, which never changes: then one round trip is enough. Whether
+    token and account are there is asked all the same.
+    """
+    known = {} if known is None else known
     digests = [_digest(text) for text in texts]
     wanted = list(dict.fromkeys(digest for digest in digests if digest))
     if not wanted:
         return [None] * len(texts)
-    replies = yield reading(wanted)
-    now, found = read(sound(replies), wanted, clock)
-    good = yield from _with_account({d: token for d, token in found.items() if token.lasts(now)})
+    accounts = list({known[digest] for digest in wanted if digest in known})
+    replies = yield [*reading(wanted), *_asking(accounts)]
+    heard = sound(replies)
+    now, found = read(heard[: 1 + len(wanted)], wanted, clock)
+    living = dict(zip(accounts, heard[1 + len(wanted) :], strict=True))
+    lasting = {digest: token for digest, token in found.items() if token.lasts(now)}
+    known.update({digest: token.account for digest, token in lasting.items()})
+    good = yield from _with_account(lasting, living)
     if uses := _uses(good, now - now % DAY):
         replies = yield uses
         _report(replies)
@@ -73,16 +88,22 @@ def _digest(text: str) -> bytes | None:
         return None
 
 
-def _with_account(tokens: ByDigest) -> Generator[Sequence[Words], list[Any], ByDigest]:
-    """Give those tokens whose accounts are there.
+def _asking(accounts: Sequence[AccountId]) -> list[Words]:
+    return [("EXISTS", keys.account(account)) for account in accounts]
+
+
+def _with_account(
+    tokens: ByDigest, asked: Mapping[AccountId, int]
+) -> Generator[Sequence[Words], list[Any], ByDigest]:
+    """Give those tokens whose accounts are there; `asked` is what was asked behind the tokens.
 
     An account never comes back: one that is there now was there when its token was read.
     """
-    if not tokens:
-        return {}
-    accounts = list({token.account for token in tokens.values()})
-    replies = yield [("EXISTS", keys.account(account)) for account in accounts]
-    living = dict(zip(accounts, sound(replies), strict=True))
+    accounts = list({token.account for token in tokens.values()} - asked.keys())
+    living = dict(asked)
+    if accounts:
+        replies = yield _asking(accounts)
+        living.update(zip(accounts, sound(replies), strict=True))
     return {digest: token for digest, token in tokens.items() if living[token.account]}
 
 

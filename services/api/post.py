@@ -53,7 +53,7 @@ class AsyncPost:
         self._submitting = Batches(self._submit)
         self._waiting: Waiting = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._wanting: dict[int, asyncio.Task[None]] = {}
+        self._wanting: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         listening = asyncio.Event()
@@ -71,7 +71,7 @@ class AsyncPost:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        tasks = [*self._tasks, *self._wanting.values()]
+        tasks = [*self._tasks, *self._wanting]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -134,13 +134,12 @@ class AsyncPost:
 
     def _want(self, lane: int) -> None:
         """Ask for a drain; nobody waits for that. What becomes of a failure is the sweeper's."""
-        if lane not in self._wanting:
-            task = asyncio.create_task(self._lanes.want(lane))
-            self._wanting[lane] = task
-            task.add_done_callback(lambda done: self._wanted(lane, done))
+        task = asyncio.create_task(self._lanes.want(lane))
+        self._wanting.add(task)
+        task.add_done_callback(lambda done: self._wanted(lane, done))
 
     def _wanted(self, lane: int, done: asyncio.Task[None]) -> None:
-        del self._wanting[lane]
+        self._wanting.discard(done)
         if not done.cancelled() and (error := done.exception()) is not None:
             logger.warning("a drain of lane %d could not be asked for: %s", lane, error)
 

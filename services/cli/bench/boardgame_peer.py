@@ -49,7 +49,7 @@ def _measured(words: list[str], clients: int, moves: int) -> float:
                 check=True,
             )
         finally:
-            server.terminate()
+            server.kill()
     return msgspec.json.decode(done.stdout.splitlines()[-1], type=_Played).rate
 
 
