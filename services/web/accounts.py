@@ -17,13 +17,14 @@ from services.api.hand import Hand
 from services.language.parsing import games
 from services.language.people import LANGUAGES, NOTICES, read_language, read_notify
 from services.web.pages import go, page
-from services.web.visitors import Form, Visitor, session_cookie
+from services.web.params import Id, TheForm, TheHand, TheVisitor
+from services.web.visitors import Visitor, session_cookie
 
 _DAYS: Final = ("30", "365", "")
 
 
 @get("/account", sync_to_thread=True)
-def show_account(hand: Hand, visitor: Visitor) -> Response[str]:
+def show_account(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show the own account."""
     visitor.need()
     return _page(hand, visitor)
@@ -54,7 +55,7 @@ def _page(
 
 
 @post("/account/preferences", sync_to_thread=True)
-def change_preferences(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Change the language of help, when mail is sent, and how boards are drawn as text."""
     language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
     displays = tuple(
@@ -72,7 +73,7 @@ def change_preferences(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
 
 
 @post("/account/addresses", sync_to_thread=True)
-def change_addresses(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Replace the mail addresses."""
     wanted = form.get("addresses").replace(",", " ").split()
     return _change(
@@ -91,7 +92,7 @@ def _change(hand: Hand, visitor: Visitor, change: Callable[[AccountId], Any]) ->
 
 
 @post("/account/password", sync_to_thread=True)
-def change_password(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Replace the password, and end all other sessions."""
     session = visitor.session
     new = form.raw("new")
@@ -105,7 +106,7 @@ def change_password(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
 
 
 @post("/account/tokens", status_code=200, sync_to_thread=True)
-def make_token(form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Make a token, and show its text this once."""
     account = visitor.need()
     hand.parts.pace.check(account)
@@ -122,21 +123,21 @@ def _days(text: str) -> int | None:
 
 
 @post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
-def revoke_token(id_: str, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def revoke_token(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """End a token."""
     del form
     return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_))
 
 
 @post("/account/sessions/{id_:str}/end", sync_to_thread=True)
-def end_session(id_: str, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def end_session(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Log out somewhere else."""
     del form
     return _change(hand, visitor, lambda account: Sessions(hand.parts.data).end(account, id_))
 
 
 @post("/account/vacation", status_code=200, sync_to_thread=True)
-def take_vacation(form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+def take_vacation(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Begin, prolong or end a vacation; the command line of the language does it."""
     visitor.need()
     days, password = form.get("days"), form.raw("password")
@@ -149,7 +150,7 @@ def take_vacation(form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
 
 
 @post("/account/deletion", sync_to_thread=True)
-def delete_account(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def delete_account(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Erase the account, for good."""
     visitor.need()
 

@@ -17,6 +17,7 @@ from domain.match.state import MatchState
 from domain.rules import pinned
 from services.api.hand import Hand
 from services.web.pages import go
+from services.web.params import BoardNumber, TheForm, TheHand, TheVisitor
 from services.web.visitors import Form, Visitor
 
 DOOR: Final = "web"
@@ -26,7 +27,7 @@ WAIT_SECONDS: Final = 10.0
 
 
 @post("/m/{board:int}/act")
-async def act(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+async def act(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Carry out what a form says, and show the match as it stands then."""
     await carry_out(board, form, hand, visitor)
     return go(f"/m/{board}")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 from litestar import Request, Response, get
+from litestar.params import FromPath
 
 from domain.drawing import STYLE
 from domain.errors import Code, Refusal
@@ -58,7 +59,7 @@ def url_of(name: str) -> str:
 
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)
-def show_asset(request: AnyRequest, version: str, name: str) -> Response[bytes]:
+def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
     """Give an asset; an outdated version gets the present one, which is not kept."""
     asset = ASSETS.get(name)
     if asset is None:

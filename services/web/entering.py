@@ -1,9 +1,6 @@
 """Signing up, logging in and out."""
 
-from typing import Annotated
-
 from litestar import Response, get, post
-from litestar.params import Parameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -12,15 +9,14 @@ from services.api.hand import Hand
 from services.problems import PROBLEMS
 from services.web.browsers import name_of_browser
 from services.web.pages import go, own_path, page
-from services.web.visitors import AnyRequest, Form, Visitor, session_cookie
-
-Next = Annotated[str, Parameter(query="next", max_length=200)]
+from services.web.params import Next, TheForm, TheHand, TheVisitor
+from services.web.visitors import AnyRequest, Visitor, session_cookie
 
 _WRONG = "this userid and password do not belong together"
 
 
 @get("/login", sync_to_thread=False)
-def show_login(visitor: Visitor, wanted: Next = "/") -> Response[str]:
+def show_login(visitor: TheVisitor, wanted: Next = "/") -> Response[str]:
     """Show the form, or send on who has logged in."""
     if visitor.account is not None:
         return go(own_path(wanted))
@@ -34,7 +30,7 @@ def _login(
 
 
 @post("/login", sync_to_thread=True)
-def log_in(request: AnyRequest, form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+def log_in(request: AnyRequest, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Check a password, and open a session."""
     name, wanted = form.get("userid"), form.get("next")
     try:
@@ -60,13 +56,15 @@ def _opened(
 
 
 @get("/signup", sync_to_thread=False)
-def show_signup(visitor: Visitor) -> Response[str]:
+def show_signup(visitor: TheVisitor) -> Response[str]:
     """Show the form."""
     return page("signup.html", visitor, name="", address="", told="")
 
 
 @post("/signup", sync_to_thread=True)
-def sign_up(request: AnyRequest, form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+def sign_up(
+    request: AnyRequest, form: TheForm, hand: TheHand, visitor: TheVisitor
+) -> Response[str]:
     """Make an account, and open its first session."""
     name, address = form.get("userid"), form.get("address")
     try:
@@ -81,7 +79,7 @@ def sign_up(request: AnyRequest, form: Form, hand: Hand, visitor: Visitor) -> Re
 
 
 @post("/logout", sync_to_thread=True)
-def log_out(form: Form, hand: Hand, visitor: Visitor) -> Response[str]:
+def log_out(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """End the session that the form came with."""
     del form  # its being ours is all that matters
     if visitor.session is not None:

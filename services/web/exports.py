@@ -5,13 +5,16 @@ from typing import Any, Final
 import msgspec
 from litestar import Response, get
 
-from domain.drawing import draw_text
-from domain.match.state import MatchState, positions
+from domain.drawing import draw_svg, draw_text
+from domain.match.state import MatchState, position_at, positions
 from services.api.hand import Hand
 from services.language.telling import Scene, heading
 from services.web.films import film
+from services.web.params import BoardNumber, Ply, TheHand, TheVisitor
 from services.web.tables import Table, read_ply
 from services.web.visitors import Visitor
+
+_FOR_A_DAY: Final = "private, max-age=86400"
 
 _LONGEST_FILM: Final = 400
 """Moves of a moving picture; of a longer match the first ones are shown."""
@@ -33,7 +36,7 @@ def _placed(hand: Hand, board: int, visitor: Visitor) -> Table:
 
 
 @get("/m/{board:int}/match.json", sync_to_thread=True)
-def export_json(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
+def export_json(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
     """Give a match as JSON that `matchpost referee` reads, with who played and how it ended."""
     table = _placed(hand, board, visitor)
     view, state = table.view, table.state
@@ -55,7 +58,7 @@ def export_json(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
 
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True)
-def export_text(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
+def export_text(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
     """Give a match as text: who played, every move with the board after it."""
     table = _placed(hand, board, visitor)
     scene = Scene.of(hand.parts, board, table.state)
@@ -72,8 +75,18 @@ def _pages(table: Table) -> list[str]:
     return [f"{move}\n\n{drawing}" for move, drawing in zip(moves, drawings, strict=True)]
 
 
+@get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True)
+def show_picture(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+    """Draw a match as it stood after so many moves; that hardly ever changes."""
+    table = _placed(hand, board, visitor)
+    read_ply(table, ply)
+    last = table.state.moves_of(ply)[-1] if ply else ""
+    svg = draw_svg(table.rules, position_at(table.state, ply), table.names, last=last)
+    return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
+
+
 @get("/m/{board:int}/film.svg", sync_to_thread=True)
-def export_film(board: int, hand: Hand, visitor: Visitor) -> Response[Any]:
+def export_film(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
     """Give a match as a picture that moves."""
     table = _placed(hand, board, visitor)
     return _attached(

@@ -17,9 +17,9 @@ from services.web.boards import drawn, names_of
 from services.web.choices import TIMES, USUAL_TIME
 from services.web.offers import Offer, offers
 from services.web.pages import page
+from services.web.params import TheHand, TheVisitor
 from services.web.tables import snapshot_of
 from services.web.telling import Told, told
-from services.web.visitors import Visitor
 
 SHOWN: Final = 24
 _NEWS: Final = 8
@@ -52,7 +52,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 @get("/", sync_to_thread=True)
-def show_home(hand: Hand, visitor: Visitor) -> Response[str]:
+def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show what is to be done, or what there is."""
     if visitor.account is None:
         return page("welcome.html", visitor, live=_live(hand), games=[current(k) for k in games()])
@@ -114,6 +114,8 @@ def _result(row: Row, names: list[str]) -> str:
         return ""
     if said := without_winner(row.reason):
         return said
+    if len(names) == 1:
+        return "finished"
     who = listed([names[at] for at in row.winners])
     return f"{who} {'has won' if len(row.winners) == 1 else 'share the win'} {how(row.reason)}"
 

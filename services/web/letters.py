@@ -7,16 +7,15 @@ from litestar.response import Redirect
 
 from domain.match.decide import seat_of
 from domain.match.events import command_id
-from services.api.hand import Hand
 from services.language.boards import state_of
 from services.language.replies import lay
 from services.web.acts import DOOR
 from services.web.pages import go
-from services.web.visitors import Form, Visitor
+from services.web.params import BoardNumber, TheForm, TheHand, TheVisitor
 
 
 @post("/m/{board:int}/chat", sync_to_thread=True)
-def say(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def say(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Write to the players of a match; only they can."""
     account = visitor.need()
     hand.parts.pace.check(account)
@@ -28,7 +27,7 @@ def say(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
 
 
 @post("/m/{board:int}/replies", sync_to_thread=True)
-def lay_ready(board: int, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def lay_ready(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Lay the visitor's moves of a line ready, beside those there are; without a line drop all."""
     account = visitor.need()
     hand.parts.pace.check(account)

@@ -2,41 +2,44 @@
 
 import secrets
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from litestar import Request, Response, get
-from litestar.params import Parameter
 
 from domain.drawing import draw_svg
 from domain.errors import Code, Refusal
 from domain.fairness import Stream
 from domain.rules import AnyRules, current, rules_id
-from services.api.hand import Hand
 from services.language.parsing import games
 from services.web.boards import legal, tried
 from services.web.choices import CHOICES
 from services.web.home import items
 from services.web.lines import Line
-from services.web.matches import MoveText, as_json
+from services.web.matches import as_json
 from services.web.pages import go, page
+from services.web.params import (
+    GameKey,
+    LineText,
+    MoveText,
+    Options,
+    Players,
+    SeedText,
+    TheHand,
+    TheLine,
+    TheVisitor,
+)
 from services.web.prose import blocks
 from services.web.puzzles import best
-from services.web.replay import LineText
-from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
 
-GameKey = Annotated[str, Parameter(max_length=24)]
-Options = Annotated[str, Parameter(max_length=512)]
-SeedText = Annotated[str, Parameter(pattern="^[0-9a-f]{0,64}$")]
-Players = Annotated[int, Parameter(ge=0, le=8)]
 
 _SHOWN: Final = 10
 _PICTURE: Final = "public, max-age=86400"
 
 
 @get("/games", sync_to_thread=False)
-def show_games(visitor: Visitor) -> Response[str]:
+def show_games(visitor: TheVisitor) -> Response[str]:
     """Show all games and puzzles."""
     known = [current(key) for key in games()]
     return page(
@@ -48,7 +51,7 @@ def show_games(visitor: Visitor) -> Response[str]:
 
 
 @get("/games/{game:str}", sync_to_thread=True)
-def show_game(game: GameKey, hand: Hand, visitor: Visitor) -> Response[str]:
+def show_game(game: GameKey, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show a game: its rules, matches of it that go on, or the best of a puzzle."""
     rules = current(game.lower())
     answer = hand.language.do(f"help {rules.key}", reader=visitor.account)
@@ -107,7 +110,7 @@ def line_tried(
 
 
 @get("/games/{game:str}/try", sync_to_thread=True)
-def try_game(tried_line: Line, visitor: Visitor, move: MoveText = "") -> Response[str]:
+def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> Response[str]:
     """Show a board to try a game on, where one moves for everybody; no match is made."""
     if move.strip():
         return go(tried_line.then(move.strip()))
@@ -124,13 +127,13 @@ def try_game(tried_line: Line, visitor: Visitor, move: MoveText = "") -> Respons
 
 
 @get("/games/{game:str}/try/moves", sync_to_thread=True)
-def list_moves_tried(tried_line: Line) -> dict[str, Any]:
+def list_moves_tried(tried_line: TheLine) -> dict[str, Any]:
     """Give the legal moves after a line."""
     return {"ply": len(tried_line.moves), **legal(tried_line.rules, tried_line.position)}
 
 
 @get("/games/{game:str}/try/check", sync_to_thread=True)
-def check_tried(tried_line: Line, move: MoveText = "") -> Response[Any]:
+def check_tried(tried_line: TheLine, move: MoveText = "") -> Response[Any]:
     """Say what a move after a line would lead to."""
     found = tried(tried_line.rules, tried_line.position, move.strip(), tried_line.names)
     return as_json(found)

@@ -1,9 +1,8 @@
 """The page of a match: its board, whose turn it is, and what its players can do."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from litestar import Request, Response, get
-from litestar.params import Parameter
 
 from domain.match.state import position_of
 from services.api.hand import Hand
@@ -11,16 +10,15 @@ from services.language.laying import lines_of
 from services.language.replies import laid_by
 from services.web.boards import legal, tried
 from services.web.pages import page
+from services.web.params import BoardNumber, MoveText, TheHand, TheVisitor
 from services.web.tables import Table, read_ply, said_at
 from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
 
-MoveText = Annotated[str, Parameter(max_length=512)]
-
 
 @get("/m/{board:int}", sync_to_thread=True)
-def show_match(board: int, hand: Hand, visitor: Visitor) -> Response[str]:
+def show_match(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show a match as it stands."""
     return match_page(Table.of(hand, board, visitor), hand, visitor)
 
@@ -58,7 +56,7 @@ def _offers(table: Table) -> list[str]:
 
 
 @get("/m/{board:int}/moves", sync_to_thread=True)
-def list_moves(board: int, hand: Hand, visitor: Visitor) -> dict[str, Any]:
+def list_moves(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> dict[str, Any]:
     """Give the legal moves as the match stands."""
     table = Table.of(hand, board, visitor)
     read_ply(table, table.state.ply)
@@ -67,7 +65,7 @@ def list_moves(board: int, hand: Hand, visitor: Visitor) -> dict[str, Any]:
 
 @get("/m/{board:int}/check", sync_to_thread=True)
 def check_move(
-    request: AnyRequest, board: int, hand: Hand, visitor: Visitor, move: MoveText = ""
+    request: AnyRequest, board: BoardNumber, hand: TheHand, visitor: TheVisitor, move: MoveText = ""
 ) -> Response[Any]:
     """Say what a move would lead to, or why it can't be played; nothing is played."""
     table = Table.of(hand, board, visitor)

@@ -1,10 +1,9 @@
 """Players: who there is, how strong each is, what each has played."""
 
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 from litestar import Response, get
-from litestar.params import Parameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
@@ -19,11 +18,9 @@ from services.language.parsing import games
 from services.web.boards import GONE
 from services.web.home import Item, items
 from services.web.pages import go, page
+from services.web.params import GameKey, Start, TheHand, TheVisitor, Userid
 from services.web.plots import Series, plot
 from services.web.visitors import Visitor
-
-Userid = Annotated[str, Parameter(max_length=24)]
-Start = Annotated[int, Parameter(query="from", ge=0, le=10**9)]
 
 _ROWS: Final = 50
 _MATCHES: Final = 20
@@ -51,9 +48,9 @@ def show_all_ratings() -> Redirect:
 
 @get("/ratings/{game:str}", sync_to_thread=True)
 def show_ratings(
-    game: Annotated[str, Parameter(max_length=24)],
-    hand: Hand,
-    visitor: Visitor,
+    game: GameKey,
+    hand: TheHand,
+    visitor: TheVisitor,
     start: Start = 0,
 ) -> Response[str]:
     """Show a game's players, the best first, and how those at the top came there."""
@@ -87,7 +84,7 @@ def _series(hand: Hand, game: str, account: AccountId, name: str) -> Series:
 
 
 @get("/players", sync_to_thread=True)
-def list_players(hand: Hand, visitor: Visitor, start: Start = 0) -> Response[str]:
+def list_players(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """List all players, by name."""
     names = hand.parts.accounts.names(start, _ROWS * 2 + 1)
     more = start + _ROWS * 2 if len(names) > _ROWS * 2 else None
@@ -106,7 +103,7 @@ class Strength(msgspec.Struct, frozen=True):
 
 
 @get("/players/{userid:str}", sync_to_thread=True)
-def show_player(userid: Userid, hand: Hand, visitor: Visitor) -> Response[str]:
+def show_player(userid: Userid, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show what anybody may know of a player."""
     account = hand.parts.accounts.id_of(userid)
     profile = hand.parts.accounts.record_of(account)

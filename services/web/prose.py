@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 _ITEM: Final = re.compile(r"(?:\d\.|-) +")
-_DRAWN: Final = re.compile(r"[|\\/*]|\S {2,}\S")
+_DRAWN: Final = re.compile(r"\S {2,}\S")
 """What stands in boards and tables, and never in a sentence."""
 
 

@@ -14,7 +14,7 @@ from services.api.hand import Hand
 from services.language.parsing import games
 from services.web.boards import names_of
 from services.web.pages import page
-from services.web.visitors import Visitor
+from services.web.params import TheHand, TheVisitor
 
 _SHOWN: Final = 20
 _KEPT: Final = 2_000
@@ -38,7 +38,7 @@ class Best(msgspec.Struct, frozen=True):
 
 
 @get("/puzzles", sync_to_thread=True)
-def show_puzzles(hand: Hand, visitor: Visitor) -> Response[str]:
+def show_puzzles(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show the puzzles."""
     alone = [rules for rules in map(current, games()) if rules.players == (1,)]
     return page("puzzles.html", visitor, puzzles=[best(hand, rules, 3) for rules in alone])

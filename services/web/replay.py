@@ -1,27 +1,33 @@
 """Matches played over again: any ply, two compared, and what would have been if."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from litestar import Request, Response, get
-from litestar.params import Parameter
 
 from domain.match.state import position_at
 from services.api.hand import Hand
 from services.web.boards import drawn, legal, standing, tried
-from services.web.lines import LONGEST, Line
-from services.web.matches import MoveText, as_json
+from services.web.lines import Line
+from services.web.matches import as_json
 from services.web.pages import go, page
+from services.web.params import (
+    BoardNumber,
+    LineText,
+    MoveText,
+    OnePly,
+    OtherPly,
+    Ply,
+    TheHand,
+    TheVisitor,
+)
 from services.web.tables import Table, read_ply
 from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
 
-LineText = Annotated[str, Parameter(max_length=LONGEST)]
-Ply = Annotated[int, Parameter(ge=0, le=1_000_000)]
-
 
 @get("/m/{board:int}/{ply:int}", sync_to_thread=True)
-def show_ply(board: int, ply: int, hand: Hand, visitor: Visitor) -> Response[str]:
+def show_ply(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show a match as it stood after so many moves."""
     table = Table.of(hand, board, visitor)
     read_ply(table, ply)
@@ -41,11 +47,11 @@ def show_ply(board: int, ply: int, hand: Hand, visitor: Visitor) -> Response[str
 
 @get("/m/{board:int}/compare", sync_to_thread=True)
 def compare(
-    board: int,
-    hand: Hand,
-    visitor: Visitor,
-    one: Annotated[Ply, Parameter(query="a")] = 0,
-    other: Annotated[Ply | None, Parameter(query="b")] = None,
+    board: BoardNumber,
+    hand: TheHand,
+    visitor: TheVisitor,
+    one: OnePly = 0,
+    other: OtherPly = None,
 ) -> Response[str]:
     """Show a match at two plies side by side, and what differs."""
     table = Table.of(hand, board, visitor)
@@ -76,10 +82,10 @@ def _line(hand: Hand, board: int, ply: int, text: str, visitor: Visitor) -> tupl
 
 @get("/m/{board:int}/{ply:int}/if", sync_to_thread=True)
 def what_if(
-    board: int,
-    ply: int,
-    hand: Hand,
-    visitor: Visitor,
+    board: BoardNumber,
+    ply: Ply,
+    hand: TheHand,
+    visitor: TheVisitor,
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[str]:
@@ -111,7 +117,7 @@ def _can_lay(table: Table, ply: int, line: Line) -> bool:
 
 @get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True)
 def list_moves_if(
-    board: int, ply: int, hand: Hand, visitor: Visitor, line: LineText = ""
+    board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor, line: LineText = ""
 ) -> dict[str, Any]:
     """Give the legal moves after a line."""
     _, found = _line(hand, board, ply, line, visitor)
@@ -120,10 +126,10 @@ def list_moves_if(
 
 @get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True)
 def check_if(
-    board: int,
-    ply: int,
-    hand: Hand,
-    visitor: Visitor,
+    board: BoardNumber,
+    ply: Ply,
+    hand: TheHand,
+    visitor: TheVisitor,
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[Any]:

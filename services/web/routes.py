@@ -19,7 +19,7 @@ from services.web.accounts import (
 from services.web.acts import act
 from services.web.assets import show_asset
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
-from services.web.exports import export_film, export_json, export_text
+from services.web.exports import export_film, export_json, export_text, show_picture
 from services.web.helping import show_help
 from services.web.home import show_home
 from services.web.letters import lay_ready, say
@@ -63,6 +63,7 @@ PAGES: Final[tuple[Any, ...]] = (
     export_json,
     export_text,
     export_film,
+    show_picture,
     show_new,
     start_new,
     take,

@@ -1,11 +1,9 @@
 """New matches: against somebody by name, or open to anybody."""
 
 import asyncio
-from typing import Annotated
 from uuid import uuid4
 
 from litestar import Response, get, post
-from litestar.params import Parameter
 from litestar.response import Redirect
 
 from domain.clocks.terms import write_terms
@@ -23,16 +21,17 @@ from services.language.terms import Agreed, read_agreed
 from services.web.acts import DOOR, WAIT_SECONDS
 from services.web.choices import CHOICES, TIMES, USUAL_TIME, options_of, terms_of
 from services.web.pages import go, page
-from services.web.visitors import Form, Visitor
+from services.web.params import Id, Opponent, TheForm, TheHand, TheVisitor, Wanted
+from services.web.visitors import Form
 
 _FAVOURITE = "pow2"
 
 
 @get("/new", sync_to_thread=True)
 def show_new(
-    visitor: Visitor,
-    game: Annotated[str, Parameter(max_length=24)] = _FAVOURITE,
-    opponent: Annotated[str, Parameter(max_length=24)] = "",
+    visitor: TheVisitor,
+    game: Wanted = _FAVOURITE,
+    opponent: Opponent = "",
 ) -> Response[str]:
     """Show what can be chosen for a match."""
     visitor.need()
@@ -57,7 +56,7 @@ def _may_draw(rules: AnyRules) -> bool:
 
 
 @post("/new")
-async def start_new(form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Start a match against somebody, or offer one to anybody."""
     account = visitor.need()
     hand.parts.pace.check(account)
@@ -123,7 +122,7 @@ def _words(agreed: Agreed) -> tuple[str, ...]:
 
 
 @post("/challenges/{challenge:str}/take")
-async def take(challenge: str, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+async def take(challenge: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Take a free seat; with the last one the match starts."""
     del form
     account = visitor.need()
@@ -135,7 +134,7 @@ async def take(challenge: str, form: Form, hand: Hand, visitor: Visitor) -> Redi
 
 
 @post("/challenges/{challenge:str}/withdraw", sync_to_thread=True)
-def withdraw(challenge: str, form: Form, hand: Hand, visitor: Visitor) -> Redirect:
+def withdraw(challenge: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Withdraw a challenge of one's own, or leave another's."""
     del form
     hand.parts.challenges.withdraw(visitor.need(), challenge)

@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 from litestar import Request
 from litestar.datastructures import Cookie
+from litestar.di import NamedDependency
 from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
@@ -92,9 +93,9 @@ class Form(msgspec.Struct, frozen=True):
         return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
 
 
-def visitor(request: AnyRequest, hand: Hand) -> Visitor:
+def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
     """Give who asks."""
-    secure = request.url.scheme == "https"
+    secure = _came_by_tls(request, hand)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
     session = Sessions(hand.parts.data).check(text) if text else None
     profile = hand.parts.accounts.record_of(session.account) if session else None
@@ -111,13 +112,28 @@ def visitor(request: AnyRequest, hand: Hand) -> Visitor:
     return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
 
 
+def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
+    """Tell whether the browser spoke TLS, with us or with the proxy that is trusted."""
+    if request.url.scheme == "https":
+        return True
+    forwarded = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
+    return hand.parts.settings.trusted_proxy == "on" and forwarded == "https"
+
+
 def csrf_of(cookie: str) -> str:
     """Give what a form must show that comes with this cookie."""
     return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
 
 
-async def form(request: AnyRequest, visitor: Visitor) -> Form:
-    """Give the fields of a form of ours; anything else is refused."""
+async def form(
+    request: AnyRequest, visitor: NamedDependency[Visitor], hand: NamedDependency[Hand]
+) -> Form:
+    """Give the fields of a form of ours; anything else is refused.
+
+    Who has not logged in may send as many as the API takes requests without a token.
+    """
+    if visitor.session is None:
+        hand.visitors.check(request)
     if request.headers.get("sec-fetch-site", "") not in _SAME:
         raise PermissionDeniedException("the form was sent from another site")
     data = await request.form()

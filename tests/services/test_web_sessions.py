@@ -1,0 +1,253 @@
+"""Logging in by the web: cookies, sessions, and forms that have to be ours."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from fakes.api import PASSWORD, Api
+from fakes.web import Guest, door
+
+from infra.sessions import LASTS_SECONDS, Sessions
+from services.web.browsers import name_of_browser
+from services.web.pages import own_path
+from services.web.routes import PAGES
+from services.web.visitors import csrf_of
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("web"), trusted_proxy="on") as api:
+        yield api
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+def cookie(answer, name):
+    """The Set-Cookie of an answer that sets this cookie, its attributes in lower case."""
+    found = [one for one in answer.headers.get_list("set-cookie") if one.startswith(f"{name}=")]
+    assert len(found) == 1, answer.headers
+    return found[0]
+
+
+def test_who_signs_up_is_logged_in(come):
+    guest = come().sign_up("amy")
+    assert "amy" in guest.page("/")
+    assert guest.get("/account").status_code == 200
+
+
+def test_a_name_that_is_taken_is_told_on_the_form_with_what_was_typed(come):
+    come().sign_up("ann")
+    guest = come()
+    answer = guest.send("/signup", {"userid": "Ann", "password": PASSWORD}, on="/signup")
+    assert answer.status_code == 409
+    assert "is taken" in answer.text
+    assert 'value="Ann"' in answer.text
+    assert PASSWORD not in answer.text
+
+
+def test_a_wrong_password_and_an_unknown_userid_are_told_alike(come):
+    come().sign_up("abe")
+    told = []
+    for name in ("abe", "nobody"):
+        answer = come().log_in(name, "wrong1")
+        assert answer.status_code == 401
+        told.append(
+            re.search(
+                r'role="alert">([^<]*)<', answer.text.split("<main")[1].split('class="message"')[1]
+            )[1]
+        )
+    assert told[0] == told[1] != []
+
+
+def test_ten_wrong_passwords_are_the_most(come):
+    come().sign_up("asa")
+    guest = come()
+    codes = [guest.log_in("asa", "wrong1").status_code for _ in range(11)]
+    assert codes == [401] * 10 + [429]
+
+
+def test_a_session_is_kept_from_scripts_and_from_other_sites(come):
+    come().sign_up("bea")
+    set_ = cookie(come().log_in("bea"), "session").lower()
+    assert {"httponly", "samesite=lax", "path=/", f"max-age={LASTS_SECONDS}"} <= {
+        part.strip() for part in set_.split(";")
+    }
+    assert "domain" not in set_
+
+
+def test_by_tls_the_cookie_is_one_that_no_other_host_can_set(come):
+    guest = come(**{"X-Forwarded-Proto": "https"})
+    page = guest.get("/login")
+    assert "secure" in cookie(page, "__Host-guest").lower()
+    # the client keeps no secure cookie of a plain URL, as no browser does
+    held = cookie(page, "__Host-guest").split(";")[0]
+    proof = csrf_of(held.partition("=")[2])
+    come().sign_up("ben")
+    answer = guest.http.post(
+        "/login",
+        data={"userid": "ben", "password": PASSWORD, "csrf": proof},
+        headers={"Cookie": held},
+    )
+    assert answer.status_code == 303
+    set_ = cookie(answer, "__Host-session").lower()
+    assert {"secure", "path=/"} <= {part.strip() for part in set_.split(";")}
+    assert "domain" not in set_
+    shown = guest.get(
+        "/account", headers={"Cookie": set_.split(";")[0].replace("__host", "__Host")}
+    )
+    assert shown.status_code in (200, 303)
+
+
+def test_each_login_is_a_session_of_its_own_and_ends_the_one_before(come):
+    guest = come().sign_up("bob")
+    before = guest.http.cookies["session"]
+    guest.http.cookies.delete("session")
+    guest.http.cookies.set("session", before)
+    proof = guest.proof("/account")
+    answer = guest.http.post("/login", data={"userid": "bob", "password": PASSWORD, "csrf": proof})
+    after = cookie(answer, "session").split(";")[0].partition("=")[2]
+    assert after != before
+    old = come()
+    old.http.cookies.set("session", before)
+    assert old.get("/account").headers["location"] == "/login?next=/account"
+
+
+def test_who_logs_out_is_out_also_with_the_cookie_from_before(come):
+    guest = come().sign_up("cal")
+    held = guest.http.cookies["session"]
+    answer = guest.send("/logout")
+    assert "max-age=0" in cookie(answer, "session").lower()
+    other = come()
+    other.http.cookies.set("session", held)
+    assert other.get("/account").status_code == 303
+
+
+def test_sessions_are_listed_and_can_be_ended_from_elsewhere(come):
+    one = come(**{"User-Agent": FIREFOX}).sign_up("cleo")
+    two = come(**{"User-Agent": "Safari iPhone"})
+    two.log_in("cleo")
+    page = two.page("/account")
+    assert "Firefox on Linux" in page
+    assert "Safari on iPhone" in page
+    (other,) = re.findall(r"/account/sessions/([0-9a-f]{16})/end", page)
+    assert two.send(f"/account/sessions/{other}/end").status_code == 303
+    assert one.get("/account").status_code == 303
+    assert two.get("/account").status_code == 200
+
+
+def test_another_password_ends_all_other_sessions(come):
+    one, two = come().sign_up("dan"), come()
+    two.log_in("dan")
+    answer = two.send("/account/password", {"old": PASSWORD, "new": "builder3"})
+    assert answer.status_code == 303
+    assert one.get("/account").status_code == 303
+    assert two.get("/account").status_code == 200
+    assert come().log_in("dan", "builder3").status_code == 303
+
+
+def test_an_account_is_deleted_with_its_sessions(api, come):
+    guest = come().sign_up("dee")
+    account = api.parts.accounts.id_of("dee")
+    assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
+    assert guest.send("/account/deletion", {"password": PASSWORD}).status_code == 303
+    assert Sessions(api.parts.data).list_of(account) == []
+    assert guest.get("/players/dee").status_code == 404
+
+
+def posts() -> list[str]:
+    """The paths of all forms there are, with something for each parameter."""
+    paths = [path for page in PAGES if "POST" in page.http_methods for path in sorted(page.paths)]
+    return [re.sub(r"\{[^}]*int\}", "1", re.sub(r"\{[^}]*str\}", "abc", path)) for path in paths]
+
+
+def test_there_are_forms():
+    assert {"/login", "/logout", "/m/1/act", "/account/deletion"} <= set(posts())
+
+
+def test_no_form_is_taken_that_does_not_show_to_be_ours(come):
+    guest = come().sign_up("eve")
+    for path in posts():
+        for proof in ("", "0" * 64, "ä"):
+            answer = guest.http.post(path, data={"csrf": proof})
+            assert answer.status_code == 403, (path, answer.text)
+    assert guest.get("/account").status_code == 200
+
+
+def test_what_another_session_would_have_to_show_is_not_enough(come):
+    one, two = come().sign_up("fay"), come().sign_up("fred")
+    answer = one.http.post("/logout", data={"csrf": two.proof("/account")})
+    assert answer.status_code == 403
+
+
+def test_what_a_guest_had_to_show_is_not_enough_after_the_login(come):
+    guest = come()
+    before = guest.proof("/login")
+    guest.sign_up("gil")
+    assert guest.http.post("/logout", data={"csrf": before}).status_code == 403
+
+
+def test_a_form_from_another_site_is_refused_whatever_it_shows(come):
+    guest = come().sign_up("gus")
+    for site in ("cross-site", "same-site"):
+        answer = guest.send("/logout", headers={"Sec-Fetch-Site": site})
+        assert answer.status_code == 403
+    assert guest.send("/logout", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+
+
+def test_the_proof_may_come_as_a_header_as_htmx_sends_it(come):
+    guest = come().sign_up("hal")
+    proof = guest.proof("/account")
+    answer = guest.http.post("/logout", headers={"X-CSRF-Token": proof})
+    assert answer.status_code == 303
+
+
+@pytest.mark.parametrize("session", ["", "x", "a" * 43, "ä" * 43, "a" * 5000])
+def test_a_cookie_that_is_none_is_nobodys(come, session):
+    guest = come()
+    answer = guest.get("/account", headers={"Cookie": f"session={session}".encode()})
+    assert answer.headers["location"] == "/login?next=/account"
+
+
+def test_after_the_login_one_is_where_one_wanted_to_be(come):
+    come().sign_up("ida")
+    guest = come()
+    assert guest.get("/new").headers["location"] == "/login?next=/new"
+    fields = {"userid": "ida", "password": PASSWORD, "next": "/new"}
+    assert guest.send("/login", fields, on="/login").headers["location"] == "/new"
+
+
+@pytest.mark.parametrize(
+    "path", ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "/\r\nx", ""]
+)
+def test_nobody_is_sent_to_another_site(path):
+    assert own_path(path) == "/"
+
+
+def test_htmx_is_told_where_to_log_in(come):
+    guest = come()
+    answer = guest.http.post(
+        "/m/1/act", data={"csrf": guest.proof("/login")}, headers={"HX-Request": "true"}
+    )
+    assert answer.status_code == 401
+    assert answer.headers["hx-redirect"] == "/login"
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge on Windows"),
+        ("Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36", "Chrome on Android"),
+        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/17.5 Safari/604.1", "Safari on iPhone"),
+        ("curl/8.0", "a browser"),
+        ("", "a browser"),
+    ],
+)
+def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):
+    assert name_of_browser(agent) == name
