@@ -34,7 +34,7 @@ from services.api.challenges import (
 from services.api.commands import command_outcome, give_command
 from services.api.edge import Edge
 from services.api.events import follow_account, show_events
-from services.api.hand import HEARTBEAT_SECONDS, Hand, open_hand
+from services.api.hand import USUAL, Hand, Rhythm, open_hand
 from services.api.letters import list_messages, mark_messages, say, send_message, show_chat
 from services.api.matches import show_match, show_ply, show_svg, show_text
 from services.api.players import (
@@ -109,15 +109,12 @@ ROUTES: Final[tuple[Any, ...]] = (
 )
 
 
-def make_app(parts: Composition, heartbeat: float = HEARTBEAT_SECONDS) -> Edge:
-    """Give the application on these parts; it opens what it needs when it is started.
-
-    `heartbeat` is how many seconds a stream of events may be silent.
-    """
+def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
+    """Give the application on these parts; it opens what it needs when it is started."""
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with open_hand(parts, heartbeat) as hand:
+        async with open_hand(parts, rhythm) as hand:
             app.state.hand = hand
             starting = asyncio.create_task(start_full(hand))
             try:

@@ -8,8 +8,12 @@ Wanted = TypeVar("Wanted")
 Found = TypeVar("Found")
 
 
+AT_ONCE = 2
+"""Questions on their way at a time: what comes up while one is answered need not wait for it."""
+
+
 class Batches(Generic[Wanted, Found]):
-    """Asks one question at a time, for everything that came up while the last was answered.
+    """Asks together for what came up while earlier questions were being answered.
 
     So a lone request waits for nobody, and many at once share a round trip. What the question
     raises is raised to all who shared it.
@@ -21,23 +25,22 @@ class Batches(Generic[Wanted, Found]):
         self._ask = ask
         self._most = most
         self._waiting: list[tuple[Wanted, asyncio.Future[Found]]] = []
-        self._asking: asyncio.Task[None] | None = None
+        self._asking: set[asyncio.Task[None]] = set()
 
     async def get(self, wanted: Wanted) -> Found:
         """Give the answer for one."""
         future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
         self._waiting.append((wanted, future))
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask_all())
+        if len(self._asking) < AT_ONCE:
+            task = asyncio.create_task(self._ask_all())
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
         return await future
 
     async def _ask_all(self) -> None:
-        try:
-            while self._waiting:
-                some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-                await self._ask_some(some)
-        finally:
-            self._asking = None
+        while self._waiting:
+            some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+            await self._ask_some(some)
 
     async def _ask_some(self, some: Sequence[tuple[Wanted, asyncio.Future[Found]]]) -> None:
         try:

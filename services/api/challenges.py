@@ -32,9 +32,6 @@ from services.post import Pending
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 5.0
-"""How often it is looked for challenges that are full and were not started."""
-
 _TAGS: Final = ["challenges"]
 
 Id = Annotated[str, PathParameter(max_length=24, description="the challenge's id")]
@@ -217,7 +214,7 @@ async def start_full(hand: Hand) -> None:
                 await _try_to_start(hand, challenge)
         except (RedisError, OSError) as error:
             logger.warning("full challenges can't be looked for (%s); trying again", error)
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(hand.rhythm.challenges)
 
 
 async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
@@ -265,7 +262,9 @@ def _sent(hand: Hand, challenge: Challenge) -> Sent:
     rules = pinned(proposal.rules)
     command = challenge.start_id
     begun = start_command(rules, proposal.options, agreed, seats, command)
-    return Sent(hand.parts.store.allocate(command), command, challenge.account, begun)
+    # whose taking made it full, so that all others are told; the same for whoever starts it
+    actor = challenge.takers[-1]
+    return Sent(hand.parts.store.allocate(command), command, actor, begun)
 
 
 def _shown(hand: Hand, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

@@ -128,7 +128,7 @@ def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[
 
 async def _live(hand: Hand, board: int, start: int) -> AsyncIterator[ServerSentEventMessage]:
     """Send events as they come, until the match is over."""
-    async for seq, data in hand.follower.events(board, start, hand.heartbeat):
+    async for seq, data in hand.follower.events(board, start, hand.rhythm.heartbeat):
         if not seq:
             yield _STILL_HERE
             continue
@@ -203,7 +203,7 @@ def _place(text: str) -> Place:
 async def _notices(
     hand: Hand, account: bytes, after: Place
 ) -> AsyncIterator[ServerSentEventMessage]:
-    async for notice in hand.bulletins.notices(account, after, hand.heartbeat):
+    async for notice in hand.bulletins.notices(account, after, hand.rhythm.heartbeat):
         yield _STILL_HERE if notice is None else _notice_message(notice)
 
 

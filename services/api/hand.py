@@ -27,9 +27,6 @@ from services.language import Language
 DOOR: Final = "api"
 """Its name is part of each command id: keys of different doors don't meet."""
 
-HEARTBEAT_SECONDS: Final = 15.0
-"""How long a stream of events is silent before a comment is sent: what is dead is noticed by it."""
-
 _BLOCKING: Final = 10.0
 """Seconds that a subscription waits in the server at most."""
 
@@ -40,6 +37,18 @@ _LINES: Final = 32
 """Command lines that are carried out at once: each has a thread that waits for its outcome."""
 
 Answer = TypeVar("Answer")
+
+
+class Rhythm(msgspec.Struct, frozen=True):
+    """How often is done what is done by itself, in seconds."""
+
+    heartbeat: float = 15.0
+    """How long a stream of events is silent before a comment is sent: what is dead is noticed."""
+    challenges: float = 5.0
+    """How often it is looked for challenges that are full and were not started."""
+
+
+USUAL: Final = Rhythm()
 
 
 class Hand:
@@ -57,14 +66,14 @@ class Hand:
         follower: Follower,
         bulletins: Bulletins,
         *,
-        heartbeat: float = HEARTBEAT_SECONDS,
+        rhythm: Rhythm = USUAL,
     ) -> None:
         self.parts = parts
         self.post = post
         self.store = store
         self.follower = follower
         self.bulletins = bulletins
-        self.heartbeat = heartbeat
+        self.rhythm = rhythm
         self.visitors = Visitors(parts.settings)
         self.desk = Composition(
             parts.settings,
@@ -113,9 +122,7 @@ class Hand:
 
 
 @asynccontextmanager
-async def open_hand(
-    parts: Composition, heartbeat: float = HEARTBEAT_SECONDS
-) -> AsyncIterator[Hand]:
+async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator[Hand]:
     """Make the hand of a process, and close it when done."""
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "api"))
@@ -131,9 +138,7 @@ async def open_hand(
             Follower(store) as follower,
             Bulletins(parts.notices, horizon) as bulletins,
         ):
-            hand = Hand(
-                parts, post, store, AsyncTokens(data), follower, bulletins, heartbeat=heartbeat
-            )
+            hand = Hand(parts, post, store, AsyncTokens(data), follower, bulletins, rhythm=rhythm)
             try:
                 yield hand
             finally:

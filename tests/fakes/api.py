@@ -28,6 +28,7 @@ from infra.store.port import Shape
 from infra.store.server import RedisStore
 from infra.tokens import Scope
 from services.api.app import make_app
+from services.api.hand import USUAL, Rhythm
 from services.compose import Composition
 from workers.drain import Drain
 from workers.side import Side
@@ -44,9 +45,9 @@ class Api:
     `url` is where it answers; `parts` is what it works with.
     """
 
-    def __init__(self, folder: Path, *, heartbeat: float = 15.0, **settings: Any) -> None:
+    def __init__(self, folder: Path, *, rhythm: Rhythm = USUAL, **settings: Any) -> None:
         self._folder = folder
-        self._heartbeat = heartbeat
+        self._rhythm = rhythm
         self._given = {"command_rate": MANY, "address_rate": MANY, **settings}
         self._stack = ExitStack()
         self._stopping = Event()
@@ -177,7 +178,7 @@ class Api:
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         config = uvicorn.Config(
-            make_app(self.parts, self._heartbeat),
+            make_app(self.parts, self._rhythm),
             http="httptools",
             log_config=None,
             access_log=False,

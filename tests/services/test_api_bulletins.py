@@ -8,6 +8,7 @@ from fakes.api import Api, Player, Told, code_of
 from infra.projections.notices import Kind, Notice
 from infra.store.port import Watermark
 from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Horizon, Place, place_of
+from services.api.hand import Rhythm
 
 HEARTBEAT = 0.4
 
@@ -16,7 +17,7 @@ START: Place = (0, 0, 0, "")
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), heartbeat=HEARTBEAT) as api:
+    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(heartbeat=HEARTBEAT)) as api:
         yield api
 
 

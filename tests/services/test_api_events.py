@@ -15,6 +15,7 @@ from infra.clients import make_async_client
 from infra.store.doors import DoorStore
 from infra.store.port import Shape
 from services.api.following import Follower
+from services.api.hand import Rhythm
 
 HEARTBEAT = 0.3
 
@@ -23,7 +24,7 @@ MOVES = ["m13-j7", "a13-d7", "m1-i3"]
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), heartbeat=HEARTBEAT) as api:
+    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(heartbeat=HEARTBEAT)) as api:
         yield api
 
 
