@@ -33,4 +33,4 @@ class Tag:
 
     def unchanged(self) -> Response[Any]:
         """Say that the answer is the one that is there."""
-        return Response(None, status_code=_NOT_MODIFIED, headers=self.headers)
+        return Response(b"", status_code=_NOT_MODIFIED, headers=self.headers)

@@ -15,6 +15,7 @@ from domain.match.record import Snapshot
 from domain.match.state import MatchState, position_at
 from domain.rules import pinned
 from services.api.answers import refuses
+from services.api.bodies import TEXT
 from services.api.caching import Tag
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
@@ -122,7 +123,7 @@ def show_svg(
         Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, Code.BAD_OPTION, tagged=True
     ),
     summary="A board as text",
-    media_type="text/plain",
+    media_type=TEXT,
 )
 def show_text(
     request: AnyRequest,
@@ -145,7 +146,7 @@ def show_text(
     if tag.is_known(request):
         return tag.unchanged()
     drawing = draw_text(rules, position_at(state, at), display or rules.displays[0], names)
-    return Response(f"{drawing}\n", media_type="text/plain; charset=utf-8", headers=tag.headers)
+    return Response(f"{drawing}\n", media_type=TEXT, headers=tag.headers)
 
 
 def _drawn(board: int, state: MatchState, at: int, names: Sequence[str]) -> str:

@@ -53,13 +53,19 @@ def problem(
     """Give a refusal as a response."""
     known = PROBLEMS[code]
     status = status or known.status
-    headers = dict(headers or {})
+    body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
+    headers = {**(headers or {}), **headers_of(code)}
+    return Response(body, status_code=status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def headers_of(code: Code) -> dict[str, str]:
+    """Give the headers that go with a code, in whatever form it is told."""
+    headers = {}
     if code in RETRY_SECONDS:
         headers["Retry-After"] = str(RETRY_SECONDS[code])
-    if status == _UNAUTHORIZED:
+    if PROBLEMS[code].status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
-    body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
-    return Response(body, status_code=status, headers=headers, media_type=MEDIA_TYPE)
+    return headers
 
 
 def refused(_: AnyRequest, reason: Refusal) -> Response[Problem]:

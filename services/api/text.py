@@ -16,13 +16,12 @@ from services.api.bodies import TEXT, check_kind
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import Hand
 from services.api.players import GameKey, known
+from services.api.problems import headers_of
 from services.language import Answer
 from services.language.parsing import games
 from services.problems import PROBLEMS
 
 AnyRequest = Request[Any, Any, Any]
-
-PLAIN: Final = "text/plain; charset=utf-8"
 
 _FINE: Final = 200
 
@@ -63,7 +62,7 @@ class Score(msgspec.Struct, frozen=True):
     summary="Carry out a command line",
     description="The body is one line of the command language as plain UTF-8 (or, after "
     "`multiple`, several), the answer is text. The status is that of the answer's code.",
-    media_type="text/plain",
+    media_type=TEXT,
 )
 async def do_line(
     request: AnyRequest, hand: NamedDependency[Hand], key: Key = None, wait: Wait = WAIT_SECONDS
@@ -79,9 +78,11 @@ async def do_line(
 
 
 def _plain(answer: Answer) -> Response[str]:
-    status = PROBLEMS[Code(answer.code)].status if answer.code else _FINE
-    headers = {"Matchpost-Code": str(answer.code)} if answer.code else {}
-    return Response(f"{answer.told}\n", status_code=status, headers=headers, media_type=PLAIN)
+    status, headers = _FINE, {}
+    if answer.code:
+        code = Code(answer.code)
+        status, headers = PROBLEMS[code].status, {"Matchpost-Code": str(code), **headers_of(code)}
+    return Response(f"{answer.told}\n", status_code=status, headers=headers, media_type=TEXT)
 
 
 @get(
@@ -90,7 +91,7 @@ def _plain(answer: Answer) -> Response[str]:
     tags=["command lines"],
     opt=refuses(),
     summary="Help",
-    media_type="text/plain",
+    media_type=TEXT,
 )
 def show_help(
     hand: NamedDependency[Hand],
