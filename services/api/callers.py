@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 from litestar import Request
 from litestar.datastructures import MultiDict
+from litestar.di import NamedDependency
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -97,7 +98,7 @@ async def _known(header: str | None, hand: Hand) -> Caller | None:
     return Caller(token.account, token)
 
 
-def caller(request: AnyRequest, hand: Hand) -> Caller:
+def caller(request: AnyRequest, hand: NamedDependency[Hand]) -> Caller:
     """Give who asks, in a route that needs to know."""
     del hand  # named, so that the two come one after the other: at once costs the framework more
     found: Caller = request.auth
