@@ -36,6 +36,16 @@ _ENVIRONMENT: Final = Environment(
     auto_reload=False,
 )
 _ENVIRONMENT.globals["asset"] = url_of
+
+
+def sentence(text: str) -> str:
+    """Write what a refusal or an outcome says as a sentence; a move it begins with stays as it is."""
+    first = text.partition(" ")[0].rstrip(",:")
+    told = text[:1].upper() + text[1:] if first.isalpha() else text
+    return told if told.endswith((".", "!", "?")) or not told else f"{told}."
+
+
+_ENVIRONMENT.filters["sentence"] = sentence
 _ENVIRONMENT.filters["instant"] = instant
 _ENVIRONMENT.filters["span"] = span
 _ENVIRONMENT.filters["listed"] = listed

@@ -122,5 +122,5 @@ class Read(HTMLParser):
         if self._in_script and data.strip():
             self.inline.append(data)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - its owner's name for it
         self._in_script = False

@@ -345,8 +345,11 @@ function button(text, kind, act) {
   return made;
 }
 
+/** A move that a sentence begins with stays as it is written. */
 function sentence(text) {
-  return text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "";
+  if (!text) return "";
+  const told = /^[a-z]+[,:]?( |$)/i.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  return /[.!?]$/.test(told) ? told : `${told}.`;
 }
 
 document.addEventListener("htmx:afterSettle", (event) => {

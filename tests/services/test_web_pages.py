@@ -1,0 +1,310 @@
+"""Every page: what a browser is allowed, that words stay words, that links lead somewhere."""
+
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from fakes.api import Api
+from fakes.web import Guest, Read, door
+
+from domain.rules import RULES, current
+from services.language.parsing import games
+from services.web.assets import ASSETS, VERSION, url_of
+from services.web.choices import CHOICES, TIMES, Way
+from services.web.pages import HEADERS
+from services.web.plots import Series, plot
+from services.web.prose import blocks
+
+EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
+SLOW = 0.05
+"""Seconds at the median."""
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("web")) as api:
+        yield api
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+@pytest.fixture(scope="module")
+def played(api: Api) -> int:
+    """A match of pow2 with two moves, between anna and berta."""
+    anna, berta = api.player(name="anna"), api.player(name="berta")
+    board = api.match(anna, berta)
+    anna.move(board, "m13-m5:l4")
+    berta.move(board, "a13-c11")
+    line = api.match(anna, berta, game="line")
+    anna.give(line, {"do": "resign"})
+    puzzle = api.match(anna, game="one")
+    for move in ("c3", "m13", "done"):
+        anna.move(puzzle, move)
+    api.match(anna, berta, game="powerdrain", terms=["--gather"])
+    berta.post("/api/challenges", {"game": "halves", "seats": 3, "note": "who likes tiles?"})
+    api.caught_up()
+    return board
+
+
+def pages(board: int) -> list[str]:
+    return [
+        "/",
+        "/login",
+        "/signup",
+        "/help",
+        "/games",
+        *(f"/games/{key}" for key in games()),
+        *(f"/games/{key}/try" for key in games()),
+        "/puzzles",
+        "/ratings/line",
+        "/players",
+        "/players/anna",
+        f"/m/{board}",
+        f"/m/{board + 1}",
+        f"/m/{board + 2}",
+        f"/m/{board + 3}",
+        f"/m/{board}/0",
+        f"/m/{board}/2",
+        f"/m/{board}/1/if",
+        f"/m/{board}/1/if?line=a13-d7",
+        f"/m/{board}/compare",
+        f"/m/{board}/check?move=m1-m7",
+    ]
+
+
+def own_pages() -> list[str]:
+    return ["/", "/new", "/new?game=halves", "/new?opponent=berta", "/account", "/players/berta"]
+
+
+def test_no_page_has_anything_inline_or_from_elsewhere(come, played):
+    guest, anna = come(), come()
+    anna.log_in("anna")
+    for who, paths in ((guest, pages(played)), (anna, [*pages(played), *own_pages()])):
+        for path in paths:
+            answer = who.get(path)
+            if answer.status_code == 303:  # who is logged in needs no form to log in
+                continue
+            assert answer.status_code == 200, (path, answer.text)
+            read = Read(answer.text)
+            assert read.inline == [], path
+            assert all(one.startswith("/") and one[1] != "/" for one in read.loaded), path
+            assert len(read.ids) == len(set(read.ids)), path
+            assert all(one.startswith("/") for one in read.forms), path
+
+
+def test_every_answer_tells_the_browser_what_it_may_do(come, played):
+    guest = come()
+    for path in ("/", f"/m/{played}", "/nowhere/at/all", "/m/999999", url_of("page.js")):
+        headers = guest.get(path).headers
+        if path.startswith("/nowhere"):
+            continue  # no page of ours
+        for name, value in HEADERS.items():
+            assert headers.get_list(name) == [value], (path, name)
+        assert headers.get_list("x-content-type-options") == ["nosniff"]
+    policy = guest.get("/").headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+def test_every_link_of_every_page_leads_to_a_page(come, played):
+    anna = come()
+    anna.log_in("anna")
+    wanted, seen = [*pages(played), *own_pages()], set()
+    while wanted:
+        path = wanted.pop().partition("#")[0]
+        # lines of moves lead to lines without end
+        if path in seen or "line=" in path:
+            continue
+        seen.add(path)
+        answer = anna.get(path)
+        assert answer.status_code in (200, 303), (path, answer.text)
+        if answer.headers["content-type"].startswith("text/html") and not path.startswith("/api"):
+            read = Read(answer.text)
+            wanted += [one for one in (*read.links, *read.loaded) if one.startswith("/")]
+    assert len(seen) > 60
+
+
+def test_what_people_wrote_stays_words(api, come):
+    one, two = come().sign_up("evan"), come().sign_up("eric")
+    board = api.match(*(api.player() for _ in range(2)))
+    answer = one.send("/new", {"game": "pow2", "opponent": "eric", "seat": "first"}, on="/new")
+    board = int(answer.headers["location"].rpartition("/")[2])
+    one.send(f"/m/{board}/chat", {"text": EVIL}, on=f"/m/{board}")
+    one.send("/new", {"game": "pow2", "note": EVIL}, on="/new")
+    one.send("/account/tokens", {"label": EVIL, "scope": "read", "days": "30"})
+    api.caught_up()
+    shown = [
+        two.page(f"/m/{board}"),
+        two.page("/"),
+        one.page("/account"),
+        two.get(f"/new?opponent={EVIL[:24]}").text,
+        two.get("/m/x<script>alert(1)</script>").text,
+        two.get(f"/m/{board}/check", params={"move": EVIL}).text,
+        two.get("/players/<script>").text,
+        two.get("/games/pow2/try", params={"options": EVIL}).text,
+        two.get("/login", params={"next": EVIL}).text,
+    ]
+    for text in shown:
+        assert "<script>alert" not in text
+        assert "49" not in re.findall(r"alert\(1\).{0,60}", text)
+    assert "&lt;script&gt;alert(1)" in shown[0]
+    assert "&lt;script&gt;alert(1)" in shown[1]
+    assert "&lt;script&gt;alert(1)" in shown[2]
+
+
+def test_a_list_that_is_empty_says_what_to_do_next(come):
+    new = come().sign_up("newcomer")
+    for path, what in (
+        ("/", 'href="/new"'),
+        ("/ratings/torere", 'href="/new?game=torere"'),
+        ("/players/newcomer", "no rated match"),
+        ("/puzzles", "Start the puzzle"),
+    ):
+        page = new.page(path)
+        assert 'class="empty"' in page, path
+        assert what in page, path
+
+
+def test_pages_answer_in_50_ms_at_the_median(come, played):
+    anna = come()
+    anna.log_in("anna")
+    slow = {}
+    for path in ("/", f"/m/{played}", f"/m/{played}/1", "/games/pow2", "/puzzles", "/ratings/line",
+                 "/players/anna", "/account", f"/m/{played}/check?move=m1-m7"):  # fmt: skip
+        took = []
+        for _ in range(9):
+            began = time.perf_counter()
+            anna.page(path)
+            took.append(time.perf_counter() - began)
+        if statistics.median(took) > SLOW:
+            slow[path] = took
+    assert not slow
+
+
+def test_the_page_of_a_match_weighs_less_than_150_kb_in_all(come, played):
+    anna = come(**{"Accept-Encoding": "identity"})
+    anna.log_in("anna")
+    page = anna.page(f"/m/{played}")
+    loaded = {*Read(page).loaded, url_of("notation.js"), f"/m/{played}/moves"}
+    weights = {path: len(anna.get(path).content) for path in loaded}
+    weights["the page"] = len(page.encode())
+    assert sum(weights.values()) < 150_000, weights
+
+
+# what pages refer to
+
+
+def test_assets_are_kept_for_good_under_their_version_and_not_under_another(come):
+    guest = come()
+    now = guest.get(url_of("style.css"))
+    assert "immutable" in now.headers["cache-control"]
+    before = guest.get("/static/000000000000/style.css")
+    assert before.content == now.content
+    assert before.headers["cache-control"] == "no-cache"
+    assert guest.get(f"/static/{VERSION}/nothing.js").status_code == 404
+    assert guest.get(f"/static/{VERSION}/..%2f__init__.py").status_code == 404
+
+
+def test_assets_are_sent_packed_to_who_takes_them_so(come):
+    plain = come(**{"Accept-Encoding": "identity"}).get(url_of("htmx.js"))
+    packed = come(**{"Accept-Encoding": "gzip"}).get(url_of("htmx.js"))
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
+
+
+def test_no_asset_names_anything_elsewhere():
+    for name, asset in ASSETS.items():
+        text = asset.data.decode()
+        if name == "htmx.js":
+            assert text.startswith("/*! htmx 2.0.11, https://htmx.org")
+            assert "Zero-Clause BSD" in text
+        else:
+            found = set(re.findall(r"https?://[^\s\"')]+", text))
+            assert found <= {"http://www.w3.org/2000/svg"}, name
+
+
+# options
+
+
+def test_every_option_that_can_be_chosen_is_one_of_the_game():
+    for key, choices in CHOICES.items():
+        rules = current(key)
+        for choice in choices:
+            flags = [pick.flag for pick in choice.picks if pick.flag]
+            if choice.way is Way.NUMBER:
+                flags = [f"{choice.name}={value}" for value in (choice.low, choice.high)]
+                assert (
+                    rules.write_options(rules.read_options([f"{choice.name}={choice.usual}"])) == ()
+                )
+            for flag in flags:
+                assert rules.write_options(rules.read_options([flag])) in ((flag,), ()), flag
+
+
+def test_every_option_of_a_game_can_be_chosen():
+    for rules in RULES:
+        if rules.players == (1,):
+            continue
+        fields = {
+            field for field in type(rules.read_options([])).__struct_fields__
+            if field not in ("start", "order", "touch", "keep")  # each one of several flags
+        }  # fmt: skip
+        offered = {
+            (choice.name or pick).lstrip("-").partition("=")[0]
+            for choice in CHOICES.get(rules.key, ())
+            for pick in ([p.flag for p in choice.picks] or [""])
+        }
+        assert fields <= offered, rules.key
+
+
+def test_every_time_that_can_be_chosen_is_one():
+    from services.language.terms import read_agreed  # noqa: PLC0415 - what it is judged by
+
+    for _, words in TIMES.values():
+        assert read_agreed(words, 2).terms is not None
+
+
+# help and plots
+
+
+def test_help_is_read_as_headings_sentences_and_what_is_drawn():
+    page = "THE GAME\n\nFirst line\nand second.\n\n  a - b\n\n  c - d\n\n1. One\n   goes on\n2. Two"
+    assert [(one.kind, one.text) for one in blocks(page)] == [
+        ("heading", "The game"),
+        ("text", "First line and second."),
+        ("drawn", "  a - b\n\n  c - d"),
+        ("item", "1. One goes on"),
+        ("item", "2. Two"),
+    ]
+
+
+def test_nothing_of_a_game_s_help_is_lost(api, come):
+    guest = come()
+    for key in games():
+        page = guest.page(f"/games/{key}")
+        words = re.sub(r"<[^>]*>", " ", page)
+        for word in re.findall(r"[A-Za-z]{4,}", api.http.get(f"/api/help?topic={key}").text):
+            assert word.lower() in words.lower(), (key, word)
+
+
+def test_a_plot_has_a_line_for_each_player_within_the_picture():
+    drawn = plot("Ratings", [Series("a<b", (1500, 1600, 1550)), Series("bob", (1500, 1400))])
+    assert drawn.count("<polyline") == 2
+    assert "a&lt;b 1550" in drawn
+    for points in re.findall(r'points="([^"]*)"', drawn):
+        for point in points.split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= 640
+            assert 0 <= y <= 240
+
+
+def test_what_has_no_two_points_has_no_plot():
+    assert plot("Ratings", [Series("bob", (1500,))]) == ""
+    assert plot("Ratings", []) == ""
