@@ -15,6 +15,7 @@ from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from infra.projections.lists import State
 from services.language.answer import Answer
+from services.language.bounces import came_back
 from services.language.desk import Call, Desk
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
@@ -83,7 +84,8 @@ def show_as(call: Call) -> Answer:
     shown = [
         "\n\n".join([_shown(call, word, display), *_private(call, word, account)]) for word in words
     ]
-    return Answer(page="\n\n\n".join(shown) or "there are none")
+    told = "; ".join(came_back(call.profile(account)))
+    return Answer(told, "\n\n\n".join(shown) or "there are none")
 
 
 def _own_boards(call: Call, account: AccountId) -> list[str]:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, command_id
-from infra.accounts import Profile
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
 from services.language.answer import Answer
 from services.language.boards import present
+from services.language.bounces import came_back
 from services.language.desk import Call
 from services.language.reading import read_board
 from services.language.telling import listed
@@ -60,16 +60,6 @@ def messages(call: Call) -> Answer:
     letters.mark_read(account, shown)
     lines = [*came_back(call.profile(account)), page]
     return Answer(f"{new} new" if new else "", "\n".join(lines))
-
-
-def came_back(profile: Profile) -> list[str]:
-    """Say which of a player's addresses mail came back from, and what to do."""
-    return [
-        f"mail to {one.address} came back: {one.bounced}; "
-        f"`add {profile.name} password {one.address}` has a new code sent there"
-        for one in profile.addresses
-        if one.bounced
-    ]
 
 
 def broadcast(call: Call) -> Answer:

@@ -29,7 +29,7 @@ def greeting(settings: Settings, url: str, http: str | None = None) -> str:
     return "\n".join(
         [
             place,
-            *([f"The API is at {http}/api/"] if http else []),
+            *([f"Open {http}/ in a browser", f"The API is at {http}/api/"] if http else []),
             "In another terminal, type for example",
             *typed,
             "Ctrl-C stops the server; nothing is lost.",

@@ -349,3 +349,6 @@ def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
     page = terminal.do("messages alice wonderland").page
     assert page.startswith("mail to a@b.org came back: 550 no such user; `add alice password a@b")
     assert "came back" not in terminal.do("messages bob builder2").page
+    terminal.challenge()
+    assert "a@b.org came back" in terminal.do("pow2 showas alice wonderland").sentence
+    assert "came back" not in terminal.do("pow2 show alice").text
