@@ -35,6 +35,8 @@ class StrictRequest(Request[Any, Any, Any]):
         wanted = self.route_handler.parsed_fn_signature.parameters["data"].annotation
         try:
             return _decoder(wanted).decode(await self.body())
+        except RecursionError:
+            raise Refusal(Code.BAD_REQUEST, "in the body: it is nested too deep") from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refusal(Code.BAD_REQUEST, f"in the body: {uncapital(str(error))}") from None
 

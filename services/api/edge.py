@@ -1,11 +1,14 @@
-"""What is done for every request, whatever its route: HEAD, headers, and what is measured."""
+"""What is done for every request, whatever its route: HEAD, OPTIONS, headers, what is measured."""
 
 import time
 from typing import Any, Final
 
+from litestar import Litestar
 from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPResponseStartEvent, Message, Receive, Scope, Send
+from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from services.api.methods import methods_of
 
 REGISTRY: Final = CollectorRegistry()
 
@@ -40,7 +43,7 @@ _POLICY: Final = (
 class Edge:
     """The outermost part of the application."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: Litestar) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,12 +57,24 @@ class Edge:
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
         try:
-            await self._app(asked, answer.receive, answer.send)
+            if method != "OPTIONS" or not await self._tell_options(answer):
+                await self._app(asked, answer.receive, answer.send)
         finally:
             route = str(asked.get("path_template") or "none")
             method = method if method in _METHODS else "other"
             _REQUESTS.labels(method, route, answer.status).inc()
             _SECONDS.labels(route).observe(time.perf_counter() - began)
+
+    async def _tell_options(self, answer: "_Answer") -> bool:
+        """Say what can be done with a place; False when it leads nowhere."""
+        allowed = ", ".join(methods_of(self._app, answer.path)).encode()
+        if not allowed:
+            return False
+        headers: Any = [(b"allow", allowed)]
+        start: Any = {"type": "http.response.start", "status": 204, "headers": headers}
+        await answer.send(start)
+        await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
+        return True
 
 
 class _Answer:
@@ -67,7 +82,7 @@ class _Answer:
 
     def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
         self.status = "500"
-        self._path = path
+        self.path = path
         self._receive = receive
         self._send = send
         self._bodiless = bodiless
@@ -81,7 +96,7 @@ class _Answer:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self.status = str(message["status"])
-            _complete(message, self._path)
+            _complete(message, self.path)
         elif self._bodiless:
             return
         await self._send(message)
@@ -93,7 +108,7 @@ class _Answer:
 
 def _complete(start: HTTPResponseStartEvent, path: str) -> None:
     """Add the headers that every answer has."""
-    headers = [_allowing(*header) for header in start["headers"]]
+    headers = list(start["headers"])
     told = dict(headers)
     headers += _ALWAYS
     if b"cache-control" not in told:
@@ -101,10 +116,3 @@ def _complete(start: HTTPResponseStartEvent, path: str) -> None:
     if path.startswith("/api") and told.get(b"content-type", b"").startswith(_SHOWN):
         headers.append(_POLICY)
     start["headers"] = headers
-
-
-def _allowing(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Give a header; where GET is allowed, so is HEAD."""
-    if name != b"allow" or b"HEAD" in value:
-        return name, value
-    return name, value.replace(b"GET", b"GET, HEAD")

@@ -6,11 +6,11 @@ from typing import Any, Final
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
-from litestar.routes import BaseRoute, HTTPRoute
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from services.api.bodies import LIMIT, WrongKindError, uncapital
+from services.api.methods import methods_of
 from services.api.post import Taken
 from services.post import Pending
 from services.problems import PROBLEMS, server_failure
@@ -123,23 +123,9 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
 
 
 def _not_allowed(request: AnyRequest) -> Response[Problem]:
-    path = request.scope["path"].strip("/").split("/")
-    allowed: set[str] = set()
-    for route in request.app.routes:
-        if isinstance(route, HTTPRoute) and _leads(route, path):
-            allowed |= set(route.methods)
-    listed = ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
+    listed = ", ".join(methods_of(request.app, request.scope["path"]))
     said = f"{request.method[:24]} can't be done here; what can is {listed}"
     return problem(Code.NOT_ALLOWED, said, headers={"Allow": listed})
-
-
-def _leads(route: BaseRoute, path: list[str]) -> bool:
-    """Tell whether a path is one of a route's."""
-    parts = route.path_components
-    return len(parts) == len(path) and all(
-        part == word if isinstance(part, str) else bool(word)
-        for part, word in zip(parts, path, strict=True)
-    )
 
 
 def _detail(error: HTTPException) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +15,7 @@ import fakeredis
 import httpx
 import uvicorn
 from redis import Redis
+from redis.exceptions import RedisError
 
 from fakes.conformance import Conformance
 from fakes.desk import CHEAP
@@ -52,6 +53,7 @@ class Api:
         self._stack = ExitStack()
         self._stopping = Event()
         self._awake = Event()
+        self._turning = Lock()
         self._numbers = iter(range(1, MANY))
 
     def __enter__(self) -> Self:
@@ -89,7 +91,7 @@ class Api:
     def asleep(self) -> Iterator[None]:
         """Nothing is decided inside."""
         self._awake.clear()
-        with self.parts.data.lock("rig:drain", timeout=30):  # the turn in hand has ended
+        with self._turning:  # the turn in hand has ended
             pass
         try:
             yield
@@ -160,8 +162,16 @@ class Api:
         with self.server.client(blocking_timeout=5) as client:
             while not self._stopping.is_set():
                 self._awake.wait()
-                with client.lock("rig:drain", timeout=30):
+                with self._surviving(), self._turning:
                     self._turn(client, client)
+
+    @contextmanager
+    def _surviving(self) -> Iterator[None]:
+        """Go on when the server is away, as a worker that is started again does."""
+        try:
+            yield
+        except RedisError:
+            self._stopping.wait(0.05)
 
     def _turn(self, client: Redis, doors: Redis) -> None:
         store, lanes = RedisStore(client, Mode.FSYNC), Lanes(client, [].append)
@@ -173,7 +183,9 @@ class Api:
 
     def _side(self) -> None:
         with self.server.client(blocking_timeout=5) as client:
-            Side(RedisStore(client, Mode.FSYNC), client).run(self._stopping.is_set)
+            while not self._stopping.is_set():
+                with self._surviving():
+                    Side(RedisStore(client, Mode.FSYNC), client).run(self._stopping.is_set)
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))

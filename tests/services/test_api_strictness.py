@@ -1,0 +1,332 @@
+import json
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from fakes.api import Api, Player, code_of
+
+from services.api.bodies import LIMIT
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def player(api: Api) -> Player:
+    return api.player()
+
+
+@pytest.fixture(scope="module")
+def board(api: Api, player: Player) -> int:
+    return api.match(player, api.player())
+
+
+RESIGN = {"do": "resign"}
+
+
+def test_a_parameter_that_is_none_is_named(api, board):
+    refused = api.http.get(f"/api/matches/{board}?lega=true")
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+    assert refused.json()["detail"] == "there is no parameter 'lega'; there are legal"
+    bare = api.http.get("/api/games?pretty")
+    assert bare.json()["detail"] == "there is no parameter 'pretty'; there are none here"
+
+
+def test_a_parameter_given_twice_is_refused(api, board):
+    for query in ("legal=true&legal=false", "legal=true&legal=true"):
+        assert code_of(api.http.get(f"/api/matches/{board}?{query}")) == "bad-request"
+
+
+@pytest.mark.parametrize(
+    "number", ["+1", "01", "1_0", "%31%30%20", "%EF%BC%91", "0x1", "1.0", "-1"]
+)
+def test_a_number_in_a_path_is_written_in_one_way(api, number):
+    refused = api.http.get(f"/api/matches/{number}")
+    assert (refused.status_code, code_of(refused)) in ((404, "not-found"), (400, "bad-request"))
+
+
+@pytest.mark.parametrize("number", ["0", str(10**15 + 1), "9" * 30])
+def test_a_number_out_of_range_is_refused(api, number):
+    assert code_of(api.http.get(f"/api/matches/{number}")) == "bad-request"
+
+
+@pytest.mark.parametrize("wait", ["nan", "inf", "-inf", "-1", "61", "1e400", "", "soon", "1,5"])
+def test_a_time_to_wait_that_is_none_is_refused(player, board, wait):
+    refused = player.give(board, RESIGN, params={"wait": wait})
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201])
+def test_a_key_that_is_none_is_refused(player, board, key):
+    refused = player.give(board, RESIGN, headers={"Idempotency-Key": key})
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b'"resign"',
+        b"{",
+        b"{'do': 'resign'}",
+        b"\xff",
+        b'{"do": "resign"} {"do": "resign"}',
+        b'{"do": "resign", "why": "tired"}',
+        b'{"do": ["resign"]}',
+        b'{"do": "move"}',
+        b'{"do": "move", "move": 7}',
+        b'{"do": "move", "move": "m13-j7", "ply": "0"}',
+        b'{"do": "move", "move": "m13-j7", "ply": 0.5}',
+        b'{"do": "move", "move": "m13-j7", "ply": -1}',
+        b'{"do": "move", "move": "m13-j7", "ply": true}',
+        b'{"do": "move", "move": "\\ud800"}',
+        b"[" * 10_000,
+        b'{"do":' * 5_000,
+    ],
+)
+def test_a_body_that_is_not_as_asked_for_is_refused(api, player, board, body):
+    headers = {**player.headers, "Content-Type": "application/json"}
+    refused = api.http.post(f"/api/matches/{board}/commands", content=body, headers=headers)
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+    assert api.http.get(f"/api/matches/{board}").json()["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+     "application/x-msgpack", "application/jsonp", "x"],
+)  # fmt: skip
+def test_a_body_of_another_kind_is_refused(api, player, board, kind):
+    headers = {**player.headers, "Content-Type": kind}
+    content = json.dumps(RESIGN)
+    refused = api.http.post(f"/api/matches/{board}/commands", content=content, headers=headers)
+    assert (refused.status_code, code_of(refused)) == (415, "bad-request")
+    assert "application/json" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON", None])
+def test_a_body_that_says_nothing_else_is_taken_for_json(api, kind):
+    player = api.player()
+    headers = {**player.headers, **({"Content-Type": kind} if kind else {})}
+    body = json.dumps({"to": [api.player().name], "text": "Hello"}).encode()
+    assert api.http.post("/api/messages", content=body, headers=headers).status_code == 204
+
+
+def test_a_body_that_is_too_long_is_cut_off(api, player, board):
+    path = f"/api/matches/{board}/commands"
+    fits = b'{"do":"resign"' + b" " * (LIMIT - 15) + b"}"
+    for content, status in ((fits + b" ", 413), (b"x" * 10**6, 413)):
+        said = api.http.post(path, content=content, headers=player.headers)
+        assert (said.status_code, code_of(said)) == (status, "too-long")
+        assert said.headers["Connection"] == "close"
+    chunked = api.http.post(path, content=iter([b" " * 1_000] * 100), headers=player.headers)
+    assert (chunked.status_code, code_of(chunked)) == (413, "too-long")
+    mine = api.match(player, api.player())
+    good = api.http.post(f"/api/matches/{mine}/commands", content=fits, headers=player.headers)
+    assert good.status_code == 200
+
+
+def test_who_asks_for_nothing_that_is_there_is_told_so(api):
+    for path in ("/api/nowhere", "/nowhere", "/api/matches/1/nowhere", "/api/matches/abc"):
+        refused = api.http.get(path)
+        assert (refused.status_code, code_of(refused)) == (404, "not-found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/api/games", "GET, HEAD, OPTIONS"),
+        ("PUT", "/api/matches/1", "GET, HEAD, OPTIONS"),
+        ("DELETE", "/api/matches", "GET, HEAD, OPTIONS, POST"),
+        ("GET", "/api/do", "OPTIONS, POST"),
+        ("HEAD", "/api/do", "OPTIONS, POST"),
+        ("TRACE", "/healthz", "GET, HEAD, OPTIONS"),
+        ("PROPFIND", "/api/account", "GET, HEAD, OPTIONS, PATCH"),
+        ("GET", "/api/matches/1/replies/", ""),
+    ],
+)
+def test_what_can_not_be_done_with_a_place_is_refused_with_what_can(api, method, path, allowed):
+    said = api.http.request(method, path)
+    if not allowed:
+        assert said.status_code == 401  # a stroke at the end changes nothing
+        return
+    assert said.status_code == 405
+    assert said.headers["Allow"] == allowed
+    if method != "HEAD":
+        assert code_of(said) == "not-allowed"
+
+
+def test_options_are_told(api, board):
+    for path, allowed in (
+        (f"/api/matches/{board}", "GET, HEAD, OPTIONS"),
+        ("/api/account", "GET, HEAD, OPTIONS, PATCH"),
+        ("/api/do", "OPTIONS, POST"),
+    ):
+        said = api.http.options(path)
+        assert (said.status_code, said.content, said.headers["Allow"]) == (204, b"", allowed)
+
+
+def test_a_head_is_a_get_without_its_body(api, board, player):
+    for path in (f"/api/matches/{board}/board.svg", "/api/games", "/api/nowhere", "/healthz"):
+        whole, head = api.http.get(path), api.http.head(path)
+        assert (head.status_code, head.content) == (whole.status_code, b"")
+        for name in ("content-type", "content-length", "etag", "cache-control"):
+            assert head.headers.get(name) == whole.headers.get(name), (path, name)
+    etag = api.http.head(f"/api/matches/{board}").headers["ETag"]
+    again = api.http.head(f"/api/matches/{board}", headers={"If-None-Match": etag})
+    assert again.status_code == 304
+    live = {"Accept": "text/event-stream", **player.headers}
+    for path in (f"/api/matches/{board}/events", "/api/account/events"):
+        head = api.http.head(path, headers=live)  # and not for ever
+        assert head.headers["content-type"].startswith("text/event-stream")
+
+
+def test_answers_are_kept_by_nobody_unless_they_say_so(api, player, board):
+    assert player.get("/api/account").headers["Cache-Control"] == "no-store"
+    assert api.http.get(f"/api/matches/{board}").headers["Cache-Control"] == "no-cache"
+    assert api.http.get("/api/nowhere").headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_host_that_is_none_is_refused(api):
+    refused = api.http.get("/api/games", headers={"Host": "a b"})
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+
+
+def test_a_connection_that_breaks_off_within_a_body_does_no_harm(api, player, board):
+    host, port = api.url.removeprefix("http://").split(":")
+    head = (
+        f"POST /api/matches/{board}/commands HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n"
+        f"Authorization: Bearer {player.token}\r\n\r\n"
+    )
+    for _ in range(5):
+        with socket.create_connection((host, int(port))) as line:
+            line.sendall(head.encode() + b'{"do": "res')
+    assert api.http.get(f"/api/matches/{board}").json()["state"] == "active"
+
+
+# rates
+
+
+def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path):
+    with Api(tmp_path, address_rate=20) as api:
+        player = api.player()
+        said = [api.http.get("/api/games") for _ in range(25)]
+        assert [answer.status_code for answer in said] == [200] * 19 + [
+            429
+        ] * 6  # the rig had read the document
+        assert code_of(said[-1]) == "too-fast"
+        assert said[-1].headers["Retry-After"] == "60"
+        assert all(player.get("/api/games").is_success for _ in range(25))
+        bad = {"Authorization": "Bearer mp_nonsense"}
+        assert code_of(api.http.get("/api/games", headers=bad)) == "too-fast"
+        assert api.http.get("/healthz").is_success
+        assert api.http.get("/metrics").is_success
+        spoofed = {"X-Forwarded-For": "192.0.2.1"}
+        assert api.http.get("/api/games", headers=spoofed).status_code == 429
+
+
+def test_a_trusted_proxy_says_whose_request_it_is(tmp_path):
+    with Api(tmp_path, address_rate=3, trusted_proxy="on") as api:
+
+        def statuses(forwarded: str) -> list[int]:
+            headers = {"X-Forwarded-For": forwarded}
+            return [api.http.get("/api/games", headers=headers).status_code for _ in range(4)]
+
+        assert statuses("192.0.2.1") == [200] * 3 + [429]
+        assert statuses("192.0.2.1, 192.0.2.2") == [200] * 3 + [429]
+        assert statuses("192.0.2.9, 192.0.2.2") == [429] * 4  # the first is what anybody wrote
+        assert statuses("2001:db8:1:2::1") == [200] * 3 + [429]
+        assert statuses("2001:db8:1:2:ffff::2") == [429] * 4  # the same household
+        assert statuses("::ffff:192.0.2.7") == [200] * 3 + [429]
+        assert statuses("192.0.2.7") == [429] * 4
+        assert statuses("nonsense") == [200] * 3 + [429]
+        assert statuses("more nonsense") == [429] * 4  # all that is none is one
+
+
+def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):
+    with Api(tmp_path, command_rate=10) as api:
+        one, other = api.players()
+        second = api.parts.tokens.issue(one.account, "second", ["read"]).text
+        said = [one.get("/api/account").status_code for _ in range(10)]
+        assert said == [200] * 10
+        headers = {"Authorization": f"Bearer {second}"}
+        refused = api.http.get("/api/account", headers=headers)
+        assert (refused.status_code, code_of(refused)) == (429, "too-fast")
+        assert other.get("/api/account").is_success
+
+
+# what fails
+
+
+def test_a_server_that_does_not_answer_is_said_to_be_unavailable(tmp_path):
+    with Api(tmp_path) as api:
+        player = api.player()
+        board = api.match(player, api.player())
+        assert api.http.get("/healthz").json()["status"] == "ok"
+        api.server.stop()
+        for answer in (
+            api.http.get("/healthz"),
+            api.http.get(f"/api/matches/{board}"),
+            player.give(board, RESIGN),
+            player.get("/api/account"),
+            api.http.get(f"/api/matches/{board}/events"),
+        ):
+            assert (answer.status_code, code_of(answer)) == (503, "unavailable")
+            assert answer.headers["Retry-After"] == "5"
+        api.server.start()
+        assert player.give(board, RESIGN).is_success
+
+
+def test_what_should_not_happen_is_answered_and_told_to_the_operator(api, monkeypatch, caplog):
+    def fail(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(api.parts.scores, "best", fail)
+    answer = api.http.get("/api/puzzles/one/scores")
+    assert (answer.status_code, code_of(answer)) == (500, "internal")
+    assert "bug" not in answer.text
+    assert "a bug" in caplog.text
+
+
+def test_lists_that_are_made_anew_are_unavailable_meanwhile(api, monkeypatch):
+    def late(*_: object) -> None:
+        raise LookupError("ratings are made anew; try again later")
+
+    monkeypatch.setattr(api.parts.ratings, "of", late)
+    answer = api.http.get("/api/ratings/pow2")
+    assert (answer.status_code, code_of(answer)) == (503, "unavailable")
+    assert "made anew" in answer.json()["detail"]
+
+
+def test_a_damaged_match_is_said_to_be_one_and_the_others_are_served(api, player):
+    damaged, whole = (api.match(player, api.player()) for _ in range(2))
+    (name,) = api.parts.data.keys(f"*:m:{damaged}")
+    api.parts.data.set(name, b"x" * 40)
+    for place in ("", "/events", "/board.svg", "/plies/0"):
+        answer = api.http.get(f"/api/matches/{damaged}{place}")
+        assert (answer.status_code, code_of(answer)) == (500, "internal")
+        assert "verify" in answer.json()["detail"]
+    assert api.http.get(f"/api/matches/{whole}").is_success
+    said = player.give(damaged, RESIGN)
+    assert (said.status_code, code_of(said)) == (500, "internal")
+
+
+def test_what_is_measured_names_routes_and_no_more(api, player, board):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: api.http.get(f"/api/matches/{board}/plies/{n}"), range(8)))
+    api.http.request("PROPFIND", "/api/games")
+    api.http.get("/somewhere/else")
+    told = api.http.get("/metrics")
+    assert told.headers["content-type"].startswith("text/plain")
+    assert 'method="GET",route="/api/matches/{board}/plies/{ply}",status="200"' in told.text
+    assert 'method="other",route="none",status="405"' in told.text
+    assert 'method="GET",route="none",status="404"' in told.text
+    assert player.name not in told.text
+    assert player.token not in told.text
