@@ -27,7 +27,7 @@ from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
-from infra.tokens import Scope
+from infra.tokens import Scope, Tokens
 from services.api.app import make_app
 from services.api.hand import USUAL, Rhythm
 from services.compose import Composition
@@ -125,6 +125,14 @@ class Api:
         name = name or f"p{next(self._numbers)}"
         account = self.parts.accounts.signup(name, PASSWORD)
         return Player(self, name, account, self.parts.tokens.issue(account, "rig", scopes).text)
+
+    def expired_token(self) -> str:
+        """The text of a token whose time has run out, of an account that is there."""
+        day = 24 * 3_600_000
+        # made by a clock that is two days behind, and kept for three
+        past = Tokens(self.parts.data, lambda: self.parts.store.now() - 2 * day)
+        account = self.parts.accounts.signup(f"p{next(self._numbers)}", PASSWORD)
+        return past.issue(account, "old", ["read", "play", "account"], 1).text
 
     def players(self, count: int = 2) -> list["Player"]:
         """Players who have just signed up."""
