@@ -118,6 +118,8 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
             return problem(Code.TOO_LONG, said, headers={"Connection": "close"})
         case 400 | 401:
             return problem(Code.BAD_REQUEST, _detail(error), _BAD)
+        case 500 if "disconnected" in error.detail:  # nobody hears this
+            return problem(Code.BAD_REQUEST, "the connection was closed within the body", _BAD)
         case _:
             return broken(request, error)
 
