@@ -92,9 +92,10 @@ class Builder {
     return this.why(place);
   }
 
-  back() {
-    this.chosen = this.chosen.slice(0, -1);
+  back(to = this.chosen.length - 1) {
+    this.chosen = this.chosen.slice(0, to);
     this.show();
+    this.area.querySelector('.choice[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
   /** Ask why a place can't be chosen. What turns out to be another way to write a move is one. */
@@ -228,10 +229,7 @@ class Builder {
     const buttons = words.map((move) => button(move.text, "button", () => this.word(move)));
     if (this.chosen.length) {
       buttons.push(button("Back", "button quiet-button small", () => this.back()));
-      buttons.push(button("Start over", "button quiet-button small", () => {
-        this.chosen = [];
-        this.show();
-      }));
+      buttons.push(button("Start over", "button quiet-button small", () => this.back(0)));
     }
     const list = document.createElement("details");
     list.open = this.panel.querySelector("details.all")?.open ?? false;
@@ -258,7 +256,10 @@ class Builder {
     this.changes(this.effects(tried));
     const more = next.length && this.chosen.length ? ", or go on" : "";
     this.say(`Play ${tried.move}${more}? ${sentence(tried.said)}`);
-    if (held === null && document.activeElement !== this.input) this.panel.querySelector("#confirm").focus({ preventScroll: true });
+    // what is left to do is to play it; who writes it is not interrupted
+    if (!this.area.contains(document.activeElement) && document.activeElement !== this.input) {
+      this.panel.querySelector("#confirm").focus({ preventScroll: true });
+    }
   }
 
   /** Tell what will happen whatever is chosen next, such as which pieces age. */

@@ -1,0 +1,166 @@
+"""A real browser without a window, and what somebody does with it."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+
+from fakes.api import PASSWORD, Api
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "has_touch": True,
+    "is_mobile": True,
+}
+
+_PLACE = re.compile(r"[a-m](?:1[0-3]|[1-9])|\d+")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the machine's own Chromium; the test is skipped where there is none."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium is installed; the Debian package `chromium` brings one")
+    # its sandbox needs a user who is not root; what it loads here is ours alone
+    args = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=args)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Person:
+    """Somebody with a browser of their own, on a page of the server."""
+
+    def __init__(self, browser: Browser, api: Api, **options: Any) -> None:
+        self.api = api
+        self.name = ""
+        self.complaints: list[str] = []
+        """What the browser had to say: errors of scripts, what the policy forbids."""
+        self.elsewhere: list[str] = []
+        """What was asked for from anywhere but the server."""
+        self.context = browser.new_context(base_url=api.url, reduced_motion="reduce", **options)
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._asked)
+
+    def _heard(self, message: Any) -> None:
+        # an answer that says no is no fault of the page
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((self.api.url, "data:", "about:")):
+            self.elsewhere.append(request.url)
+
+    def goes_to(self, path: str) -> Page:
+        """Open a page."""
+        self.page.goto(path)
+        return self.page
+
+    def signs_up(self, name: str) -> "Person":
+        """Sign up by the form."""
+        self.goes_to("/signup")
+        self.page.get_by_label("Userid").fill(name)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.locator("main").get_by_role("button", name="Sign up").click()
+        self.page.wait_for_url("/")
+        self.name = name
+        return self
+
+    # at a board
+
+    @property
+    def is_on_turn(self) -> bool:
+        """Whether the page says so."""
+        return self.page.locator("#turn.yours").count() > 0
+
+    def chooses(self, place: str, *, plug: bool = False) -> None:
+        """Click on a place, or on a plug in a hand."""
+        mark = f'.plug[data-plug="{place}"]' if plug else f'[data-place="{place}"]'
+        self.page.locator(f"#board-area {mark} .hit").click()
+
+    def picks(self, move: str) -> None:
+        """Choose a move place by place, until it is ready to be played."""
+        field = self.page.locator("#move")
+        self.page.locator("#board-area.choosing").wait_for()
+        if not _PLACE.fullmatch(_PLACE.findall(move + "0")[0]) or move.isalpha():
+            self.page.locator("#choices").get_by_role("button", name=move, exact=True).click()
+        for at, place in enumerate(_PLACE.findall(move)):
+            if field.input_value() == move:
+                break  # what was left was forced
+            self.chooses(place, plug=at == 0 and self._hands())
+        expect(field).to_have_value(move)
+        expect(self.page.locator("#says")).to_contain_text(f"Play {move}")
+
+    def _hands(self) -> bool:
+        return self.page.locator('svg[data-game="powerdrain"]').count() > 0
+
+    def plays(self, move: str) -> None:
+        """Play a move by clicks, and see it on the board."""
+        self.picks(move)
+        self.page.locator("#confirm").click()
+        self.page.locator(".moves a.now", has_text=move).wait_for()
+
+    def waits_for_turn(self) -> None:
+        """Wait until the page says that it is this person's turn, without loading it anew."""
+        self.page.locator("#turn.yours").wait_for()
+
+    def closes(self) -> None:
+        """Close the browser's window."""
+        self.context.close()
+
+
+def choices(page: Page) -> list[str]:
+    """The names of the places that can be chosen now."""
+    marked = page.locator("#board-area .choice")
+    return [str(one.get_attribute("data-place")) for one in marked.all()]
+
+
+def notation_of(page: Page, moves: Sequence[str]) -> list[str]:
+    """All moves that can be put together place by place from these, by the page's own script."""
+    found: list[str] = page.evaluate(
+        """async (moves) => {
+          const source = document.querySelector('script[src*="page.js"]').src;
+          const { choices, read } = await import(source.replace("page.js", "notation.js"));
+          const known = moves.map(read);
+          const found = new Set(known.filter((one) => one.word).map((one) => one.text));
+          const walk = (chosen) => {
+            const { next, whole } = choices(known, chosen);
+            if (whole) found.add(whole.text);
+            for (const place of next) walk([...chosen, place]);
+          };
+          walk([]);
+          return [...found];
+        }""",
+        list(moves),
+    )
+    return found
+
+
+AXE = Path(__file__).parents[1] / "web" / "axe-4.14.1.min.js"
+
+
+def faults_of(page: Page) -> list[str]:
+    """What axe-core finds on a page that is serious or worse."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        f"{fault['impact']}: {fault['help']}: {[node['html'][:160] for node in fault['nodes'][:3]]}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]

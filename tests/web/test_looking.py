@@ -1,0 +1,197 @@
+"""Replays, lines that nobody plays, puzzles, and pages without scripts."""
+
+import re
+
+import pytest
+from fakes.browser import choices
+from playwright.sync_api import expect
+
+from services.language.boards import state_of
+
+pytestmark = pytest.mark.slow
+
+MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2", "a1-a7")
+
+
+@pytest.fixture(scope="module")
+def board(api) -> int:
+    """A match with some moves."""
+    players = api.players()
+    board = api.match(*players)
+    for at, move in enumerate(MOVES):
+        assert players[at % 2].move(board, move).status_code == 200
+    return board
+
+
+def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
+    page = person().goes_to(f"/m/{board}/0")
+    said = page.locator("#at .says")
+    for key, ply in (
+        ("ArrowRight", 1),
+        ("ArrowRight", 2),
+        ("ArrowLeft", 1),
+        ("End", 4),
+        ("Home", 0),
+    ):
+        page.keyboard.press(key)
+        page.wait_for_url(f"**/m/{board}/{ply}")
+        expect(said).to_contain_text(f"After {ply} of 4" if ply else "The start")
+    page.locator(".moves a", has_text="l4-k3:j2").click()
+    page.wait_for_url(f"**/m/{board}/3")
+    expect(page.locator('[data-place="k3"] .piece')).to_have_count(1)
+    page.get_by_label("Move", exact=True).fill("2")
+    page.wait_for_url(f"**/m/{board}/2")
+    expect(page.locator('[data-place="c11"] .piece')).to_have_count(1)
+    expect(page.locator(".moves a.now")).to_have_text("a13-c11")
+
+
+def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
+    page = person().goes_to(f"/m/{board}/2")
+    run = page.locator("#run")
+    run.click()
+    expect(run).to_have_text("Stop")
+    page.wait_for_url(f"**/m/{board}/4")
+    expect(run).to_have_text("Play")
+
+
+def test_each_ply_has_an_address_that_shows_it(person, board):
+    one, other = person(), person()
+    one.goes_to(f"/m/{board}/0")
+    one.page.keyboard.press("End")
+    one.page.wait_for_url(f"**/m/{board}/4")
+    other.goes_to(one.page.url)
+    expect(other.page.locator("#at .says")).to_contain_text("After 4 of 4 moves: a1-a7")
+
+
+def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board):
+    one = person()
+    one.goes_to(f"/m/{board}/1/if")
+    one.picks("a13-d7")
+    one.page.locator("#confirm").click()
+    one.page.locator(".moves a.now", has_text="a13-d7").wait_for()
+    one.picks("m5-m9")
+    one.page.locator("#confirm").click()
+    one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7+m5-m9")
+    one.page.get_by_role("link", name="Take back").click()
+    one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7")
+    one.page.locator(".choice").first.wait_for()
+    assert "m5" in choices(one.page)
+    one.page.go_back()
+    expect(one.page.locator(".moves a.now")).to_have_text("m5-m9")
+    assert state_of(api.parts, board).moves.split() == list(MOVES)
+
+
+def test_replies_are_laid_ready_on_the_board(api, person):
+    light, dark = person().signs_up("rita"), person().signs_up("rosa")
+    light.goes_to("/new?opponent=rosa")
+    light.page.get_by_label("Who begins").select_option("first")
+    light.page.get_by_role("button", name="Start").click()
+    light.page.wait_for_url("**/m/*")
+    board = int(light.page.url.rpartition("/")[2])
+    dark.goes_to(f"/m/{board}")
+    dark.page.get_by_role("link", name="What if").click()
+    for move in ("m13-j7", "a13-d7"):
+        dark.picks(move)
+        dark.page.locator("#confirm").click()
+        dark.page.locator(".moves a.now", has_text=move).wait_for()
+    dark.page.get_by_role("button", name=re.compile("Lay your moves")).click()
+    dark.page.wait_for_url(f"**/m/{board}")
+    expect(dark.page.get_by_label("Laid ready")).to_contain_text("after m13-j7: a13-d7")
+    light.picks("m13-j7")
+    light.page.locator("#confirm").click()
+    light.page.locator(".moves a.now", has_text="a13-d7").wait_for()
+    light.waits_for_turn()
+    assert state_of(api.parts, board).ply == 2
+
+
+def test_a_puzzle_is_solved_as_far_as_it_goes(person):
+    one = person().signs_up("solveig")
+    one.goes_to("/puzzles")
+    one.page.locator("li", has_text="One by One").get_by_role("button").click()
+    one.page.wait_for_url("**/m/*")
+    one.plays("c3")
+    score = one.page.locator(".score")
+    expect(score).to_contain_text("lines with exactly one stone, by 1 stone")
+    one.plays("m13")
+    expect(score).to_contain_text("by 2 stones")
+    one.plays("-m13")
+    one.plays("done")
+    expect(one.page.locator("#turn")).to_have_class(re.compile("ended"))
+    expect(one.page.locator("body")).to_contain_text("40 of the 44 lines at most")
+
+
+def test_a_jump_may_go_on_where_it_could_end(person):
+    one = person()
+    one.goes_to("/games/jump/try?line=a1+c3:d4")
+    one.page.locator(".choice").first.wait_for()
+    found = one.page.evaluate(
+        """async () => (await (await fetch(
+             document.querySelector("#board-area").dataset.moves)).json()).moves"""
+    )
+    longer = next(move for move in found if move.count("-") == 1 and move.split("-")[0] in found)
+    one.picks(longer.split("-")[0])
+    expect(one.page.locator("#says")).to_contain_text("or go on")
+    one.chooses(longer.split("-")[1])
+    expect(one.page.locator("#move")).to_have_value(longer)
+
+
+def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person):
+    one, two = person(java_script_enabled=False), person(java_script_enabled=False)
+    one.signs_up("nora")
+    two.signs_up("nina")
+    one.goes_to("/new?opponent=nina")
+    one.page.get_by_label("Who begins").select_option("first")
+    one.page.get_by_role("button", name="Start").click()
+    one.page.wait_for_url("**/m/*")
+    field = one.page.get_by_label("Move", exact=True)
+    field.fill("m13-k5")
+    one.page.get_by_role("button", name="Check").click()
+    expect(one.page.locator(".message")).to_contain_text("no line joins m13 and k5")
+    one.page.get_by_role("link", name="Back").click()
+    field.fill("m13-m5:l4")
+    one.page.get_by_role("button", name="Check").click()
+    expect(one.page.locator("main")).to_contain_text("m1: Light, fresh becomes Light, aged")
+    one.page.get_by_role("button", name="Play it").click()
+    one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
+    board = int(one.page.url.rpartition("/")[2])
+    two.goes_to(f"/m/{board}")
+    expect(two.page.locator("#turn")).to_have_text(re.compile("Your turn"))
+    two.page.get_by_label("Say something").fill("Hello!")
+    two.page.get_by_role("button", name="Send").click()
+    expect(two.page.locator("#chat")).to_contain_text("Hello!")
+    two.page.get_by_role("link", name="Replay").click()
+    two.page.get_by_role("link", name="To the start").click()
+    two.page.wait_for_url(f"**/m/{board}/0")
+    two.page.get_by_role("link", name="What if, from here").click()
+    two.page.get_by_label("Move", exact=True).fill("m1-m7")
+    two.page.get_by_role("button", name="Play").click()
+    two.page.wait_for_url(f"**/m/{board}/0/if?line=m1-m7")
+    assert state_of(api.parts, board).ply == 1
+
+
+def test_the_account_is_looked_after_in_the_browser(api, person):
+    one = person().signs_up("olga")
+    page = one.goes_to("/account")
+    page.get_by_label("Language of the rules").select_option("de")
+    page.get_by_role("button", name="Save").first.click()
+    page.goto("/games/pow2")
+    expect(page.locator("article")).to_contain_text("Zwei Spieler")
+    page.goto("/account")
+    page.get_by_label("What it is for").fill("my bot")
+    page.get_by_role("button", name="Make a token").click()
+    token = page.get_by_label("The token", exact=True).input_value()
+    assert api.parts.tokens.check_one(token).label == "my bot"
+    page.get_by_role("button", name="Log out", exact=True).click()
+    page.wait_for_url("/")
+    expect(page.locator("header")).to_contain_text("Log in")
+    page.goto("/account")
+    page.wait_for_url("**/login?next=/account")
+
+
+def test_the_board_of_the_first_page_is_live(api, person):
+    page = person().goes_to("/")
+    followed = int(page.locator("[data-follow]").get_attribute("data-follow"))
+    players = dict.fromkeys(api.parts.accounts.name_of(state_of(api.parts, followed).seats))
+    assert len(players) == 2
+    expect(page.locator("h1")).to_contain_text("a move whenever you like")
+    expect(page.locator("#board-area svg.board")).to_be_visible()

@@ -1,0 +1,198 @@
+"""Whole games in browsers, by clicks."""
+
+import random
+
+import pytest
+from fakes.browser import choices, notation_of
+from playwright.sync_api import expect
+
+from domain.fairness import Stream
+from domain.match.state import position_of
+from domain.rules import current
+from services.language.boards import state_of
+from services.language.parsing import games
+
+pytestmark = pytest.mark.slow
+
+WHOLE_GAME = [
+    "m1-e1:d2",
+    "a1-d4:e3",
+    "m13-e13:d12",
+    "a13-c8",
+    "e13-e5:c5,f3",
+    "e3-e5:c6,e3,g4",
+    "c5-a7:c5,c9",
+    "g4-g5:f6",
+    "f3-e5:d4,d7,e7,f3,g4",
+    "c8-i11",
+    "e7-e9:c8,d10",
+    "i11-g10:f11",
+    "d10-g13:e11,h11",
+]
+"""A whole game of pow2: Light brings all 16 pieces in."""
+
+
+def board_of(one) -> int:
+    return int(one.page.url.rpartition("/")[2])
+
+
+def challenge(one, *others, game="pow2", **numbers: str) -> int:
+    """Start a match by the form, as who moves first."""
+    one.goes_to(f"/new?game={game}")
+    one.page.get_by_label("Userid of your opponent").fill(others[0].name)
+    if len(others) > 1:
+        one.page.get_by_label("Userid of a third player").fill(others[1].name)
+    one.page.get_by_label("Who begins").select_option("first")
+    for label, value in numbers.items():
+        one.page.locator("summary", has_text="Options of").click()
+        one.page.get_by_label(label).fill(value)
+    one.page.get_by_role("button", name="Start").click()
+    one.page.wait_for_url("**/m/*")
+    for other in others:
+        other.goes_to(f"/m/{board_of(one)}")
+    return board_of(one)
+
+
+def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
+    light, dark = person().signs_up("lena"), person().signs_up("dora")
+    board = challenge(light, dark)
+    for at, move in enumerate(WHOLE_GAME):
+        mover = (light, dark)[at % 2]
+        mover.waits_for_turn()
+        mover.plays(move)
+    for one in (light, dark):
+        expect(one.page.locator("#turn")).to_contain_text("Light has all 16 pieces on the board")
+    assert state_of(api.parts, board).moves.split() == WHOLE_GAME
+
+
+def test_before_it_is_played_a_move_shows_what_will_age(person):
+    light, dark = person().signs_up("lisa"), person().signs_up("dina")
+    challenge(light, dark)
+    for place in ("m13", "m5"):
+        light.chooses(place)
+    changes = light.page.locator("#changes")
+    expect(changes).to_have_text("m1: Light, fresh becomes Light, aged")
+    expect(light.page.locator('[data-place="m1"]')).to_have_class("place changes")
+    expect(light.page.locator("#says")).to_contain_text("Play m13-m5:l4")
+
+
+def test_what_can_t_be_chosen_says_why(person):
+    light, dark = person().signs_up("lola"), person().signs_up("dana")
+    challenge(light, dark)
+    light.page.locator("#board-area.choosing").wait_for()
+    says = light.page.locator("#says")
+    light.chooses("a1")
+    expect(says).to_contain_text("the piece at a1 is Dark's")
+    light.chooses("m13")
+    light.chooses("k5")
+    expect(says).to_contain_text("no line joins m13 and k5")
+    assert state_has_not_changed(light)
+
+
+def state_has_not_changed(one) -> bool:
+    return state_of(one.api.parts, board_of(one)).ply == 0
+
+
+def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(person):
+    light, dark = person().signs_up("lara"), person().signs_up("dara")
+    challenge(light, dark)
+    light.page.locator("#board-area.choosing").wait_for()
+    assert sorted(choices(light.page)) == ["m1", "m13"]
+    light.chooses("m13")
+    expect(light.page.locator("#says")).to_contain_text("Chosen: m13")
+    light.chooses("m1")
+    expect(light.page.locator("#says")).to_contain_text("Chosen: m1.")
+    light.page.get_by_role("button", name="Back").click()
+    expect(light.page.locator("#says")).to_contain_text("Choose a place to begin with")
+    assert sorted(choices(light.page)) == ["m1", "m13"]
+
+
+def test_what_others_do_is_seen_without_loading_the_page(person):
+    light, dark = person().signs_up("lily"), person().signs_up("dott")
+    challenge(light, dark)
+    watcher = person()
+    watcher.goes_to(f"/m/{board_of(light)}")
+    light.plays("m13-j7")
+    for one in (dark, watcher):
+        one.page.locator(".moves a.now", has_text="m13-j7").wait_for()
+    expect(dark.page).to_have_title("● Your turn – The Power of Two, match " + str(board_of(light)))
+    dark.page.locator("summary", has_text="Propose").click()
+    dark.page.get_by_role("button", name="Propose a draw").click()
+    light.page.get_by_role("button", name="Accept").click()
+    for one in (light, dark, watcher):
+        expect(one.page.locator("#turn")).to_contain_text("draw by agreement")
+    assert watcher.page.locator("#builder, .chat-form").count() == 0
+
+
+def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
+    light, dark = person().signs_up("lois"), person().signs_up("duda")
+    challenge(light, dark)
+    words = light.page.get_by_label("Say something")
+    words.fill("Good luck!")
+    light.page.get_by_role("button", name="Send").click()
+    light.page.locator("#chat", has_text="Good luck!").wait_for()
+    expect(words).to_have_value("")
+    words.fill("Good luck!")  # the same words again are another line
+    light.page.get_by_role("button", name="Send").click()
+    expect(light.page.locator("#chat li")).to_have_count(2)
+    dark.goes_to(f"/m/{board_of(light)}")
+    expect(dark.page.locator("#chat li").first).to_contain_text("lois")
+    dark.page.get_by_label("Say something").fill("half a sent")
+    light.plays("m13-j7")
+    dark.waits_for_turn()
+    expect(dark.page.get_by_label("Say something")).to_have_value("half a sent")
+
+
+def test_a_whole_game_of_powerdrain(api, person):
+    plus, minus = person().signs_up("pia"), person().signs_up("mia")
+    board = challenge(plus, minus, game="powerdrain")
+    chance = random.Random(1)
+    for at in range(16):
+        mover = (plus, minus)[at % 2]
+        mover.waits_for_turn()
+        position = position_of(state_of(api.parts, board))
+        mover.plays(chance.choice(list(current("powerdrain").legal_moves(position))))
+    for one in (plus, minus):
+        expect(one.page.locator("#turn.ended")).to_contain_text("active plug")
+    assert state_of(api.parts, board).over
+
+
+def test_three_play_halves(api, person):
+    people = [person().signs_up(name) for name in ("una", "due", "tre")]
+    board = challenge(*people, game="halves", **{"Tiles each": "4"})
+    chance = random.Random(2)
+    while not (state := state_of(api.parts, board)).over:
+        mover = people[state.next]
+        mover.waits_for_turn()
+        moves = list(current("halves").legal_moves(position_of(state)))
+        mover.plays(chance.choice(moves))
+    for one in people:
+        one.page.locator("#turn.ended").wait_for()
+
+
+@pytest.mark.parametrize("game", ["goliath", "line", "torere"])
+def test_some_moves_of_every_other_game(api, person, game):
+    one, two = person().signs_up(f"{game}-1"), person().signs_up(f"{game}-2")
+    board = challenge(one, two, game=game)
+    chance = random.Random(game)
+    for _ in range(6):
+        state = state_of(api.parts, board)
+        mover = (one, two)[state.next]
+        mover.waits_for_turn()
+        mover.plays(chance.choice(list(current(game).legal_moves(position_of(state)))))
+
+
+@pytest.mark.parametrize("game", games())
+def test_place_by_place_all_legal_moves_can_be_chosen_and_no_others(person, game):
+    page, rules, chance = person().goes_to("/help"), current(game), random.Random(game)
+    options = rules.read_options(["-keep_chosen"] if game == "halves" else [])
+    players = rules.players[-1]
+    stream = Stream(b"0" * 32, f"{game}/{rules.version}")
+    position = rules.start(options, players, rules.draw(options, players, stream))
+    for _ in range(40):
+        moves = list(rules.legal_moves(position)) if rules.outcome(position) is None else []
+        assert sorted(notation_of(page, moves)) == sorted(moves)
+        if not moves:
+            break
+        more = [move for move in moves if move != "done"] or moves
+        position = rules.play(position, rules.check(position, rules.read(chance.choice(more))))
