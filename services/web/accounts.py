@@ -11,6 +11,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import current
 from infra.accounts import Account
+from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.hand import Hand
@@ -157,6 +158,7 @@ def delete_account(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirec
     def erase(account: AccountId) -> None:
         hand.parts.forget(account)
         Sessions(hand.parts.data).forget(account)
+        Notes(hand.parts.data).forget(account)
 
     hand.parts.ready()
     hand.parts.accounts.delete(visitor.name, form.raw("password"), erase)

@@ -1,4 +1,4 @@
-"""What players write beside their moves: chat, and replies laid ready."""
+"""What players write beside their moves: chat, replies laid ready, notes of their own."""
 
 from uuid import uuid4
 
@@ -7,6 +7,7 @@ from litestar.response import Redirect
 
 from domain.match.decide import seat_of
 from domain.match.events import command_id
+from infra.notes import Notes
 from services.language.boards import state_of
 from services.language.replies import lay
 from services.web.acts import DOOR
@@ -35,4 +36,15 @@ def lay_ready(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisi
     hand.parts.ready()
     line = form.get("line").split()
     lay(hand.desk, board, seat, [line] if line else [], add=bool(line))
+    return go(f"/m/{board}")
+
+
+@post("/m/{board:int}/note", sync_to_thread=True)
+def write_note(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+    """Keep what the visitor notes about a match; nobody else ever sees it."""
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    state_of(hand.parts, board)
+    hand.parts.ready()
+    Notes(hand.parts.data).put(account, board, form.get("note").replace("\r\n", "\n"))
     return go(f"/m/{board}")

@@ -5,6 +5,7 @@ from typing import Any
 from litestar import Request, Response, get
 
 from domain.match.state import position_of
+from infra.notes import Notes
 from services.api.hand import Hand
 from services.language.laying import lines_of
 from services.language.replies import laid_by
@@ -36,6 +37,7 @@ def match_page(table: Table, hand: Hand, visitor: Visitor) -> Response[str]:
         lines=said_at(hand, table),
         laid=[] if table.seat is None else lines_of(laid_by(hand.desk, table.board, table.seat)),
         score=score,
+        note=Notes(hand.parts.data).get(visitor.account, table.board) if visitor.account else "",
         offers=_offers(table),
     )
 

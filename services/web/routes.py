@@ -22,7 +22,7 @@ from services.web.entering import log_in, log_out, show_login, show_signup, sign
 from services.web.exports import export_film, export_json, export_text, show_picture
 from services.web.helping import show_help
 from services.web.home import show_home
-from services.web.letters import lay_ready, say
+from services.web.letters import lay_ready, say, write_note
 from services.web.library import (
     check_tried,
     line_tried,
@@ -55,6 +55,7 @@ PAGES: Final[tuple[Any, ...]] = (
     act,
     say,
     lay_ready,
+    write_note,
     show_ply,
     compare,
     what_if,

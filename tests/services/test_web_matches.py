@@ -15,6 +15,7 @@ from fakes.web import Guest, door
 
 from domain.match.state import positions
 from domain.rules import current
+from infra.notes import Notes
 from services.language.boards import state_of
 from services.language.parsing import games
 from services.web.boards import MOST_MOVES, tried
@@ -277,6 +278,18 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     api.caught_up()
     assert guest.name in guest.page("/puzzles")
     assert guest.name in guest.page("/games/one")
+
+
+def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):
+    one, two = pair
+    board = start(one, two)
+    fields = {"note": "watch m5,\r\nthen <i>e9</i>"}
+    assert one.send(f"/m/{board}/note", fields, on=f"/m/{board}").status_code == 303
+    assert ">watch m5,\nthen &lt;i&gt;e9&lt;/i&gt;</textarea>" in one.page(f"/m/{board}")
+    assert "watch m5" not in two.page(f"/m/{board}")
+    account = api.parts.accounts.id_of(one.name)
+    assert one.send("/account/deletion", {"password": PASSWORD}).status_code == 303
+    assert Notes(api.parts.data).get(account, board) == ""
 
 
 # what can be chosen
