@@ -7,9 +7,10 @@ from litestar.exceptions import HTTPException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from services.api import problems
 from services.post import Pending
 from services.problems import PROBLEMS, server_failure
-from services.web.pages import HEADERS, go, page
+from services.web.pages import HEADERS, go, own_path, page
 from services.web.visitors import LoginNeededError, Visitor
 
 AnyRequest = Request[Any, Any, Any]
@@ -32,7 +33,8 @@ def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Respo
 def _path_of(referer: str, request: AnyRequest) -> str:
     """Give the page that sent the form, if it is one of ours."""
     beginning = f"{request.url.scheme}://{request.url.netloc}"
-    return referer.removeprefix(beginning) if referer.startswith(f"{beginning}/") else "/"
+    ours = referer.startswith(f"{beginning}/")
+    return own_path(referer.removeprefix(beginning)) if ours else "/"
 
 
 def refused(request: AnyRequest, reason: Refusal) -> Response[Any]:
@@ -59,6 +61,14 @@ def late(request: AnyRequest, error: LookupError) -> Response[Any]:
 def unfit(request: AnyRequest, error: HTTPException) -> Response[Any]:
     """Say what is wrong with a request as such."""
     return no(request, error.status_code, error.detail or "the request can't be answered")
+
+
+def lost(request: AnyRequest, error: HTTPException) -> Response[Any]:
+    """Say that there is no such place: to a browser with a page, to a program as the API does."""
+    shown = "text/html" in request.headers.get("accept", "")
+    if shown and not request.url.path.startswith("/api"):
+        return no(request, error.status_code, "there is no such page")
+    return problems.unfit(request, error)
 
 
 def login_needed(request: AnyRequest, _: LoginNeededError) -> Response[Any]:

@@ -94,7 +94,10 @@ class Form(msgspec.Struct, frozen=True):
 
 
 def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
-    """Give who asks."""
+    """Give who asks.
+
+    Who has not logged in may ask as often as the API takes requests without a token: `too-fast`.
+    """
     secure = _came_by_tls(request, hand)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
     session = Sessions(hand.parts.data).check(text) if text else None
@@ -107,6 +110,7 @@ def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
     )
     if session is not None and profile is not None:
         return msgspec.structs.replace(said, proof=csrf_of(text), session=session, profile=profile)
+    hand.visitors.check(request)
     known = request.cookies.get(_named(GUEST, secure=secure), "")
     guest = known or secrets.token_urlsafe(32)
     return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
@@ -125,15 +129,8 @@ def csrf_of(cookie: str) -> str:
     return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
 
 
-async def form(
-    request: AnyRequest, visitor: NamedDependency[Visitor], hand: NamedDependency[Hand]
-) -> Form:
-    """Give the fields of a form of ours; anything else is refused.
-
-    Who has not logged in may send as many as the API takes requests without a token.
-    """
-    if visitor.session is None:
-        hand.visitors.check(request)
+async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
+    """Give the fields of a form of ours; anything else is refused."""
     if request.headers.get("sec-fetch-site", "") not in _SAME:
         raise PermissionDeniedException("the form was sent from another site")
     data = await request.form()

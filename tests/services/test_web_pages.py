@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterator
 import pytest
 from fakes.api import Api
 from fakes.web import Guest, Read, door
+from litestar import Litestar
+from litestar.exceptions import HTTPException
+from litestar.testing import TestClient
 
 from domain.rules import RULES, current
+from services.api.problems import unfit
 from services.language.parsing import games
 from services.web.assets import ASSETS, VERSION, url_of
 from services.web.choices import CHOICES, TIMES, Way
 from services.web.pages import HEADERS
 from services.web.plots import Series, plot
+from services.web.problems import lost
 from services.web.prose import blocks
 
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
@@ -308,3 +313,15 @@ def test_a_plot_has_a_line_for_each_player_within_the_picture():
 def test_what_has_no_two_points_has_no_plot():
     assert plot("Ratings", [Series("bob", (1500,))]) == ""
     assert plot("Ratings", []) == ""
+
+
+def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem():
+    app = Litestar([], exception_handlers={HTTPException: unfit, 404: lost}, openapi_config=None)
+    with TestClient(app) as client:
+        page = client.get("/nowhere", headers={"Accept": "text/html,*/*;q=0.8"})
+        assert page.status_code == 404
+        assert "There is no such page." in page.text
+        for path, accept in (("/nowhere", "application/json"), ("/api/nowhere", "text/html")):
+            answer = client.get(path, headers={"Accept": accept})
+            assert answer.status_code == 404
+            assert answer.headers["content-type"] == "application/problem+json"

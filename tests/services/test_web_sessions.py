@@ -251,3 +251,24 @@ def test_htmx_is_told_where_to_log_in(come):
 )
 def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):
     assert name_of_browser(agent) == name
+
+
+def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
+    with Api(tmp_path, address_rate=12) as api, door(api) as come:
+        one = come().sign_up("ines")
+        guest = come()
+        codes = [guest.get("/games").status_code for _ in range(14)]
+        assert codes[-1] == 429
+        assert 200 in codes
+        assert one.get("/games").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("referer", "back"),
+    [("/m/12", "/m/12"), ("//evil.example", "/"), ("https://evil.example/", "/"), ("", "/")],
+)
+def test_the_way_back_from_a_refusal_stays_on_this_site(api, come, referer, back):
+    said = f"{api.url}{referer}" if referer.startswith("/") else referer
+    answer = come().get("/m/999999", headers={"Referer": said})
+    assert answer.status_code == 404
+    assert f'<a class="button" href="{back}">Back</a>' in answer.text
