@@ -76,13 +76,13 @@ def test_a_stream_goes_on_after_any_of_its_ids_without_gap_or_repetition(api):
 
 def test_two_notices_of_one_event_have_ids_of_their_own(api):
     one, other = api.players()
-    begun = one.post("/api/challenges", {"game": "pow2", "seat": 1}).json()["id"]
-    with follow(api, other) as told:
+    begun = one.post("/api/challenges", {"game": "pow2", "seat": 0}).json()["id"]
+    with follow(api, one) as told:
         assert other.post(f"/api/challenges/{begun}/accept").is_success
         both = [news(told) for _ in range(2)]
     assert sorted(each.data["kind"] for each in both) == ["started", "your-turn"]
     assert both[0].data["seq"] == both[1].data["seq"]
-    with follow(api, other, Last_Event_ID=both[0].id) as told:
+    with follow(api, one, Last_Event_ID=both[0].id) as told:
         assert news(told) == both[1]
 
 
