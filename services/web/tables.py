@@ -15,7 +15,7 @@ from infra.letters import Letter
 from services.api.hand import Hand
 from services.api.views import Match, match_view
 from services.language.boards import state_of
-from services.web.boards import Shown, drawn, names_of
+from services.web.boards import GONE, Shown, drawn, names_of
 from services.web.visitors import Visitor
 
 
@@ -67,6 +67,14 @@ class Table(msgspec.Struct, frozen=True):
     def puzzle(self) -> bool:
         """Whether it is played alone."""
         return len(self.state.seats) == 1
+
+    @property
+    def opponent(self) -> str:
+        """The visitor's opponent in a match of two, unless that is a former player; else empty."""
+        if self.seat is None or len(self.names) != 2:  # noqa: PLR2004
+            return ""
+        name = self.names[1 - self.seat]
+        return "" if name == GONE else name
 
     @property
     def in_play(self) -> bool:

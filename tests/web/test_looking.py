@@ -195,3 +195,16 @@ def test_the_board_of_the_first_page_is_live(api, person):
     assert len(players) == 2
     expect(page.locator("h1")).to_contain_text("a move whenever you like")
     expect(page.locator("#board-area svg.board")).to_be_visible()
+
+
+def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):
+    one = person().signs_up("hanna")
+    expect(one.page.locator("#matches")).to_contain_text("Nothing waits for you")
+    account = api.parts.accounts.id_of("hanna")
+    other = api.player()
+    made = other.post("/api/matches", {"game": "pow2", "players": ["hanna", other.name]})
+    api.caught_up()
+    assert api.parts.lists.counts(account).next == 1
+    one.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(one.page.locator(f'a[href="/m/{made.json()["board"]}"]')).to_be_visible()
+    expect(one.page).to_have_title("(1) matchpost")

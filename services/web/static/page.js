@@ -27,6 +27,17 @@ function start() {
   if (shown) follow(Number(shown.dataset.follow), Number(shown.dataset.seq), "active");
 }
 
+// the list of matches is made anew when somebody looks at it again; its number in the title meanwhile
+const refresh = () => {
+  if (document.querySelector("#matches")) htmx.trigger("#matches", "fresh");
+};
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) refresh();
+});
+setInterval(() => {
+  if (document.hidden) refresh();
+}, 60_000);
+
 // a page that comes back from the browser's memory may be old
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
