@@ -21,7 +21,7 @@ from services.api.accounts import (
     sign_up,
 )
 from services.api.bodies import LIMIT, StrictRequest
-from services.api.callers import QUERY, admit, caller
+from services.api.callers import QUERY, admit, caller, form_of
 from services.api.challenges import (
     accept_challenge,
     list_challenges,
@@ -156,5 +156,9 @@ def _note_parameters(app: Litestar) -> None:
     for route in app.routes:
         if isinstance(route, HTTPRoute):
             for handler, model in route.route_handler_map.values():
-                names = {one.field_alias for one in model.expected_query_params}
-                handler.opt[QUERY] = frozenset(names)
+                fields = handler.parsed_fn_signature.parameters
+                handler.opt[QUERY] = {
+                    one.field_alias: form_of(fields[one.field_name].annotation)
+                    for one in model.expected_query_params
+                    if one.field_name in fields
+                }

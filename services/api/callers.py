@@ -4,8 +4,9 @@ What a route needs stands at the route, once: its `security` is in the OpenAPI d
 `admit` goes by, before anything of the request is read.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from litestar import Request
@@ -28,8 +29,24 @@ PLAY: Final = ({SCHEME: [str(Scope.PLAY)]},)
 ACCOUNT: Final = ({SCHEME: [str(Scope.ACCOUNT)]},)
 
 QUERY: Final = "query"
-"""Under which a route keeps the names of the parameters it knows."""
+"""Under which a route keeps the parameters it knows, by name, each with its form."""
 
+
+class Form(NamedTuple):
+    """How a value is written in a query: the framework would take more than that for it."""
+
+    pattern: re.Pattern[str]
+    said: str
+
+
+_FORMS: Final = {
+    bool: Form(re.compile("true|false"), "true or false"),
+    int: Form(re.compile("-?(0|[1-9][0-9]*)", re.ASCII), "a whole number in digits"),
+    float: Form(
+        re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII),
+        "a number, such as 2.5",
+    ),
+}
 _BEARER: Final = "bearer "
 
 
@@ -60,7 +77,7 @@ async def admit(request: AnyRequest) -> None:
         request.scope["auth"] = await _identify(request, request.app.state.hand)
     _check_path(request)
     if request.scope["query_string"]:
-        _check_query(request.query_params, handler.opt.get(QUERY, ()))
+        _check_query(request.query_params, handler.opt.get(QUERY, {}))
 
 
 async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
@@ -114,12 +131,20 @@ def _check_path(request: AnyRequest) -> None:
             )
 
 
-def _check_query(given: MultiDict[str], known: Iterable[str]) -> None:
-    """Refuse parameters that the route has not, and ones given twice."""
-    known = list(known)
-    for name in given:
+def _check_query(given: MultiDict[str], known: Mapping[str, Form | None]) -> None:
+    """Refuse parameters that the route has not, ones given twice, and ones of another form."""
+    for name, value in given.multi_items():
         if name not in known:
             has = f"there are {', '.join(sorted(known))}" if known else "there are none here"
             raise Refusal(Code.BAD_REQUEST, f"there is no parameter {name[:24]!r}; {has}")
         if len(given.getall(name)) > 1:
             raise Refusal(Code.BAD_REQUEST, f"the parameter {name} is given twice; give it once")
+        form = known[name]
+        if form and not form.pattern.fullmatch(value):
+            raise Refusal(Code.BAD_REQUEST, f"{name} is {form.said}, not {value[:24]!r}")
+
+
+def form_of(kind: Any) -> Form | None:
+    """Give how values of a type are written in a query; None for text, which is its own form."""
+    kinds = {kind, *getattr(kind, "__args__", ())}
+    return next((form for of, form in _FORMS.items() if of in kinds), None)

@@ -2,7 +2,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api, Player, code_of
+from fakes.api import Api, Player, code_of, until
 
 
 @pytest.fixture(scope="module")
@@ -221,5 +221,6 @@ def test_a_match_that_begins_during_a_vacation_knows_of_it(api):
     line = f"vacation {other.name} builder2 7"
     assert api.http.post("/api/do", content=line).is_success
     board = api.match(one, other)
-    types = [event["type"] for event in api.http.get(f"/api/matches/{board}/events").json()]
-    assert types == ["match-started", "absent"]
+    path = f"/api/matches/{board}/events"
+    until(lambda: len(api.http.get(path).json()) == 2)
+    assert [event["type"] for event in api.http.get(path).json()] == ["match-started", "absent"]

@@ -49,6 +49,22 @@ def test_a_number_in_a_path_is_written_in_one_way(api, number):
     assert (refused.status_code, code_of(refused)) in ((404, "not-found"), (400, "bad-request"))
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["ply=null", "ply=1.0", "ply=01", "ply=+1", "ply=1e0", "ply=", "ply=%D9%A1", "ply=--1"],
+)
+def test_a_number_in_a_query_is_written_in_one_way(api, board, query):
+    refused = api.http.get(f"/api/matches/{board}/board.svg?{query}")
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+    assert "whole number" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("value", ["1", "TRUE", "yes", "", "null", "truefalse"])
+def test_yes_and_no_are_written_in_one_way(api, board, value):
+    refused = api.http.get(f"/api/matches/{board}?legal={value}")
+    assert refused.json()["detail"] == f"legal is true or false, not {value!r}"
+
+
 @pytest.mark.parametrize("number", ["0", str(10**15 + 1), "9" * 30])
 def test_a_number_out_of_range_is_refused(api, number):
     assert code_of(api.http.get(f"/api/matches/{number}")) == "bad-request"

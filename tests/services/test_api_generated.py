@@ -1,0 +1,170 @@
+"""Requests with anything in any place; schemathesis makes its own, see `tests/fuzz/schema.py`."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fakes.api import Api, Player, code_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import services.api
+
+EXAMPLES = json.loads((Path(services.api.__file__).parent / "examples.json").read_text())
+
+SETTINGS = settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+TELLING = frozenset({"delete_account", "change_password", "revoke_token"})
+"""What would end the account or the token that all others are asked with, if it came to it."""
+
+
+class Routes:
+    """The operations of the document, asked by a player of a match."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.player: Player = api.player()
+        self.board = api.match(self.player, api.player())
+        document = api.http.get("/api/openapi.json").json()
+        self.operations = {
+            operation["operationId"]: (method.upper(), path, operation)
+            for path, item in document["paths"].items()
+            for method, operation in item.items()
+        }
+
+    def ask(
+        self, name: str, given: dict[str, str], headers: dict[str, str], content: bytes | None
+    ) -> int:
+        """Ask an operation, whatever the document says of it; gives the status."""
+        method, path, operation = self.operations[name]
+        query = {}
+        for parameter in operation["parameters"]:
+            value = given.get(parameter["name"])
+            if parameter["in"] == "path":
+                good = EXAMPLES[name].get("parameters", {}).get(parameter["name"], self.board)
+                text = str(good if value is None else value)
+                path = path.replace(f"{{{parameter['name']}}}", quote(text, safe=""))
+            elif value is not None and parameter["in"] == "query":
+                query[parameter["name"]] = value
+            elif value is not None:
+                headers = {**headers, parameter["name"]: value}
+        # a stream would have no end
+        method = "HEAD" if name == "follow_account" else method
+        answer = self.api.http.request(
+            method, path, params=query, headers={**self.player.headers, **headers}, content=content
+        )  # whether it is as the document says is looked at there
+        return answer.status_code
+
+
+@pytest.fixture(scope="module")
+def routes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Routes]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield Routes(api)
+
+
+NAMES = st.sampled_from(sorted(EXAMPLES.keys() - TELLING))
+
+ODD = (
+    "", " ", "0", "-1", "1", "01", "1.0", "1e3", "99999999999999999999", "null", "true", "NaN",
+    "../..", "%00", "\x00", "'", '"', "\\", "<b>", "{}", "[]", "*", "mp_", "Ünïcödé", "\uff11", "\u202e",
+    "a" * 3_000, "alice", "pow2", "POW2", "-fast", "--days=3",
+)  # fmt: skip
+
+TEXTS = st.one_of(st.sampled_from(ODD), st.text(max_size=40))
+
+HEADER_TEXTS = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=250)
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXTS, inner, max_size=5),
+    max_leaves=10,
+)
+
+HEADERS = st.dictionaries(
+    st.sampled_from(
+        ("Idempotency-Key", "If-None-Match", "Last-Event-ID", "Accept", "Content-Type",
+         "X-Forwarded-For", "Accept-Encoding", "Range", "Cookie", "Origin")
+    ),
+    HEADER_TEXTS,
+    max_size=3,
+)  # fmt: skip
+
+
+def encoded(value: Any) -> bytes:
+    # halves of surrogate pairs as JSON writes them
+    return json.dumps(value).encode()
+
+
+@SETTINGS
+@given(name=NAMES, given_=st.dictionaries(st.sampled_from(
+    ("board", "ply", "command", "challenge", "userid", "opponent", "game", "code", "legal", "wait",
+     "cursor", "limit", "state", "player", "from", "display", "options", "topic", "lang")
+), TEXTS, max_size=6), headers=HEADERS)  # fmt: skip
+def test_whatever_stands_in_a_parameter_or_a_header_is_answered(routes, name, given_, headers):
+    given_ = {key: value.encode(errors="replace").decode() for key, value in given_.items()}
+    request = EXAMPLES[name].get("request")
+    content = None if request is None else encoded(request)
+    assert routes.ask(name, given_, headers, content) < 500
+
+
+@SETTINGS
+@given(name=NAMES, value=JSON_VALUES)
+def test_whatever_json_stands_in_a_body_is_answered(routes, name, value):
+    content = encoded(value)
+    assert routes.ask(name, {}, {"Content-Type": "application/json"}, content) < 500
+
+
+@SETTINGS
+@given(name=NAMES, content=st.binary(max_size=200))
+def test_whatever_bytes_stand_in_a_body_are_answered(routes, name, content):
+    assert routes.ask(name, {}, {}, content) < 500
+
+
+BODIES = st.sampled_from(
+    sorted(
+        name
+        for name, example in EXAMPLES.items()
+        if isinstance(example.get("request"), dict) and name not in TELLING
+    )
+)
+
+
+@SETTINGS
+@given(name=BODIES, data=st.data())
+def test_a_body_with_one_thing_wrong_is_answered_and_one_thing_more_is_refused(routes, name, data):
+    body = dict(EXAMPLES[name]["request"])
+    field = data.draw(st.sampled_from(sorted(body)), "field")
+    wrong = {**body, field: data.draw(JSON_VALUES, "value")}
+    assert routes.ask(name, {}, {"Content-Type": "application/json"}, encoded(wrong)) < 500
+    method, path, _ = routes.operations[name]
+    extra = data.draw(TEXTS.filter(lambda text: text not in allowed(name)), "extra")
+    refused = routes.api.http.request(
+        method,
+        path.replace("{board}", str(routes.board)),
+        content=encoded({**body, extra: 1}),
+        headers={**routes.player.headers, "Content-Type": "application/json"},
+    )
+    assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+
+
+def allowed(name: str) -> set[str]:
+    return {*EXAMPLES[name]["request"], "do", "ply", "options", "terms", "note", "seat", "seats",
+            "language", "notify", "displays", "days", "addresses"}  # fmt: skip
+
+
+@SETTINGS
+@given(
+    text=st.text(
+        st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=120
+    )
+)
+def test_whatever_is_shown_as_a_token_is_refused(routes, text):
+    header = text.encode("latin-1", errors="ignore").strip() or b"x"
+    answer = routes.api.http.get("/api/account", headers={"Authorization": header})
+    assert (answer.status_code, code_of(answer)) in (
+        (401, "unknown-token"),
+        (401, "unauthorized"),
+    )

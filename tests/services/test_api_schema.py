@@ -1,0 +1,22 @@
+"""A sample of `tests/fuzz/schema.py`, whose full count is in docs/testing.md."""
+
+from collections.abc import Iterator
+
+import pytest
+from fakes.api import Api
+from fuzz.schema import run
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@pytest.mark.slow
+def test_what_schemathesis_asks_is_answered_as_the_document_promises(api):
+    report = run(api, examples=2, seed=3)
+    assert not report.failed, report.text
+    assert report.statuses.total() > 1_500
+    assert report.statuses["200"] > 200
+    assert not [status for status in report.statuses if status >= "500"], report.text
