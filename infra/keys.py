@@ -43,6 +43,9 @@
 | `{p:<name>}:<generation>:stuck` | hash: shard -> the leaf that could not be taken in, and why |
 | `{p:<name>}:<generation>:...` | what the projection tells: `infra.projections` |
 | `{mail}:...`, `{a:<hex>}:codes` | mail; see `infra.mail.keys` |
+| `{w:<hex>}` | a browser's session: `infra.sessions`; half the SHA-256 of its text |
+| `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
+| `{a:<hex>}:notes` | hash: board -> what the account notes about a match: `infra.notes` |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
 

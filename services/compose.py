@@ -26,6 +26,7 @@ from infra.mail.forgetting import forget_mail
 from infra.mail.outbox import Outbox
 from infra.mail.standing import Standing
 from infra.mail.written import MailedLetters
+from infra.notes import Notes
 from infra.projections.head_to_head import HeadToHead
 from infra.projections.history import History
 from infra.projections.lists import Lists
@@ -34,6 +35,7 @@ from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
 from infra.projections.standings import Standings
 from infra.seeds import Seeds
+from infra.sessions import Sessions
 from infra.settings import Settings
 from infra.store.port import Store
 from infra.store.server import RedisStore
@@ -191,6 +193,8 @@ class Composition:
         self.tokens.forget(account)
         self.challenges.forget(account)
         forget_mail(self.data, account)
+        Sessions(self.data).forget(account)
+        Notes(self.data).forget(account)
 
     @cached_property
     def standing(self) -> Standing:
