@@ -37,20 +37,18 @@ from services.api.events import follow_account, show_events
 from services.api.hand import USUAL, Hand, Rhythm, open_hand
 from services.api.letters import list_messages, mark_messages, say, send_message, show_chat
 from services.api.matches import show_match, show_ply, show_svg, show_text
-from services.api.players import (
-    list_history,
-    list_matches,
-    list_notices,
-    list_ratings,
-    list_standings,
-    show_head_to_head,
-    show_player,
-    show_rating,
-)
+from services.api.players import list_matches, list_notices, show_player
 from services.api.problems import HANDLERS
 from services.api.replies import drop_replies, lay_replies, show_replies
 from services.api.starting import start_match
 from services.api.system import health, metrics, openapi, show_api, show_error
+from services.api.tables import (
+    list_history,
+    list_ratings,
+    list_standings,
+    show_head_to_head,
+    show_rating,
+)
 from services.api.text import do_line, list_games, list_scores, show_game, show_help
 from services.compose import Composition
 from services.web.routes import WEB_ROUTES

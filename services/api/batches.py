@@ -25,22 +25,28 @@ class Batches(Generic[Wanted, Found]):
         self._ask = ask
         self._most = most
         self._waiting: list[tuple[Wanted, asyncio.Future[Found]]] = []
-        self._asking: set[asyncio.Task[None]] = set()
+        self._asking = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, wanted: Wanted) -> Found:
         """Give the answer for one."""
         future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
         self._waiting.append((wanted, future))
-        if len(self._asking) < AT_ONCE:
+        if self._asking < AT_ONCE:
+            self._asking += 1
             task = asyncio.create_task(self._ask_all())
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            self._tasks.add(task)  # a loop itself forgets tasks that nobody holds
+            task.add_done_callback(self._tasks.discard)
         return await future
 
     async def _ask_all(self) -> None:
-        while self._waiting:
-            some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-            await self._ask_some(some)
+        try:
+            while self._waiting:
+                some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                await self._ask_some(some)
+        finally:
+            # in one step with finding that nothing waits: whoever comes now is asked for anew
+            self._asking -= 1
 
     async def _ask_some(self, some: Sequence[tuple[Wanted, asyncio.Future[Found]]]) -> None:
         try:

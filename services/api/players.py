@@ -1,4 +1,4 @@
-"""Players, and what lists know of them: matches, ratings, standings, history, scores."""
+"""Players and their matches, in pages."""
 
 from collections.abc import Iterable
 from typing import Annotated, Final
@@ -11,7 +11,6 @@ from litestar.params import PathParameter, QueryParameter
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import AnyRules, current
-from infra.projections.history import Row as Finished
 from infra.projections.lists import Row, State
 from infra.tokens import Scope
 from services.api.answers import refuses
@@ -69,85 +68,6 @@ class Matches(msgspec.Struct, frozen=True):
     """The cursor of the next page; null on the last."""
 
 
-class Rated(msgspec.Struct, frozen=True):
-    """A player's rating in a game."""
-
-    userid: str | None
-    rating: int
-    matches: int
-    """How many have counted."""
-
-
-class Ratings(msgspec.Struct, frozen=True):
-    """A page of ratings."""
-
-    game: str
-    players: tuple[Rated, ...]
-    next: int | None
-
-
-class Point(msgspec.Struct, frozen=True):
-    """A rating after a match."""
-
-    board: int
-    at: int
-    rating: int
-
-
-class RatingSeries(msgspec.Struct, frozen=True):
-    """How a player's rating came about."""
-
-    game: str
-    userid: str
-    rating: int
-    place: int | None
-    points: tuple[Point, ...]
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """A player's place in a game's table."""
-
-    userid: str | None
-    points: float
-    played: int
-    won: int
-    shared: int
-    lost: int
-
-
-class Standings(msgspec.Struct, frozen=True):
-    """A page of a game's table."""
-
-    game: str
-    players: tuple[Standing, ...]
-    next: int | None
-
-
-class FinishedMatch(msgspec.Struct, frozen=True):
-    """A finished match."""
-
-    board: int
-    rules: str
-    options: tuple[str, ...]
-    players: tuple[str | None, ...]
-    winners: tuple[int, ...]
-    ranks: tuple[int, ...]
-    """For each seat its place, 1 for the first."""
-    reason: str
-    plies: int
-    rated: bool
-    ended: int
-    """Milliseconds since 1970."""
-
-
-class History(msgspec.Struct, frozen=True):
-    """A page of finished matches, the last ended first."""
-
-    game: str
-    matches: tuple[FinishedMatch, ...]
-    next: int | None
-
-
 class Player(msgspec.Struct, frozen=True):
     """What anybody may know of a player."""
 
@@ -179,19 +99,6 @@ class Notices(msgspec.Struct, frozen=True):
     next: int | None
 
 
-class HeadToHead(msgspec.Struct, frozen=True):
-    """How two players did against each other."""
-
-    game: str
-    userid: str | None
-    opponent: str | None
-    played: int
-    won: int
-    """By the first of them; among three, when placed before the other."""
-    shared: int
-    lost: int
-
-
 @get(
     "/api/matches",
     sync_to_thread=True,
@@ -221,7 +128,7 @@ def list_matches(
         rows = hand.parts.lists.playing(game, cursor, limit + 1)
     names = names_of(hand, (account for row in rows for account in row.seats))
     return Matches(
-        tuple(_listed(row, names) for row in rows[:limit]), _next(cursor, limit, len(rows))
+        tuple(_listed(row, names) for row in rows[:limit]), next_of(cursor, limit, len(rows))
     )
 
 
@@ -251,109 +158,6 @@ def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
 
 
 @get(
-    "/api/ratings/{game:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_GAME, Code.USAGE),
-    summary="The ratings of a game",
-)
-def list_ratings(
-    game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
-) -> Ratings:
-    """Give a game's players, the best first."""
-    key = of_several(game).key
-    rows = hand.parts.ratings.of(key, cursor, limit + 1)
-    names = names_of(hand, (row.account for row in rows))
-    shown = [Rated(names[r.account], r.rating.shown, r.rating.matches) for r in rows[:limit]]
-    return Ratings(key, tuple(shown), _next(cursor, limit, len(rows)))
-
-
-@get(
-    "/api/ratings/{game:str}/{userid:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE),
-    summary="A player's rating",
-)
-def show_rating(game: GameKey, userid: Userid, hand: NamedDependency[Hand]) -> RatingSeries:
-    """Give a player's rating, and what it was after each of the last 1,000 matches."""
-    key, account = of_several(game).key, hand.parts.accounts.id_of(userid)
-    ratings = hand.parts.ratings
-    now = ratings.player(key, account)
-    series = ratings.series(key, account, max(0, now.matches - 1_000))
-    points = [Point(point.board, point.at, point.shown) for point in series]
-    place = ratings.place(key, account)
-    return RatingSeries(key, userid.lower(), now.shown, place, tuple(points))
-
-
-@get(
-    "/api/standings/{game:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_GAME, Code.USAGE),
-    summary="Who has won how often",
-)
-def list_standings(
-    game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
-) -> Standings:
-    """Give a game's table, most points first: 1 for a win, a shared one in parts."""
-    key = of_several(game).key
-    rows = hand.parts.standings.of(key, cursor, limit + 1)
-    names = names_of(hand, (row.account for row in rows))
-    shown = [
-        Standing(names[r.account], r.points, r.played, r.won, r.drawn, r.lost) for r in rows[:limit]
-    ]
-    return Standings(key, tuple(shown), _next(cursor, limit, len(rows)))
-
-
-@get(
-    "/api/history/{game:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
-    summary="Finished matches",
-)
-def list_history(
-    game: GameKey,
-    hand: NamedDependency[Hand],
-    player: UseridWanted = None,
-    opponent: UseridWanted = None,
-    cursor: Cursor = 0,
-    limit: Limit = 50,
-) -> History:
-    """Give finished matches of a game, of a player, or of two."""
-    key = known(game).key
-    who = [hand.parts.accounts.id_of(name) for name in (player, opponent) if name is not None]
-    one, other = (*who, None, None)[:2]
-    rows = hand.parts.history.of(key, one, other, cursor, limit + 1)
-    names = names_of(hand, (account for row in rows for account in row.seats))
-    shown = [_finished(row, names) for row in rows[:limit]]
-    return History(key, tuple(shown), _next(cursor, limit, len(rows)))
-
-
-@get(
-    "/api/head-to-head/{game:str}/{userid:str}/{opponent:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
-    summary="How two players did against each other",
-)
-def show_head_to_head(
-    game: GameKey, userid: Userid, opponent: Userid, hand: NamedDependency[Hand]
-) -> HeadToHead:
-    """Count the matches of two players in a game, as the first of them sees it."""
-    key = of_several(game).key
-    one, other = hand.parts.accounts.id_of(userid), hand.parts.accounts.id_of(opponent)
-    if one == other:
-        raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
-    names = names_of(hand, [one, other])
-    record = hand.parts.head_to_head.of(key, one, other)
-    return HeadToHead(
-        key, names[one], names[other], record.played, record.won, record.drawn, record.lost
-    )
-
-
-@get(
     "/api/notices",
     sync_to_thread=True,
     security=READ,
@@ -370,7 +174,7 @@ def list_notices(
     """Give the newest first; 200 are kept."""
     rows = hand.parts.notices.of(caller.need(Scope.READ), cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
-    return Notices(shown, _next(cursor, limit, len(rows)))
+    return Notices(shown, next_of(cursor, limit, len(rows)))
 
 
 Names = dict[AccountId, str | None]
@@ -397,7 +201,8 @@ def of_several(game: str) -> AnyRules:
     return rules
 
 
-def _next(cursor: int, limit: int, found: int) -> int | None:
+def next_of(cursor: int, limit: int, found: int) -> int | None:
+    """Give the cursor of the next page, where one row more than its limit was found."""
     return cursor + limit if found > limit else None
 
 
@@ -415,19 +220,4 @@ def _listed(row: Row, names: Names) -> Listed:
         updated=row.at,
         winners=row.winners,
         reason=row.reason,
-    )
-
-
-def _finished(row: Finished, names: Names) -> FinishedMatch:
-    return FinishedMatch(
-        board=row.board,
-        rules=row.rules,
-        options=row.options,
-        players=tuple(names[account] for account in row.seats),
-        winners=row.winners,
-        ranks=row.ranks,
-        reason=row.reason,
-        plies=row.plies,
-        rated=row.rated,
-        ended=row.at,
     )
