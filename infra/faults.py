@@ -34,6 +34,7 @@ POINTS: Final = (
     "submit.heard",
     "keeper.ticked",
     "keeper.found",
+    "keeper.sent",
     "serve.loaded",
     "serve.started",
 )

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, assert_never
 
 import msgspec
@@ -146,11 +146,18 @@ class Keeper:
         waiting = self._store.waiting([shard], 1)
         oldest = waiting[0].received if waiting else None
         sent = [case for case in cases.values() if case.call and self._is_time(case, oldest)]
-        answers = self._store.submit([_submission(case) for case in sent]) if sent else []
+        answers = self._hand_in([_submission(case) for case in sent])
         for case, answer in zip(sent, answers, strict=True):
             assert case.call is not None
             cases[case.call.board] = self._noted(case, case.call, answer)
         return any(isinstance(answer, Queued) for answer in answers)
+
+    def _hand_in(self, new: Sequence[Submission]) -> Sequence[Submitted]:
+        if not new:
+            return []
+        answers = self._store.submit(new)
+        point("keeper.sent")
+        return answers
 
     def _is_time(self, case: _Case, oldest: int | None) -> bool:
         """Tell whether to send: at first, and again when nothing as old waits in the inbox."""

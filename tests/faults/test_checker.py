@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import pytest
+from fakes.side import catch_up
 from faults.harness import held
 from faults.harness.checker import check
 from faults.harness.elsewhere import elsewhere
 from faults.harness.load import STRANGER, Client, orders
+from faults.harness.projected import projected
 from faults.harness.record import Record, Result
 from redis import Redis
 
@@ -21,9 +24,15 @@ from infra import keys
 from infra.durability import Mode
 from infra.lanes import Lanes
 from infra.outcomes import Outcome, parse, stored
+from infra.projections.shelf import Shelf
+from infra.projections.shelf import Write as Change
+from infra.projections.specs import LISTS
 from infra.store.port import Committed, Conflict, Done, Known, Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
 from workers.drain import Decider, Drain
+from workers.projections import PROJECTIONS
+from workers.projections.lists import ListsProjection
+from workers.projections.projection import Fact
 
 
 class Honest(RedisStore):
@@ -288,3 +297,50 @@ def test_an_event_changed_after_the_fact_is_caught(run) -> None:
     changed = msgspec.structs.replace(event, body=msgspec.structs.replace(event.body, move="x"))
     found.events[1][4] = encode(changed)
     assert {"I4", "I8"} <= caught(record, found)
+
+
+class DropsAChange(ListsProjection):
+    """Forgets the last of what each chunk of events leads to."""
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Change]:
+        return super().fold(facts, found)[:-1]
+
+
+def differing(client: Redis, seconds: float = 5) -> set[tuple[str, str]]:
+    """Invariant and projection of each violation by what side workers keep."""
+    found = projected(RedisStore(client, Mode.FSYNC), client, seconds)
+    return {(one.invariant, one.evidence.split()[0].rstrip(":")) for one in found}
+
+
+def test_projections_that_read_everything_are_what_a_rebuild_makes(run, redis_client) -> None:
+    run()
+    catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
+    assert differing(redis_client) == set()
+
+
+def test_a_projection_that_drops_a_change_is_caught(run, redis_client: Redis) -> None:
+    run()
+    faulty = [DropsAChange() if one.spec is LISTS else one for one in PROJECTIONS]
+    catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client, faulty)
+    assert differing(redis_client) == {("I6", LISTS.name)}
+
+
+def test_a_value_lost_from_a_projection_is_caught(run, redis_client: Redis) -> None:
+    run()
+    catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
+    live = Shelf(redis_client, LISTS).live()
+    assert live is not None
+    assert redis_client.hdel(live[1].key("rows"), "1")
+    assert differing(redis_client) == {("I6", LISTS.name)}
+
+
+def test_projections_that_do_not_follow_are_caught(run, redis_client: Redis) -> None:
+    run(limit=4)
+    catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
+    run(limit=6)
+    assert differing(redis_client, 0) == {("I6", one.spec.name) for one in PROJECTIONS}
+
+
+def test_projections_that_nobody_keeps_are_caught(run, redis_client: Redis) -> None:
+    run(limit=1)
+    assert differing(redis_client, 0) == {("I6", one.spec.name) for one in PROJECTIONS}

@@ -8,7 +8,7 @@ I2  a definite failure left nothing; an unknown one left nothing or one outcome;
     that nobody sent;
 I3  events of a match are 1..n;
 I4  chains hold, and each shard's log is 0..n and has each event once, in order;
-I6  a snapshot equals its match refolded from zero (projections come later and join here);
+I6  a snapshot equals its match refolded from zero (`projected` does the same for projections);
 I7  A acknowledged before B was sent, same match: A comes first;
 I8  what was read is a prefix of the final history, as long as what was acknowledged before;
 I9  each event's actor sits in the match and is who sent the command;

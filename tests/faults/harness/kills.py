@@ -1,6 +1,5 @@
 """Processes killed at the points of the path; the server killed; workers stopped and continued."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -9,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fakes.served import until
+from faults.harness.keepers import kill_the_keeper
 from faults.harness.load import Load, orders
-from faults.harness.record import Call, Result, now
+from faults.harness.record import now
 from faults.harness.results import Outcome
 from faults.harness.station import (
+    FOREIGN_BOARDS,
     Station,
     gone,
     kill,
@@ -21,15 +22,10 @@ from faults.harness.station import (
     since,
     slowest_outcome,
 )
-from redis.exceptions import RedisError
 
 from domain.match import commands
 from domain.match.commands import Sent
-from infra.durability import Mode
-from infra.embedded import EmbeddedError
 from infra.faults import POINTS, VARIABLE
-from infra.store.port import Submission
-from infra.store.server import RedisStore
 
 OUTCOME_SECONDS = 15.0
 """From the start of a replacement until every command that was in flight has its outcome."""
@@ -44,11 +40,6 @@ DOOR_POINTS = tuple(p for p in POINTS if p.startswith(("submit.", "wake.")))
 SERVE_POINTS = tuple(p for p in POINTS if p.startswith("serve."))
 KEEPER_POINTS = tuple(p for p in POINTS if p.startswith("keeper."))
 WORKER_POINTS = tuple(p for p in POINTS if p.startswith(("drain.", "commit.")))
-
-_LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
-
-FOREIGN_BOARDS = 1_000_000
-"""From here on are the boards of commands that no player of the load sends."""
 
 
 def at_point(point: str, kills: int, folder: Path) -> Outcome:
@@ -156,72 +147,12 @@ def _supervisors(point: str, kills: int, folder: Path) -> Outcome:
             station.start()
         for number in range(kills):
             if point in KEEPER_POINTS:
-                times.append(_kill_the_keeper(point, number, station, once))
+                times.append(kill_the_keeper(point, number, station, once))
             else:
                 times.append(_kill_at_start(station, once))
         return _outcome(point, kills, times, station)
     finally:
         station.end()
-
-
-def _kill_the_keeper(point: str, number: int, station: Station, once: Path) -> float:
-    process = station.served.process
-    assert process is not None
-    # a drain that is at work anyway leaves the keeper nothing to find
-    pace = 1.0 if point == "keeper.found" else 0.05
-    with station.load(plies=12, pace=pace) as load:
-        progress(load, 3)
-        once.touch()
-        for extra in range(_LEFT_AT_MOST):
-            if process.poll() is not None:
-                break
-            if point == "keeper.found":
-                _leave_waiting(station, number * _LEFT_AT_MOST + extra)
-            until_ended(process, 0.3)
-        in_flight = load.in_flight()
-        station.served.end()
-        began = now()
-        station.start()
-        outcomes_of(load, in_flight)
-        return since(began)
-
-
-def until_ended(process: "subprocess.Popen[str]", seconds: float) -> None:
-    """Wait for a process's end, but not longer."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-
-
-def _leave_waiting(station: Station, number: int) -> None:
-    """Hand a command in as a door that dies before it wakes a drain."""
-    sent = next(orders(FOREIGN_BOARDS + number, 1))
-    began = now()
-    payload = commands.encode(sent)
-    digest = commands.digest(payload)
-    new = Submission(sent.match, sent.id, digest, payload, sent.actor, 0, "-")
-    # the keeper may have been killed just now, and the server with it
-    with contextlib.suppress(RedisError, EmbeddedError), station.connect() as client:
-        RedisStore(client, Mode.FSYNC).submit([new])
-    _note(station, sent, began)
-
-
-def _note(
-    station: Station, sent: Sent, began: int, outcome: tuple[str, int, int] | None = None
-) -> None:
-    code, seq, index = outcome or ("", 0, 0)
-    call = Call(
-        client="foreign",
-        match=sent.match,
-        command=sent.id,
-        actor=sent.actor,
-        sent=began,
-        done=now(),
-        result=Result.OK if outcome else Result.UNKNOWN,
-        code=code,
-        seq=seq,
-        index=index,
-    )
-    station.record.add(call)
 
 
 def _kill_at_start(station: Station, once: Path) -> float:
@@ -264,10 +195,10 @@ def _doors(point: str, kills: int, folder: Path) -> Outcome:
                 sent = next(todo)
                 began = now()
                 answer = _door(station, sent, f"{point}:1")
-                _note(station, sent, began, answer)
+                station.note(sent, began, answer)
                 if answer is None:
                     again = now()
-                    _note(station, sent, again, _door(station, sent, ""))
+                    station.note(sent, again, _door(station, sent, ""))
                     times.append(since(again))
         return _outcome(point, kills, times, station)
     finally:

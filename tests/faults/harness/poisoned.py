@@ -23,6 +23,7 @@ from services.compose import Composition
 from services.serve.child import ProcessChild
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
+from services.serve.workers import side_child
 from workers import command
 from workers.keeper import Keeper
 
@@ -89,7 +90,8 @@ def _serve() -> None:
             ProcessChild(name, [sys.executable, str(HERE), "worker", name], env=env)
             for name in (f"matchpost worker {n}" for n in range(shape.lanes))
         ]
-        supervisor = Supervisor(workers, tick=keeper.tick, foundation=[server])
+        children = [*workers, side_child(settings, server.url)]
+        supervisor = Supervisor(children, tick=keeper.tick, foundation=[server])
         supervisor.run(started=lambda: print("ready", flush=True))  # noqa: T201 - as `serve` does
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from faults.harness import copies, kills, lost, poison, power, room
+from faults.harness import chance, copies, kills, lost, poison, power, room
 from faults.harness.results import Outcome
 
 from infra.faults import POINTS
@@ -25,6 +25,7 @@ STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
 RUNS: tuple[Run, ...] = (
     *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in POINTS),
+    Run("random", "kills", chance.random_kills, 8, 1_000),
     Run("server", "server", kills.servers, 5, 300),
     Run("power", "power", power.cuts, 3, 300),
     Run("power-everysec", "power", power.control, 5, 10),

@@ -10,14 +10,21 @@ from faults.harness import held
 from faults.harness.checker import check
 from faults.harness.elsewhere import elsewhere
 from faults.harness.load import Load
+from faults.harness.projected import projected
 from faults.harness.record import Call, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
 
+from domain.match.commands import Sent
 from infra.clients import make_client
+from infra.durability import Mode
 from infra.embedded import EmbeddedError, socket_url
+from infra.store.server import RedisStore
 
 DRAINED_SECONDS = 30
+
+FOREIGN_BOARDS = 1_000_000
+"""From here on are the boards of commands that no player of the load sends."""
 
 
 class Station:
@@ -83,13 +90,32 @@ class Station:
 
     def load(self, **options: float) -> Load:
         """Players; boards that no earlier load of this station has had."""
-        first = max((call.match for call in self.record), default=0) + 1
+        boards = {call.match for call in self.record}
+        first = max((board for board in boards if board < FOREIGN_BOARDS), default=0) + 1
         return Load(self.connect, self.record, first_board=first, **options)  # type: ignore[arg-type]
+
+    def note(self, sent: Sent, began: int, outcome: tuple[str, int, int] | None = None) -> None:
+        """Add a call of nobody of the load to the record: its outcome, or that there is none yet."""
+        code, seq, index = outcome or ("", 0, 0)
+        call = Call(
+            client="foreign",
+            match=sent.match,
+            command=sent.id,
+            actor=sent.actor,
+            sent=began,
+            done=now(),
+            result=Result.OK if outcome else Result.UNKNOWN,
+            code=code,
+            seq=seq,
+            index=index,
+        )
+        self.record.add(call)
 
     def violations(self, *, drained: bool = True, again: bool = True) -> list[str]:
         """Wait until nothing waits (if `drained`), and give what is wrong.
 
-        With `again` the commands are also decided again in another process.
+        With `again` the commands are also decided again in another process, and the projections are
+        made anew.
         """
         found: list[held.Held] = []
 
@@ -105,6 +131,8 @@ class Station:
         violations = check(self.record, found[0])
         if again:
             violations += elsewhere(found[0].events)
+            with self.connect() as client:
+                violations += projected(RedisStore(client, Mode.FSYNC), client)
         return [str(violation) for violation in violations]
 
 

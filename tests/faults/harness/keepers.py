@@ -1,0 +1,144 @@
+"""The keeper killed, with the `serve` in which it lives: what it finds, and what it sends itself."""
+
+import contextlib
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from fakes.served import until
+from faults.harness.load import Client, orders
+from faults.harness.record import now
+from faults.harness.station import FOREIGN_BOARDS, Station, outcomes_of, progress, since
+from redis import Redis
+from redis.exceptions import RedisError
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import Terms
+from domain.match import commands
+from domain.match.commands import Flag, Sent
+from domain.match.events import THE_SERVER, command_id
+from infra.durability import Mode
+from infra.embedded import EmbeddedError
+from infra.lanes import Lanes
+from infra.outcomes import parse
+from infra.queue import wake
+from infra.store.port import Submission
+from infra.store.server import RedisStore
+from services.cli.bench.workload import Game, starts
+from services.post import Post
+from workers.keeper import DOOR
+
+_LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
+
+OVERDUE_BOARDS = 3 * FOREIGN_BOARDS
+"""From here on are the boards of matches whose time is over."""
+
+_AGO_MS = 30 * DAY  # when they began
+_TERMS = Terms(nag=0, forfeit=3)
+
+
+def kill_the_keeper(point: str, number: int, station: Station, once: Path) -> float:
+    """Have it killed there once, under load; give the seconds until all in flight had outcomes."""
+    process = station.served.process
+    assert process is not None
+    # a drain that is at work anyway leaves the keeper nothing to find
+    pace = 1.0 if point == "keeper.found" else 0.05
+    with station.load(plies=12, pace=pace) as load:
+        progress(load, 3)
+        once.touch()
+        settle = _STEPS[point](station, number, process)
+        in_flight = load.in_flight()
+        station.served.end()
+        began = now()
+        station.start()
+        outcomes_of(load, in_flight)
+        settle()
+        return since(began)
+
+
+def until_ended(process: "subprocess.Popen[str]", seconds: float) -> None:
+    """Wait for a process's end, but not longer."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+
+
+Settle = Callable[[], object]
+"""Waits for the outcomes of what the step began, after the restart."""
+
+
+def _at_a_tick(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
+    """Wait for its next tick."""
+    del station, number
+    process.wait(30)
+    return lambda: None
+
+
+def _at_a_find(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
+    """Leave commands waiting until it has found one."""
+    for extra in range(_LEFT_AT_MOST):
+        if process.poll() is not None:
+            break
+        _leave_waiting(station, number * _LEFT_AT_MOST + extra)
+        until_ended(process, 0.3)
+    return lambda: None
+
+
+def _leave_waiting(station: Station, number: int) -> None:
+    """Hand a command in as a door that dies before it wakes a drain."""
+    sent = next(orders(FOREIGN_BOARDS + number, 1))
+    began = now()
+    payload = commands.encode(sent)
+    digest = commands.digest(payload)
+    new = Submission(sent.match, sent.id, digest, payload, sent.actor, 0, "-")
+    # the keeper may have been killed just now, and the server with it
+    with contextlib.suppress(RedisError, EmbeddedError), station.connect() as client:
+        RedisStore(client, Mode.FSYNC).submit([new])
+    station.note(sent, began)
+
+
+def _at_a_sending(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
+    """Begin a match whose time is over already: the keeper has to send its flag."""
+    board = OVERDUE_BOARDS + number
+    (start,) = starts([Game(board, (b"L%07d" % board, b"D%07d" % board), ())], _TERMS)
+    player = Client("overdue", station.connect, station.record, open_door=_door_of_long_ago)
+    began = now()
+    # the keeper may die before the player has heard
+    player.attempt(start)
+    process.wait(30)
+
+    def settle() -> None:
+        player.send(start)
+        player.hang_up()
+        _flagged(station, board, began)
+
+    return settle
+
+
+def _door_of_long_ago(client: Redis) -> Post:
+    """A door whose commands are received long ago."""
+    store = RedisStore(client, Mode.FSYNC)
+    ago = int(store.now()) - _AGO_MS
+    store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
+    return Post(store, Lanes(client, lambda lane: wake(client, lane)), client)
+
+
+def _flagged(station: Station, board: int, began: int) -> None:
+    """Wait for the outcome of the match's flag, and note it as if its sender had heard it."""
+    # the match has one event when its time is over, and no ply
+    flag = Sent(board, command_id(DOOR, THE_SERVER, f"{board} 1 Flag"), THE_SERVER, Flag(ply=0))
+    with station.connect() as client:
+        store = RedisStore(client, Mode.FSYNC)
+        until(lambda: store.outcome(board, flag.id), 30)
+        stored = store.outcome(board, flag.id)
+    assert stored is not None
+    outcome = parse(stored)
+    assert outcome.accepted, outcome
+    station.note(flag, began, (outcome.code, outcome.seq, outcome.index))
+
+
+_STEPS = {
+    "keeper.ticked": _at_a_tick,
+    "keeper.found": _at_a_find,
+    "keeper.sent": _at_a_sending,
+}
+"""What has it pass the point, and die."""
