@@ -51,6 +51,7 @@ from services.api.tables import (
 )
 from services.api.text import do_line, list_games, list_scores, show_game, show_help
 from services.compose import Composition
+from services.web.problems import lost
 from services.web.routes import WEB_ROUTES
 
 ROUTES: Final[tuple[Any, ...]] = (
@@ -124,7 +125,7 @@ def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
         route_handlers=[_api(), *WEB_ROUTES],
         lifespan=[lifespan],
         dependencies={"hand": Provide(_hand, sync_to_thread=False)},
-        exception_handlers=HANDLERS,
+        exception_handlers={**HANDLERS, 404: lost, 405: lost},
         request_max_body_size=LIMIT,
         openapi_config=None,  # ours is made by `openapi`
         logging_config=None,

@@ -154,7 +154,7 @@ def open_challenge(
     """Offer a match to anybody, for 30 days; repeated with its key it is one challenge."""
     account = caller.need(Scope.PLAY)
     command = command_id(DOOR, account, key or uuid4().hex)
-    made = hand.parts.challenges.open(account, _proposal(data), command)
+    made = hand.parts.challenges.open(account, proposal_of(data), command)
     return _shown(hand, [made])[0]
 
 
@@ -226,7 +226,7 @@ async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
         logger.warning("challenge %s could not be started (%s)", challenge.id, reason)
 
 
-def _proposal(data: NewChallenge) -> Proposal:
+def proposal_of(data: NewChallenge) -> Proposal:
     """Give what is proposed, in the one form in which it is kept; refused as a start is."""
     rules = known(data.game)
     options = rules.read_options(data.options)

@@ -67,7 +67,7 @@ async def start_match(
     """Challenge players by name; the match starts at once, or waits for their consent."""
     account = caller.need(Scope.PLAY)
     id_ = command_id(DOOR, account, key or uuid4().hex)
-    sent = await asyncio.to_thread(_sent, data, hand, account, id_)
+    sent = await asyncio.to_thread(start_of, data, hand, account, id_)
     return await begin(hand, sent, wait)
 
 
@@ -82,7 +82,8 @@ async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
     return promised(hand, sent.match, sent.id, outcome)
 
 
-def _sent(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent:
+def start_of(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent:
+    """Give the command that starts a match, under a number of its own; refused as a start is."""
     rules = current(data.game.lower())
     agreed = read_agreed(data.terms, len(data.players))
     seats = [hand.parts.accounts.id_of(name) for name in data.players]

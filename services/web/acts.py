@@ -15,6 +15,7 @@ from domain.match.decide import OFFER_KINDS, read_move, seat_of
 from domain.match.events import CommandId, command_id
 from domain.match.state import MatchState
 from domain.rules import pinned
+from services.api.commands import WAIT_SECONDS
 from services.api.hand import Hand
 from services.web.pages import go
 from services.web.params import BoardNumber, TheForm, TheHand, TheVisitor
@@ -22,8 +23,6 @@ from services.web.visitors import Form, Visitor
 
 DOOR: Final = "web"
 """Its name is part of each command id: keys of different doors don't meet."""
-
-WAIT_SECONDS: Final = 10.0
 
 
 @post("/m/{board:int}/act")

@@ -64,9 +64,12 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Any]:
 
 
 def lost(request: AnyRequest, error: HTTPException) -> Response[Any]:
-    """Say that there is no such place: to a browser with a page, to a program as the API does."""
+    """Say that nothing is there to be shown: to a browser with a page, to a program as the API does.
+
+    For 404, and for 405: the address of a form, typed or loaded again, is no page either.
+    """
     shown = "text/html" in request.headers.get("accept", "")
-    if shown and not request.url.path.startswith("/api"):
+    if shown and not f"{request.url.path}/".startswith("/api/"):
         return no(request, error.status_code, "there is no such page")
     return problems.unfit(request, error)
 

@@ -6,23 +6,19 @@ from uuid import uuid4
 from litestar import Response, get, post
 from litestar.response import Redirect
 
-from domain.clocks.terms import write_terms
-from domain.errors import Code, Refusal
-from domain.match.commands import Sent
 from domain.match.events import AccountId, CommandId, command_id
-from domain.rules import AnyRules, current, rules_id
-from infra.challenges import Challenge, Proposal, State
-from services.api.challenges import start
+from domain.rules import AnyRules, current
+from infra.challenges import Proposal, State
+from services.api.challenges import NewChallenge, proposal_of, start
+from services.api.commands import WAIT_SECONDS
 from services.api.hand import Hand
-from services.api.starting import begin
+from services.api.starting import NewMatch, begin, start_of
 from services.language.parsing import games
-from services.language.starting import check_players, start_command
-from services.language.terms import Agreed, read_agreed
-from services.web.acts import DOOR, WAIT_SECONDS
+from services.web.acts import DOOR
 from services.web.choices import CHOICES, TIMES, USUAL_TIME, options_of, terms_of
 from services.web.pages import go, page
 from services.web.params import Id, Opponent, TheForm, TheHand, TheVisitor, Wanted
-from services.web.visitors import Form
+from services.web.visitors import Form, Visitor
 
 _FAVOURITE = "pow2"
 
@@ -62,26 +58,33 @@ async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redire
     hand.parts.pace.check(account)
     game = current(form.get("game").lower())
     command = command_id(DOOR, account, f"{form.get('key')[:64] or uuid4().hex} new")
-    names = form.all("opponent")
-    if not names and game.players != (1,):
-        await asyncio.to_thread(_offer, hand, account, game, form, command)
+    if not form.all("opponent") and game.players != (1,):
+        proposal = proposal_of(_offered(game, form))
+        await asyncio.to_thread(_open, hand, account, proposal, command)
         return go("/#open")
-    sent = await asyncio.to_thread(_sent, hand, account, game, form, command)
+    meant = _meant(visitor, game, form, command)
+    await asyncio.to_thread(hand.parts.ready)
+    sent = await asyncio.to_thread(start_of, meant, hand, account, command)
     begun = await begin(hand, sent, WAIT_SECONDS)
     return go(f"/m/{begun.board}")
 
 
-def _sent(hand: Hand, account: AccountId, rules: AnyRules, form: Form, command: CommandId) -> Sent:
-    """Give the command that starts a match against those who are named."""
-    others = [hand.parts.accounts.id_of(name) for name in form.all("opponent")]
-    place = _seat(form.get("seat"), len(others) + 1, command)
-    seats = [*others[:place], account, *others[place:]]
-    # who plays alone has all the time
-    terms = terms_of(form) if others else ()
-    agreed = read_agreed(terms, len(seats))
-    begun = start_command(rules, options_of(rules.key, form), agreed, seats, command)
+def _open(hand: Hand, account: AccountId, proposal: Proposal, command: CommandId) -> None:
     hand.parts.ready()
-    return Sent(hand.parts.store.allocate(command), command, account, begun)
+    hand.parts.challenges.open(account, proposal, command)
+
+
+def _meant(visitor: Visitor, rules: AnyRules, form: Form, command: CommandId) -> NewMatch:
+    """Give the match that a form asks for, against those who are named."""
+    others = form.all("opponent")
+    place = _seat(form.get("seat"), len(others) + 1, command)
+    return NewMatch(
+        game=rules.key,
+        players=(*others[:place], visitor.name, *others[place:]),
+        options=options_of(rules.key, form),
+        # who plays alone has all the time
+        terms=terms_of(form) if others else (),
+    )
 
 
 def _seat(said: str, seats: int, command: CommandId) -> int:
@@ -94,31 +97,17 @@ def _seat(said: str, seats: int, command: CommandId) -> int:
     return int.from_bytes(command, "big") % seats
 
 
-def _offer(
-    hand: Hand, account: AccountId, rules: AnyRules, form: Form, command: CommandId
-) -> Challenge:
-    """Open a challenge."""
+def _offered(rules: AnyRules, form: Form) -> NewChallenge:
+    """Give the challenge that a form asks for, for anybody to take."""
     seats = int(form.get("seats")) if form.get("seats") in ("2", "3") else rules.players[0]
-    options = rules.read_options(options_of(rules.key, form))
-    check_players(rules, range(seats))
-    agreed = read_agreed(terms_of(form), seats)
-    if agreed.gather and not rules.needs_draw(options, seats):
-        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no words for it")
-    proposal = Proposal(
-        rules=rules_id(rules),
-        options=rules.write_options(options),
-        words=_words(agreed),
+    return NewChallenge(
+        game=rules.key,
+        options=options_of(rules.key, form),
+        terms=terms_of(form),
         seats=seats,
         seat={"first": 0, "last": seats - 1}.get(form.get("seat")),
         note=form.get("note"),
     )
-    hand.parts.ready()
-    return hand.parts.challenges.open(account, proposal, command)
-
-
-def _words(agreed: Agreed) -> tuple[str, ...]:
-    gather = ("--gather",) if agreed.gather else ()
-    return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
 
 
 @post("/challenges/{challenge:str}/take")

@@ -6,25 +6,21 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from fakes.api import Api
+from fakes.api import Api, code_of
 from fakes.web import Guest, Read, door
-from litestar import Litestar
-from litestar.exceptions import HTTPException
-from litestar.testing import TestClient
 
 from domain.rules import RULES, current
-from services.api.problems import unfit
 from services.language.parsing import games
 from services.web.assets import ASSETS, VERSION, url_of
 from services.web.choices import CHOICES, TIMES, Way
 from services.web.pages import HEADERS
 from services.web.plots import Series, plot
-from services.web.problems import lost
 from services.web.prose import blocks
 
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
 SLOW = 0.05
 """Seconds at the median."""
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +102,7 @@ def test_no_page_has_anything_inline_or_from_elsewhere(come, played):
 def test_every_answer_tells_the_browser_what_it_may_do(come, played):
     guest = come()
     for path in ("/", f"/m/{played}", "/nowhere/at/all", "/m/999999", url_of("page.js")):
-        headers = guest.get(path).headers
-        if path.startswith("/nowhere"):
-            continue  # no page of ours
+        headers = guest.get(path, headers=BROWSER).headers
         for name, value in HEADERS.items():
             assert headers.get_list(name) == [value], (path, name)
         assert headers.get_list("x-content-type-options") == ["nosniff"]
@@ -315,13 +309,19 @@ def test_what_has_no_two_points_has_no_plot():
     assert plot("Ratings", []) == ""
 
 
-def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem():
-    app = Litestar([], exception_handlers={HTTPException: unfit, 404: lost}, openapi_config=None)
-    with TestClient(app) as client:
-        page = client.get("/nowhere", headers={"Accept": "text/html,*/*;q=0.8"})
-        assert page.status_code == 404
-        assert "There is no such page." in page.text
-        for path, accept in (("/nowhere", "application/json"), ("/api/nowhere", "text/html")):
-            answer = client.get(path, headers={"Accept": accept})
-            assert answer.status_code == 404
-            assert answer.headers["content-type"] == "application/problem+json"
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/apia", 404), ("/logout", 405)])
+def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem(come, path, status):
+    guest = come()
+    page = guest.get(path, headers=BROWSER)
+    assert page.status_code == status
+    assert page.headers["content-type"].startswith("text/html")
+    assert "There is no such page." in page.text
+    answer = guest.get(path, headers={"Accept": "application/json"})
+    assert answer.status_code == status
+    assert code_of(answer) == {404: "not-found", 405: "not-allowed"}[status]
+
+
+@pytest.mark.parametrize(("path", "code"), [("/api/nowhere", "not-found"), ("/api/help/x", "not-found"),
+                                            ("/api/messages/read", "not-allowed")])  # fmt: skip
+def test_where_the_api_has_nothing_a_browser_too_gets_a_problem(come, path, code):
+    assert code_of(come().get(path, headers=BROWSER)) == code
