@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-import fakeredis
 import pytest
+from fakes.memory import memory_client
 from redis import Redis
 
 from infra.durability import Mode
@@ -19,7 +19,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
         made.create(Shape(shards=4, lanes=1))
         yield made
     elif request.param == "fakeredis":
-        with fakeredis.FakeRedis() as client:
+        with memory_client() as client:
             yield redis_store(client, Mode.NONE)
     else:
         yield redis_store(request.getfixturevalue("redis_client"), Mode.FSYNC)

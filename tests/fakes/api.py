@@ -11,7 +11,6 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-import fakeredis
 import httpx
 import uvicorn
 from redis import Redis
@@ -19,6 +18,7 @@ from redis.exceptions import RedisError
 
 from fakes.conformance import Conformance
 from fakes.desk import CHEAP
+from fakes.memory import memory_client
 from infra.accounts import Accounts
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
@@ -155,7 +155,7 @@ class Api:
 
     def drain_silently(self) -> None:
         """Decide what waits, while the drain is asleep; no door is told."""
-        with self.server.client(blocking_timeout=5) as client, fakeredis.FakeRedis() as nobody:
+        with self.server.client(blocking_timeout=5) as client, memory_client() as nobody:
             self._turn(client, nobody)
 
     def _work(self) -> None:

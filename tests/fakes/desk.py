@@ -4,10 +4,10 @@ import itertools
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import fakeredis
 from argon2 import PasswordHasher
 
 from domain.match.events import AccountId
+from fakes.memory import memory_client
 from fakes.side import catch_up
 from infra.accounts import Accounts
 from infra.drafts import Drafts
@@ -39,7 +39,7 @@ class FakeDesk:
     """Everything the language works with; `awake` is whether commands are decided at all."""
 
     def __init__(self, *, durable: bool = True) -> None:
-        self.client = fakeredis.FakeRedis()
+        self.client = memory_client()
         self.durable = durable
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from itertools import count
 
-import fakeredis
 import pytest
+from fakes.memory import memory_client
 from redis import Redis
 
 from infra import keys
@@ -20,7 +20,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Redis]:
     if request.param == "valkey":
         yield request.getfixturevalue("redis_client")
     else:
-        with fakeredis.FakeRedis() as fake:
+        with memory_client() as fake:
             yield fake
 
 

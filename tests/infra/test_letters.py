@@ -5,9 +5,9 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import fakeredis
 import pytest
 from fakes.dying import DyingClient, Killed
+from fakes.memory import memory_client
 from redis import Redis
 from redis.exceptions import ResponseError
 
@@ -47,7 +47,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Redis]:
     if request.param == "valkey":
         yield request.getfixturevalue("redis_client")
     else:
-        with fakeredis.FakeRedis() as fake:
+        with memory_client() as fake:
             yield fake
 
 

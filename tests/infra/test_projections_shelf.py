@@ -1,7 +1,7 @@
 """Generations of a projection: written once, replaced at once, taken away in the end."""
 
-import fakeredis
 import pytest
+from fakes.memory import memory_client
 from redis import Redis
 
 from infra import keys, scripts
@@ -26,7 +26,7 @@ class Plain(View):
 @pytest.fixture(params=["fakeredis", "valkey"])
 def client(request: pytest.FixtureRequest) -> Redis:
     if request.param == "fakeredis":
-        return fakeredis.FakeRedis()
+        return memory_client()
     found: Redis = request.getfixturevalue("redis_client")
     return found
 

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-import fakeredis
 import msgspec
 import pytest
 import redis
+from fakes.memory import memory_client
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -45,7 +45,7 @@ def quiet() -> Iterator[None]:
 
 class OnFake(MatchServer):
     def connect(self) -> redis.Redis:
-        return fakeredis.FakeRedis()
+        return memory_client()
 
 
 class OnValkey(MatchServer):

@@ -1,9 +1,9 @@
 import threading
 from collections.abc import Iterator
 
-import fakeredis
 import pytest
 from argon2 import PasswordHasher
+from fakes.memory import memory_client
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -19,7 +19,7 @@ def client(request) -> Iterator[Redis]:
     if request.param == "valkey":
         yield request.getfixturevalue("redis_client")
     else:
-        with fakeredis.FakeRedis() as fake:
+        with memory_client() as fake:
             yield fake
 
 

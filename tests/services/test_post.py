@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-import fakeredis
 import pytest
 from fakes.desk import FakeDesk
 from fakes.given import ALICE, BOB, sent
+from fakes.memory import memory_client
 
 from domain.errors import Code, Refusal
 from domain.match.commands import Move, Start
@@ -26,7 +26,7 @@ def desk() -> Iterator[FakeDesk]:
 
 
 def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(desk: FakeDesk) -> None:
-    with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as elsewhere:
+    with memory_client() as elsewhere:
         deaf = Post(desk.store, Lanes(desk.client, desk._drain), elsewhere)
         assert deaf.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=10).accepted
         deaf.close()

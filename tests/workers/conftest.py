@@ -4,9 +4,9 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import fakeredis
 import pytest
 from fakes.bench import Bench
+from fakes.memory import memory_client
 from redis import Redis
 
 from workers import guard
@@ -29,7 +29,7 @@ def cpu_limit() -> Iterator[None]:
 def shelf_client(request: pytest.FixtureRequest) -> Iterator[Redis]:
     """A server for projections, which need nothing that only a real one has."""
     if request.param == "fakeredis":
-        with fakeredis.FakeRedis() as client:
+        with memory_client() as client:
             yield client
     else:
         yield request.getfixturevalue("redis_client")
