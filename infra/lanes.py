@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Final
 
 import redis
-from redis import asyncio
 
 from infra import keys, scripts
 from infra.faults import point
+from infra.pipe import Pipe, sound
 
 LEASE_MS: Final = 3_000
 """How long a lease lasts unless renewed: a killed drain is replaced after this."""
@@ -71,11 +71,12 @@ class Lanes:
 class AsyncLanes:
     """Asks for drains from an event loop; `wake` may block, and is called in a thread."""
 
-    def __init__(self, client: asyncio.Redis, wake: Callable[[int], None]) -> None:
-        self._client = client
+    def __init__(self, pipe: Pipe, wake: Callable[[int], None]) -> None:
+        self._pipe = pipe
         self._wake = wake
 
     async def want(self, lane: int) -> None:
         """Ask for a drain unless one runs or has been asked for."""
-        if await self._client.set(keys.lease(lane), "wanted", nx=True, px=WANTED_MS):
+        wanted = ("SET", keys.lease(lane), "wanted", "NX", "PX", WANTED_MS)
+        if sound(await self._pipe.send([wanted])) != [None]:
             await to_thread(self._wake, lane)

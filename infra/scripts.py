@@ -6,8 +6,9 @@ from importlib.resources import files
 from typing import Any, Final
 
 import redis
-from redis import asyncio
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import NoScriptError
+
+from infra.pipe import Pipe, sound
 
 Arg = str | bytes | int
 
@@ -63,33 +64,24 @@ def call_all(
         for i, reply in zip(unknown, again, strict=False):
             replies[i] = reply
         replies[len(calls) :] = again[len(unknown) :]
-    for reply in replies:
-        if isinstance(reply, ResponseError):
-            raise reply
-    return replies
+    return sound(replies)
 
 
-async def call_all_async(client: asyncio.Redis, calls: Sequence[Call]) -> list[Any]:
+async def call_all_async(pipe: Pipe, calls: Sequence[Call]) -> list[Any]:
     """Run scripts as `call_all` does, from an event loop."""
-    replies = await _send_async(client, calls)
+    replies = await _send_async(pipe, calls)
     unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
     if unknown:
         for script in {calls[i][0] for i in unknown}:
-            await client.script_load(script.source)
-        again = await _send_async(client, [calls[i] for i in unknown])
+            await pipe.send([("SCRIPT", "LOAD", script.source)])
+        again = await _send_async(pipe, [calls[i] for i in unknown])
         for i, reply in zip(unknown, again, strict=True):
             replies[i] = reply
-    for reply in replies:
-        if isinstance(reply, ResponseError):
-            raise reply
-    return replies
+    return sound(replies)
 
 
-async def _send_async(client: asyncio.Redis, calls: Sequence[Call]) -> list[Any]:
-    async with client.pipeline(transaction=False) as pipe:
-        for script, names, args in calls:
-            pipe.execute_command(*script.words(names, args))
-        return await pipe.execute(raise_on_error=False)
+async def _send_async(pipe: Pipe, calls: Sequence[Call]) -> list[Any]:
+    return await pipe.send(script.words(names, args) for script, names, args in calls)
 
 
 def _send(

@@ -3,12 +3,14 @@
 The same scripts and keys as `infra.store.server`; the guarantees are those of `infra.store.port`.
 """
 
+from asyncio import Future
 from collections.abc import Sequence
 from typing import Any
 
 from redis import asyncio
 
 from infra import keys, scripts
+from infra.pipe import Pipe, sound
 from infra.store.port import Shape, Submission, Submitted
 from infra.store.server import submit_call, submitted
 
@@ -16,8 +18,9 @@ from infra.store.server import submit_call, submitted
 class DoorStore:
     """Hands commands in and reads matches. Errors of the server pass through."""
 
-    def __init__(self, client: asyncio.Redis, shape: Shape, cap: int) -> None:
+    def __init__(self, client: asyncio.Redis, pipe: Pipe, shape: Shape, cap: int) -> None:
         self._client = client
+        self._pipe = pipe
         self._shape = shape
         self._cap = cap
 
@@ -28,21 +31,20 @@ class DoorStore:
     async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Hand commands in, each with its own answer."""
         calls = [submit_call(self._shard(new.board), new, self._cap) for new in submissions]
-        return [submitted(reply) for reply in await scripts.call_all_async(self._client, calls)]
+        return [submitted(reply) for reply in await scripts.call_all_async(self._pipe, calls)]
 
-    async def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Give the snapshots, None where there is no match."""
-        async with self._client.pipeline(transaction=False) as pipe:
-            for board in boards:
-                pipe.get(keys.snapshot(self._shard(board), board))
-            return list(await pipe.execute())
+    def ask_snapshot(self, board: int) -> Future[list[Any]]:
+        """Ask for a match's snapshot: the only reply, None where there is no match."""
+        return self._pipe.ask([("GET", keys.snapshot(self._shard(board), board))])
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
         """Give stored outcomes, each by its match and command id."""
-        async with self._client.pipeline(transaction=False) as pipe:
-            for board, command in wanted:
-                pipe.hget(keys.outcomes(self._shard(board), board), command)
-            return list(await pipe.execute())
+        return sound(
+            await self._pipe.send(
+                ("HGET", keys.outcomes(self._shard(board), board), command)
+                for board, command in wanted
+            )
+        )
 
     async def events(self, board: int, start: int) -> list[bytes]:
         """Give a match's events from the one with sequence number `start` on."""

@@ -14,14 +14,12 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from domain.match.events import AccountId
 from infra import keys
+from infra.pipe import Words, sound
 from infra.tokens.record import DAY, Token, pack, unpack
 from infra.tokens.text import parse
 
 Clock: TypeAlias = Callable[[], int] | None
 """Gives the time in ms instead of the server's TIME: the port for tests."""
-
-Words: TypeAlias = tuple[str | bytes, ...]
-"""A command."""
 
 Talk: TypeAlias = Generator[Sequence[Words], list[Any], list[Token | None]]
 
@@ -71,14 +69,6 @@ def read(replies: Sequence[Any], digests: Sequence[bytes], clock: Clock) -> tupl
     now = clock() if clock else int(seconds) * 1000 + int(micros) // 1000
     tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
     return now, {digest: token for digest, token in tokens.items() if token}
-
-
-def sound(replies: list[Any]) -> list[Any]:
-    """Give replies, none of which is an error; raise the first that is."""
-    for reply in replies:
-        if isinstance(reply, ResponseError):
-            raise reply
-    return replies
 
 
 def _digest(text: str) -> bytes | None:

@@ -8,12 +8,12 @@ from typing import Any, Final
 import redis
 from cachetools import LRUCache
 from msgspec.structs import asdict
-from redis import asyncio
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra import keys, scripts
-from infra.tokens.checking import ByDigest, Clock, Words, checking, read, reading, sound
+from infra.pipe import Pipe, Words, sound
+from infra.tokens.checking import ByDigest, Clock, checking, read, reading
 from infra.tokens.record import (
     DAY,
     MOST,
@@ -185,8 +185,8 @@ _MOST_KNOWN: Final = 10_000
 class AsyncTokens:
     """Checks tokens in an event loop, as `Tokens` does; mostly in one round trip."""
 
-    def __init__(self, client: asyncio.Redis, clock: Clock = None) -> None:
-        self._client = client
+    def __init__(self, pipe: Pipe, clock: Clock = None) -> None:
+        self._pipe = pipe
         self._clock = clock
         self._known: LRUCache[bytes, AccountId] = LRUCache(_MOST_KNOWN)
 
@@ -196,13 +196,6 @@ class AsyncTokens:
         try:
             words = next(talk)
             while True:
-                words = talk.send(await self._send(words))
+                words = talk.send(await self._pipe.send(words))
         except StopIteration as end:
             return list(end.value)
-
-    async def _send(self, commands: Sequence[Words]) -> list[Any]:
-        pipe: Any = self._client.pipeline(transaction=False)
-        async with pipe:
-            for words in commands:
-                pipe.execute_command(*words)
-            return list(await pipe.execute(raise_on_error=False))

@@ -16,7 +16,7 @@ from litestar.di import NamedDependency
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.tokens import Scope, Token
-from services.api.hand import Hand
+from services.api.hand import Asked, Hand
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -47,6 +47,9 @@ _FORMS: Final = {
         "a number, such as 2.5",
     ),
 }
+AHEAD: Final = "ahead"
+"""Routes with this ask for their match while the token is looked at."""
+
 _BEARER: Final = "bearer "
 
 
@@ -55,6 +58,8 @@ class Caller(msgspec.Struct, frozen=True):
 
     account: AccountId
     token: Token
+    match: Asked | None
+    """The match that the route is about, where it was asked for together with the token."""
 
     def need(self, scope: Scope) -> AccountId:
         """Give the account; `missing-scope` where the token is not for that."""
@@ -82,8 +87,11 @@ async def admit(request: AnyRequest) -> None:
 
 async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
     needed = request.route_handler.resolve_security()
+    header = request.headers.get("authorization")
+    ahead = header is not None and AHEAD in request.route_handler.opt
+    match = hand.ask(request.path_params["board"]) if ahead else None
     try:
-        caller = await _known(request.headers.get("authorization"), hand)
+        caller = await _known(header, hand, match)
     except Refusal:
         hand.visitors.check(request)
         raise
@@ -101,7 +109,7 @@ async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
     return caller
 
 
-async def _known(header: str | None, hand: Hand) -> Caller | None:
+async def _known(header: str | None, hand: Hand, match: Asked | None) -> Caller | None:
     """Give whose token stands in the header; None without one."""
     if header is None:
         return None
@@ -112,7 +120,7 @@ async def _known(header: str | None, hand: Hand) -> Caller | None:
     token = await hand.token(header[len(_BEARER) :].strip())
     if token is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
-    return Caller(token.account, token)
+    return Caller(token.account, token, match)
 
 
 def caller(request: AnyRequest, hand: NamedDependency[Hand]) -> Caller:

@@ -20,7 +20,7 @@ from infra.outcomes import Outcome, parse
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
-from services.api.callers import PLAY, Caller
+from services.api.callers import AHEAD, PLAY, Caller
 from services.api.hand import DOOR, Hand
 from services.api.post import Taken
 
@@ -113,7 +113,8 @@ class Answered(msgspec.Struct, frozen=True):
     status_code=200,
     security=PLAY,
     tags=["commands"],
-    opt=refuses(
+    opt={AHEAD: True}
+    | refuses(
         Code.UNKNOWN_BOARD,
         Code.NOT_A_PLAYER,
         Code.UNREADABLE_MOVE,
@@ -148,8 +149,7 @@ async def give_command(
 ) -> Answered:
     """Carry out a command, and give its outcome once it is durable."""
     account = caller.need(Scope.PLAY)
-    snapshot = await hand.snapshot(board)
-    state = snapshot.state
+    state = (await hand.snapshot(board, caller.match)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, key or uuid4().hex)
     sent = Sent(board, id_, account, _command(data, state, id_))

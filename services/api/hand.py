@@ -5,18 +5,19 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
+from infra.batches import Batches
 from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
+from infra.pipe import Pipe, sound
 from infra.queue import wake
 from infra.store.doors import DoorStore
 from infra.tokens import AsyncTokens, Token
-from services.api.batches import Batches
 from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
 from services.api.post import AsyncPost, ThreadPost
@@ -37,6 +38,9 @@ _LINES: Final = 32
 """Command lines that are carried out at once: each has a thread that waits for its outcome."""
 
 Answer = TypeVar("Answer")
+
+Asked: TypeAlias = asyncio.Future[list[Any]]
+"""A match that was asked for."""
 
 
 class Rhythm(msgspec.Struct, frozen=True):
@@ -86,7 +90,6 @@ class Hand:
         )
         """For threads: all of it, also its `post` and its `language`."""
         self.language = Language(self.desk, DOOR)
-        self._snapshots = Batches(store.snapshots)
         self._tokens = Batches(tokens.check)
         self._lines = ThreadPoolExecutor(_LINES, "line")
 
@@ -94,9 +97,16 @@ class Hand:
         """Give what a token stands for; None for one that is none, or none any more."""
         return await self._tokens.get(text)
 
-    async def snapshot(self, board: int) -> Snapshot:
+    async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
         """Give a match as it stands; that of no match where there is none."""
-        return unpack_snapshot(await self._snapshots.get(board))
+        (found,) = sound(await (asked or self.store.ask_snapshot(board)))
+        return unpack_snapshot(found)
+
+    def ask(self, board: int) -> Asked:
+        """Ask for a match before it is sure that it is needed; `snapshot` takes it up."""
+        asked = self.store.ask_snapshot(board)
+        asked.add_done_callback(_seen)
+        return asked
 
     async def match(self, board: int) -> Snapshot:
         """Give a match as it stands, as `state_of` does: `unknown-board`, `internal`."""
@@ -121,6 +131,10 @@ class Hand:
         self._lines.shutdown(wait=False, cancel_futures=True)
 
 
+def _seen(asked: Asked) -> None:
+    asked.cancelled() or asked.exception()  # nobody may wait for it any more
+
+
 @asynccontextmanager
 async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator[Hand]:
     """Make the hand of a process, and close it when done."""
@@ -129,16 +143,20 @@ async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator
     async with (
         make_async_client(parts.url, blocking_timeout=_BLOCKING) as data,
         make_async_client(parts.settings.queue_url or parts.url) as queue,
+        Pipe(data) as pipe,
+        Pipe(queue) as apart,
     ):
-        store = DoorStore(data, parts.store.shape(), parts.settings.queue_cap)
-        lanes = AsyncLanes(queue, lambda lane: wake(parts.queue, lane))
+        store = DoorStore(data, pipe, parts.store.shape(), parts.settings.queue_cap)
+        lanes = AsyncLanes(
+            apart if parts.settings.queue_url else pipe, lambda lane: wake(parts.queue, lane)
+        )
         horizon = Horizon(parts.store, counts_of(parts.data), time.monotonic)
         async with (
             AsyncPost(store, lanes, data) as post,
             Follower(store) as follower,
             Bulletins(parts.notices, horizon) as bulletins,
         ):
-            hand = Hand(parts, post, store, AsyncTokens(data), follower, bulletins, rhythm=rhythm)
+            hand = Hand(parts, post, store, AsyncTokens(pipe), follower, bulletins, rhythm=rhythm)
             try:
                 yield hand
             finally:

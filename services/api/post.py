@@ -14,11 +14,11 @@ from domain.match import commands
 from domain.match.commands import Sent
 from domain.match.events import CommandId
 from infra.announce import read_told
+from infra.batches import Batches
 from infra.lanes import AsyncLanes
 from infra.outcomes import Outcome, parse
 from infra.store.doors import DoorStore
 from infra.store.port import Known, Submission, Submitted, Turned
-from services.api.batches import Batches
 from services.post import TURNED, Pending, own
 
 logger = logging.getLogger(__name__)

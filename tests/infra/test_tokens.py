@@ -19,6 +19,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Code, Refusal
 from infra import keys
 from infra.clients import make_async_client
+from infra.pipe import Pipe
 from infra.tokens import (
     DAYS,
     LENGTH,
@@ -194,8 +195,8 @@ def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
     texts = [issued.text, make(), "nonsense"]
 
     async def check() -> list[Token | None]:
-        async with make_async_client(valkey.url) as client:
-            return await AsyncTokens(client, clock).check(texts)
+        async with make_async_client(valkey.url) as client, Pipe(client) as pipe:
+            return await AsyncTokens(pipe, clock).check(texts)
 
     assert asyncio.run(check()) == [shown(issued), None, None]
     assert tokens.check_one(issued.text).last_used == MIDNIGHT

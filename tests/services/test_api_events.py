@@ -12,6 +12,7 @@ from domain.match.audit import verify
 from domain.match.events import decode
 from infra import keys
 from infra.clients import make_async_client
+from infra.pipe import Pipe
 from infra.store.doors import DoorStore
 from infra.store.port import Shape
 from services.api.following import Follower
@@ -210,7 +211,7 @@ class Flaky(DoorStore):
     """A store whose logs can't be followed at first."""
 
     def __init__(self, client, shape) -> None:
-        super().__init__(client, shape, 1_000)
+        super().__init__(client, Pipe(client), shape, 1_000)
         self.failures = 2
         self.sound = asyncio.Event()
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from services.api.batches import AT_ONCE, Batches
+from infra.batches import AT_ONCE, Batches
 
 
 class Server:

@@ -30,6 +30,10 @@ class Batches(Generic[Wanted, Found]):
 
     async def get(self, wanted: Wanted) -> Found:
         """Give the answer for one."""
+        return await self.ask(wanted)
+
+    def ask(self, wanted: Wanted) -> asyncio.Future[Found]:
+        """Ask for one now; its answer is waited for later."""
         future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
         self._waiting.append((wanted, future))
         if self._asking < AT_ONCE:
@@ -37,7 +41,7 @@ class Batches(Generic[Wanted, Found]):
             task = asyncio.create_task(self._ask_all())
             self._tasks.add(task)  # a loop itself forgets tasks that nobody holds
             task.add_done_callback(self._tasks.discard)
-        return await future
+        return future
 
     async def _ask_all(self) -> None:
         try:
