@@ -21,6 +21,7 @@ from uuid import uuid4
 
 import msgspec
 import redis
+from cachetools import LRUCache
 
 from domain.errors import Code
 from domain.fairness import Seed
@@ -36,7 +37,15 @@ from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
 from infra.seeds import LostSeedsError, Seeds
-from infra.store.port import Conflict, Entry, Store, Write, refusal_field
+from infra.store.port import (
+    Committed,
+    Conflict,
+    Done,
+    Entry,
+    Store,
+    Write,
+    refusal_field,
+)
 from workers.guard import LIMITED
 
 logger = logging.getLogger(__name__)
@@ -52,6 +61,9 @@ TURN_SECONDS: Final = 5.0
 
 RENEW_SECONDS: Final = 0.5
 """How often the lease is renewed, which lasts several times as long."""
+
+KNOWN: Final = 1_024
+"""Matches that a drain remembers as it left them."""
 
 TRIES: Final = 3
 """Counted attempts at a suspect before it is refused as `internal`."""
@@ -106,6 +118,8 @@ class Drain:
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
         self._suspects: set[CommandId] = set()
+        self._known: LRUCache[int, _Match] = LRUCache(KNOWN)
+        """Matches as we left them. Another may have come between: the commit compares the heads."""
         self._drawn: dict[int, Seed] = {}
         """The last seed that the batch in hand uses of each shard."""
 
@@ -237,16 +251,22 @@ class Drain:
             writes.append(write)
             doors.append(task.entry.door)
         point("drain.decided")
-        return self._commit(writes, doors) if writes else 0
+        if not writes:
+            return 0
+        results = self._commit(writes, doors)
+        self._remember({b: m for b, m in matches.items() if b not in unreadable}, writes, results)
+        return sum(not isinstance(result, Conflict) for result in results)
 
     def _load(self, wanted: Collection[int]) -> tuple[dict[int, _Match], set[int]]:
         """Give the matches, and the boards whose snapshot can't be read.
 
         Of those only the head is given: enough for a refusal, so that they stop nobody else.
         """
-        boards = list(wanted)
-        matches, unreadable = {}, set()
-        for board, (data, laid) in zip(boards, self._store.matches(boards), strict=True):
+        matches = {board: self._known[board] for board in wanted if board in self._known}
+        boards = [board for board in wanted if board not in matches]
+        unreadable = set()
+        found = self._store.matches(boards) if boards else []
+        for board, (data, laid) in zip(boards, found, strict=True):
             try:
                 snapshot = unpack_snapshot(data)
             except msgspec.MsgspecError:
@@ -287,7 +307,8 @@ class Drain:
             self._drawn[shard] = seed
         return write, after
 
-    def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> int:
+    def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> list[Committed]:
+        self._forget(writes)  # until it is known what became of it
         results = self._store.commit(writes)
         point("drain.committed")
         told: dict[str, list[Told]] = {}
@@ -296,7 +317,20 @@ class Drain:
                 told.setdefault(door, []).append((write.id, result.stored))
         announce(self._client, told)
         point("drain.announced")
-        return sum(map(len, told.values()))
+        return results
+
+    def _forget(self, writes: Sequence[Write]) -> None:
+        for write in writes:
+            self._known.pop(write.board, None)
+
+    def _remember(
+        self, matches: dict[int, _Match], writes: Sequence[Write], results: Sequence[Committed]
+    ) -> None:
+        """Keep the matches in which all was written as it was decided."""
+        pairs = list(zip(writes, results, strict=True))
+        others = {write.board for write, result in pairs if not isinstance(result, Done)}
+        for board in matches.keys() & {write.board for write in writes} - others:
+            self._known[board] = matches[board]
 
 
 def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Write, _Match]:

@@ -46,6 +46,7 @@ def test_an_error_is_a_reply_of_who_asked_and_of_nobody_else(redis_client, valke
 
     (stored, error, text), pong = run(valkey.url, ask)
     assert (stored, text, pong) == (b"OK", b"a", [b"PONG"])
+    assert redis_client.get("text") == b"a"
     assert isinstance(error, redis.ResponseError)
     with pytest.raises(redis.ResponseError, match="not an integer"):
         sound([stored, error, text])

@@ -138,6 +138,66 @@ def test_a_snapshot_that_can_not_be_read_costs_its_own_match_only(
     assert [o.accepted for n in others if (o := bench.outcome(n))] == [True, True]
 
 
+def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
+    """Let a drain run that does the steps between its batches; give the number of outcomes."""
+    left = list(steps)
+
+    def next_step() -> bool:
+        if left:
+            left.pop(0)()
+        return False
+
+    return bench.drain(next_step)
+
+
+def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
+    bench.start(1)
+    looked: list[int] = []
+
+    class Watched(RedisStore):
+        def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+            looked.extend(boards)
+            return super().matches(boards)
+
+    bench.store = Watched(bench.client, Mode.FSYNC)
+    bench.send(ALICE, Move(text="m13-m9"))
+    done = one_after_the_other(
+        bench,
+        lambda: bench.send(ALICE, Move(text="m9-m13")),
+        lambda: bench.send(BOB, Move(text="a13-a9")),
+    )
+    assert (done, looked) == (3, [1])
+    assert bench.state().moves == "m13-m9 a13-a9"
+    assert verify(1, bench.store.events(1)).state == bench.state()
+
+
+def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
+    bench.start(1)
+    bench.send(ALICE, Move(text="m13-m9"))
+
+    def overtake() -> None:
+        bench.send(BOB, Move(text="a13-a9"))
+        bench.client.delete(keys.lease(0))
+        bench.drain()
+        bench.client.delete(keys.lease(0))
+        bench.send(ALICE, Move(text="m9-m13"))
+
+    one_after_the_other(bench, overtake)
+    bench.drain()
+    assert bench.state().moves == "m13-m9 a13-a9 m9-m13"
+    assert verify(1, bench.store.events(1)).state == bench.state()
+
+
+def test_a_match_that_can_not_be_read_is_not_taken_for_a_new_one_later(bench: Bench) -> None:
+    bench.start(1)
+    name = keys.snapshot(1, 1)
+    bench.client.set(name, bench.client.getrange(name, 0, 31) + b"\xc1")
+    sent = [bench.send(ALICE, Move(text="m13-m9"))]
+    one_after_the_other(bench, lambda: sent.append(bench.send(ALICE, Resign())))
+    outcomes = [bench.outcome(order) for order in sent]
+    assert [o.code for o in outcomes if o] == [Code.INTERNAL, Code.INTERNAL]
+
+
 def test_an_event_that_can_not_be_sealed_costs_its_own_match_only(bench: Bench) -> None:
     bench.start(1, 2)
 

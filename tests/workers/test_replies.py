@@ -374,3 +374,20 @@ def test_what_became_of_a_dropped_reply_is_told_in_its_own_key_only(
     bench.drain()
     assert holders(bench.client, "a13-m1") == {keys.replies(1, 1)}
     assert "a13-m1" not in caplog.text
+
+
+def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench: Bench) -> None:
+    bench.start(1)
+    bench.send(ALICE, Move(text=OUT))
+    steps = [
+        lambda: lay(bench.store, 0, Reply(2, (FORTH,), AGAIN)),
+        lambda: bench.send(BOB, Move(text=FORTH)),
+    ]
+
+    def next_steps() -> bool:
+        while steps:
+            steps.pop(0)()
+        return False
+
+    bench.drain(next_steps)
+    assert moves(bench.store) == [(OUT, False), (FORTH, False), (AGAIN, True)]
