@@ -12,7 +12,8 @@ from redis import Redis
 from infra.embedded import EmbeddedServer
 
 # a test is no measurement: on a busy machine any example may take its time
-settings.register_profile("steady", deadline=None)
+settings.register_profile("steady", deadline=None, max_examples=40)
+settings.register_profile("full", deadline=None, max_examples=1_000)
 settings.load_profile("steady")
 
 

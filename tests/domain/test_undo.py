@@ -3,8 +3,9 @@
 import random
 
 import pytest
+from fakes.examples import examples
 from fakes.given import ALICE, BOARD, BOB, CAROL, sent
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code
@@ -129,7 +130,7 @@ def ready(table: Table, chance: random.Random, start: Start, leaves: float) -> N
             table.play(chance)
 
 
-@settings(max_examples=60)
+@examples(25, 500)
 @given(seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_left_after_moves_were_taken_back_is_as_if_they_were_never_played(game, seed):
@@ -138,7 +139,7 @@ def test_what_is_left_after_moves_were_taken_back_is_as_if_they_were_never_playe
     holds(table)
 
 
-@settings(max_examples=100)
+@examples(40, 1_000)
 @given(seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("game", [name for name in GAMES if "three" in name])
 def test_who_has_left_stays_out_when_moves_before_are_taken_back(game, seed):

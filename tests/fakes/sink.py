@@ -31,6 +31,7 @@ class Sink:
         self._options = options
         self._controller: Controller | None = None
         self.envelopes: list[Envelope] = []
+        self._read: list[EmailMessage] = []
         self.recipients: list[str] = []
         self.to_recipient: Callable[[str], str] = lambda _: "250 OK"
         self.to_data: Callable[[], str] = lambda: "250 OK"
@@ -66,9 +67,11 @@ class Sink:
 
     @property
     def messages(self) -> list[EmailMessage]:
-        """What was taken."""
-        found = [message_from_bytes(cast("bytes", e.content), policy=SMTP) for e in self.envelopes]
-        return [cast("EmailMessage", message) for message in found]
+        """What was taken; each is read once, since it is asked for very often."""
+        for envelope in self.envelopes[len(self._read) :]:
+            found = message_from_bytes(cast("bytes", envelope.content), policy=SMTP)
+            self._read.append(cast("EmailMessage", found))
+        return list(self._read)
 
     def to(self, address: str) -> list[EmailMessage]:
         """What was taken for an address, in order."""

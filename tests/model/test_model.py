@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 import redis
+from fakes.examples import FULL
 from fakes.memory import memory_client
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -21,7 +22,6 @@ from infra.embedded import EmbeddedServer
 from infra.store.port import Committed, Write
 from tests.model.machine import MatchServer, Steps
 
-FULL = settings.get_current_profile_name() == "full"
 STEPS = 50
 
 
@@ -68,7 +68,7 @@ def report(machine: type[MatchServer]) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(0 if FULL else 120)
 def test_the_server_does_what_the_model_does() -> None:
-    run_state_machine_as_test(OnFake, settings=sequences(100))
+    run_state_machine_as_test(OnFake, settings=sequences(40))
     report(OnFake)
 
 
@@ -76,7 +76,7 @@ def test_the_server_does_what_the_model_does() -> None:
 @pytest.mark.timeout(0 if FULL else 120)
 def test_a_real_server_with_fsync_does_too(valkey: EmbeddedServer) -> None:
     OnValkey.server = valkey
-    run_state_machine_as_test(OnValkey, settings=sequences(20, full=500))
+    run_state_machine_as_test(OnValkey, settings=sequences(10, full=500))
     report(OnValkey)
 
 

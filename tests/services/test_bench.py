@@ -29,16 +29,16 @@ def bench(*words: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_the_pipeline_is_measured_beside_its_peers() -> None:
-    found = bench("pipeline", "--matches", "8", "--peer-jobs", "60")
+    found = bench("pipeline", "--matches", "4", "--peer-jobs", "20")
     assert found["unit"] == "moves"
     assert set(found["peers"]) == {"rq_job_per_move", "redis_limit", "eventsourcing_sqlite"}
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(8))
+    assert found["details"]["moves"] == sum(len(game.moves) for game in games(4))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
 def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
-    found = bench("pipeline", "--matches", "8", "--peer-jobs", "30", "--fsync-delay", "2")
+    found = bench("pipeline", "--matches", "2", "--peer-jobs", "10", "--fsync-delay", "2")
     assert found["details"]["fsync delay ms"] == 2
     # each job waits for several syncs of 2 ms and more
     assert found["peers"]["rq_job_per_move"] < 500
@@ -46,7 +46,7 @@ def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
 
 @pytest.mark.slow
 def test_the_rules_are_measured_beside_python_chess() -> None:
-    found = bench("rules", "--plies", "500")
+    found = bench("rules", "--plies", "200")
     assert found["unit"] == "random plies"
     assert set(found["peers"]) == {"python_chess"}
     assert found["details"]["perft leaves"] == 105_300

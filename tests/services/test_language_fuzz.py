@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 from fakes.desk import FakeDesk, Terminal
+from fakes.examples import examples
 from fuzz.commands import KINDS, check, run
 from fuzz.lines import EXAMPLES, NEW, PASSWORDS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code
@@ -23,13 +24,13 @@ def terminal() -> Iterator[Terminal]:
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@examples(1, 20)
 @given(seed=st.integers(0, 2**32))
 def test_lines_of_every_kind_are_each_answered_and_no_password_in_any(seed):
     assert {kind for kind, *_ in run(3_000, seed)} == KINDS
 
 
-@settings(max_examples=500)
+@examples(200, 5_000)
 @given(line=st.text(max_size=600), key=st.none() | st.text(max_size=20))
 def test_any_text_is_answered(terminal, line, key):
     check(line, terminal.do(line, key))

@@ -19,6 +19,7 @@ import fakeredis
 import msgspec
 import pytest
 from fakes.desk import CHEAP, FakeDesk
+from fakes.examples import FULL
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
@@ -180,8 +181,17 @@ def assert_not_logged(caplog: pytest.LogCaptureFixture, secrets: Secrets) -> Non
 # every line, as it is and mistyped
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("example", EXAMPLES)
+def typings() -> Iterator[Any]:
+    """Every example with a plain password and one of another shape in turn, or with all shapes."""
+    plain, *others = SHAPES
+    for number, example in enumerate(EXAMPLES):
+        yield pytest.param(example, SHAPES[plain], id=f"{plain}-{example}")
+        for name in others if FULL else others[number % len(others) :][:1]:
+            marks = pytest.mark.slow
+            yield pytest.param(example, SHAPES[name], id=f"{name}-{example}", marks=marks)
+
+
+@pytest.mark.parametrize(("example", "kind"), list(typings()))
 def test_no_password_is_told_kept_or_logged(example, kind, caplog):
     caplog.set_level(logging.DEBUG)
     secrets = Secrets(kind)

@@ -34,17 +34,28 @@ def port():
 
 
 @pytest.fixture
-def served(tmp_path, port):
+def empty(tmp_path, port):
+    """A server where nobody has signed up."""
     env = {
         "MATCHPOST_SMTP": f"127.0.0.1:{port}",
         "MATCHPOST_LMTP": str(tmp_path / "lmtp"),
         "MATCHPOST_MAIL_DOMAIN": DOMAIN,
     }
     with Served(tmp_path / "data", env) as running:
-        assert running.run("do", "signup alice wonderland").returncode == 0
-        assert running.run("do", "signup bob builder2").returncode == 0
-        assert running.run("do", "pow2 challenge alice bob").returncode == 0
         yield running
+
+
+@pytest.fixture
+def served(empty):
+    """A server where alice and bob play match 1."""
+    lines = (
+        "multiple",
+        "signup alice wonderland",
+        "signup bob builder2",
+        "pow2 challenge alice bob",
+    )
+    assert empty.run("do", "\n".join(lines)).returncode == 0
+    return empty
 
 
 def seat(served, number, name, board=1):
@@ -181,10 +192,10 @@ def answers(port):
         return trying.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_the_socket_is_gone_with_the_server(served):
-    assert (served.data.parent / "lmtp").is_socket()
-    assert served.end() == 0
-    assert not (served.data.parent / "lmtp").exists()
+def test_the_socket_is_gone_with_the_server(empty):
+    assert (empty.data.parent / "lmtp").is_socket()
+    assert empty.end() == 0
+    assert not (empty.data.parent / "lmtp").exists()
 
 
 def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
@@ -198,11 +209,11 @@ def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
     assert not (tmp_path / "data" / FILE_NAME).exists()
 
 
-def test_a_key_that_can_not_be_one_is_told(served):
-    (served.data / "bad-key").write_bytes(b"short")
+def test_a_key_that_can_not_be_one_is_told(empty):
+    (empty.data / "bad-key").write_bytes(b"short")
     done = subprocess.run(
-        [SCRIPT, "mail", "--smtp", f"127.0.0.1:{free_port()}", "--mail-key", str(served.data / "bad-key")],
-        env={**served.env, "MATCHPOST_LMTP": ""}, capture_output=True, text=True, timeout=60, check=False,
+        [SCRIPT, "mail", "--smtp", f"127.0.0.1:{free_port()}", "--mail-key", str(empty.data / "bad-key")],
+        env={**empty.env, "MATCHPOST_LMTP": ""}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2
     assert "has 5 bytes and should have 32" in done.stderr

@@ -34,13 +34,14 @@ def served(tmp_path: Path, sink: Sink) -> Iterator[Served]:
         yield running
 
 
-def sign_up(served: Served, name: str) -> None:
-    """Make an account whose address is proven."""
-    assert served.run("do", f"signup {name} password").returncode == 0
-    proven = (Address(f"{name}@example.org", verified=True),)
+def sign_up(served: Served, *names: str) -> None:
+    """Make accounts whose addresses are proven."""
     with served.client() as client:
         accounts = Accounts(client)
-        accounts.change_of(accounts.id_of(name), lambda record: replace(record, addresses=proven))
+        for name in names:
+            proven = (Address(f"{name}@example.org", verified=True),)
+            account = accounts.signup(name, "password")
+            accounts.change_of(account, lambda record, to=proven: replace(record, addresses=to))
 
 
 def challenge(served: Served) -> None:
@@ -57,16 +58,14 @@ def test_what_happens_is_mailed_within_seconds(served: Served, sink: Sink):
     assert done.returncode == 0, done.stderr
     until(lambda: subjects(sink, "dora"))
     assert subjects(sink, "dora")[0].startswith("matchpost: your code is ")
-    for name in ("alice", "bob"):
-        sign_up(served, name)
+    sign_up(served, "alice", "bob")
     challenge(served)
     until(lambda: subjects(sink, "bob"))
     assert subjects(sink, "bob") == ["match 1: The Power of Two"]
 
 
 def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Served, sink: Sink):
-    for name in ("alice", "bob"):
-        sign_up(served, name)
+    sign_up(served, "alice", "bob")
     sink.stop()
     challenge(served)
     (process,) = served.children(" mailer")
@@ -80,8 +79,7 @@ def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Serv
 
 
 def test_no_password_of_the_relay_is_logged(served: Served, sink: Sink, tmp_path: Path):
-    sign_up(served, "alice")
-    sign_up(served, "bob")
+    sign_up(served, "alice", "bob")
     sink.stop()
     challenge(served)
     log = tmp_path / "serve.log"

@@ -2,8 +2,9 @@ import io
 import json
 
 import pytest
+from fakes.examples import examples
 from fakes.games import whole_game
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code
@@ -188,7 +189,7 @@ JSON = st.recursive(
 FIELDS = ["game", "players", "options", "rules", "setup", "seed", "moves", "trace", "else"]
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150, 5_000)
 @given(request=st.dictionaries(st.sampled_from(FIELDS), JSON), named=st.booleans())
 def test_any_object_is_answered(request, named):
     line = json.dumps(request | ({"game": "pow2"} if named else {}))
@@ -196,7 +197,7 @@ def test_any_object_is_answered(request, named):
     assert answer["ok"] is True or answer["error"] in set(Code)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150, 5_000)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_answered_line_by_line(data):
     lines = [line for line in data.split(b"\n") if line.strip()]
