@@ -7,7 +7,7 @@ import msgspec
 from litestar import Response, get
 
 from domain.match.events import AccountId
-from domain.match.state import deadline
+from domain.match.state import Reason, deadline
 from domain.rules import current, pinned
 from infra.projections.lists import Row, State
 from services.api.hand import Hand
@@ -117,7 +117,9 @@ def _result(row: Row, names: list[str]) -> str:
     if len(names) == 1:
         return "finished"
     who = listed([names[at] for at in row.winners])
-    return f"{who} {'has won' if len(row.winners) == 1 else 'share the win'} {how(row.reason)}"
+    won = f"{who} {'has won' if len(row.winners) == 1 else 'share the win'}"
+    # what a game's own rules call an ending is a code, and no words
+    return f"{won} {how(row.reason)}" if row.reason in set(Reason) else won
 
 
 def _with_deadlines(hand: Hand, found: list[Item]) -> list[Item]:

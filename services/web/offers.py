@@ -25,6 +25,8 @@ class Offer(msgspec.Struct, frozen=True):
     note: str
     players: tuple[str, ...]
     """Its maker, and who has joined."""
+    seats: int
+    """Of how many it is played."""
     missing: int
     mine: bool
     """Whether the visitor has made it or joined it."""
@@ -52,6 +54,7 @@ def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> O
         time=describe(terms) if terms else "",
         note=proposal.note,
         players=tuple(names),
+        seats=proposal.seats,
         missing=one.missing,
         mine=account in one.players,
         seat=free[0] if alone else "",

@@ -37,7 +37,11 @@ def plot(title: str, series: Sequence[Series]) -> Markup:
     inside += [_across(value, low, high) for value in range(low, high + 1, step)]
     inside += [
         lettering("0", (_LEFT, _HEIGHT - 8), class_="tick"),
-        lettering(f"{longest} matches", (_WIDTH - _RIGHT, _HEIGHT - 8), class_="tick end"),
+        lettering(
+            f"{longest} match{'' if longest == 1 else 'es'}",
+            (_WIDTH - _RIGHT, _HEIGHT - 8),
+            class_="tick end",
+        ),
     ]
     ends = _apart([_down(one.values[-1], low, high) for one in drawn])
     for at, (one, end) in enumerate(zip(drawn, ends, strict=True)):

@@ -32,9 +32,9 @@ def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Respo
 
 def _path_of(referer: str, request: AnyRequest) -> str:
     """Give the page that sent the form, if it is one of ours."""
-    beginning = f"{request.url.scheme}://{request.url.netloc}"
-    ours = referer.startswith(f"{beginning}/")
-    return own_path(referer.removeprefix(beginning)) if ours else "/"
+    # whether the browser spoke TLS is known to the proxy before us, if there is one
+    host, _, path = referer.partition("://")[2].partition("/")
+    return own_path(f"/{path}") if host == request.url.netloc else "/"
 
 
 def refused(request: AnyRequest, reason: Refusal) -> Response[Any]:

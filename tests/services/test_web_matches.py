@@ -202,6 +202,8 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
 def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair):
     one, two = pair
     board = start(one, two)
+    assert "lay your answer ready" in two.page(f"/m/{board}")
+    assert "lay your answer ready" not in one.page(f"/m/{board}")
     assert "Lay your moves" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert "Lay your moves" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
@@ -214,11 +216,17 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
     assert state_of(api.parts, board).moves == "m13-j7"
 
 
-def test_a_match_that_waits_for_consent_is_accepted_with_a_word(pair):
+def test_a_match_that_waits_for_consent_is_accepted_with_a_word(api, pair):
     one, two = pair
     board = start(one, two, game="powerdrain", gather="yes")
     assert turn(two, board) == "Your consent is asked for"
     assert turn(one, board) == "Waiting until all have accepted"
+    api.caught_up()
+    assert "<title>● Your consent" in two.page(f"/m/{board}")
+    assert 'class="turn yours"' in two.page(f"/m/{board}")
+    home = two.page("/")
+    assert "Its board is set up once all have accepted." in home
+    assert f"/m/{board}/0/board.svg" not in home
     assert two.get(f"/m/{board}/0").status_code == 409
     assert two.act(board, "accept", entropy="swordfish").status_code == 303
     assert turn(one, board) == "Your turn"
@@ -238,6 +246,30 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
     board = int(answer.headers["location"].rpartition("/")[2])
     seats = state_of(api.parts, board).seats
     assert {*api.parts.accounts.name_of(seats)} == {one.name, two.name}
+
+
+def test_an_open_challenge_for_three_says_so(pair):
+    one, two = pair
+    one.send("/new", {"game": "halves", "seats": "3", "note": "a round of three"}, on="/new")
+    assert "; for 3 players; " in two.page("/").partition("a round of three")[0][-200:]
+
+
+def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(pair):
+    one, two = pair
+    board = start(one, two, game="halves")
+    looks = re.compile(r'class="seat seat-(\d)"')
+    assert looks.findall(one.page(f"/m/{board}")) == ["0", "1"]
+    one.move(board, "swap")
+    assert looks.findall(one.page(f"/m/{board}")) == ["1", "0"]
+
+
+def test_what_the_rules_call_an_ending_is_no_sentence_in_a_list(api, pair):
+    board = whole_match(pair, "powerdrain")
+    api.caught_up()
+    reason = state_of(api.parts, board).result.reason
+    page = pair[0].page(f"/players/{pair[0].name}")
+    assert f"by {reason}" not in page
+    assert re.search(r"has won</td>|share the win</td>", page)
 
 
 def test_options_and_times_of_the_form_are_those_of_the_match(api, pair):
@@ -387,6 +419,8 @@ def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):
     answer = guest.get(f"/m/{board}/0/if?line=m1-m7&move=A13-C11")
     assert answer.headers["location"] == f"/m/{board}/0/if?line=m1-m7+a13-c11"
     assert ">a13-c11</a>" in guest.page(answer.headers["location"])
+    later = guest.page(f"/m/{board}/1/if?line=a13-c11")
+    assert '<ol class="moves" start="2">' in later  # its number in the match
     found = guest.get(f"/m/{board}/0/if/moves?line=m1-m7+a13-c11").json()
     assert found["ply"] == 2
     assert found["moves"]

@@ -4,6 +4,7 @@
 import { choices, instead, read } from "./notation.js";
 
 let builder = null;
+let pressed = null; // the part of a board on which the pointer went down
 
 /** Begin anew with the board that the page shows now, if a move can be chosen on it. */
 function begin() {
@@ -29,10 +30,10 @@ class Builder {
     this.plain = area.innerHTML;
     this.input = panel.querySelector("#move");
     this.moves = [];
+    this.loading = null; // what gives the moves
     this.chosen = [];
     this.asked = 0;
     this.panel.querySelector("#check").hidden = true;
-    this.area.addEventListener("click", (event) => this.clicked(event));
     this.area.addEventListener("keydown", (event) => this.pressed(event));
     this.input.addEventListener("input", () => this.typed());
     this.panel.addEventListener("keydown", (event) => {
@@ -40,26 +41,36 @@ class Builder {
     });
   }
 
+  /** Take over what another has chosen on the same board, which may still wait for its moves. */
   async open(before) {
-    if (before) {
-      this.moves = before.moves;
-      this.chosen = before.chosen;
-    } else {
-      const url = this.source;
-      const answer = await fetch(url, { headers: { Accept: "application/json" } });
-      if (!answer.ok) return this.say("The moves can’t be loaded; write one instead.");
-      const found = await answer.json();
-      this.moves = found.moves.map(read);
-      if (found.more) this.say("There are more moves than can be shown; others can be written.");
+    this.chosen = before?.chosen ?? [];
+    this.loading = before?.loading ?? this.load();
+    const found = await this.loading;
+    if (builder !== this) return; // the board was drawn anew meanwhile
+    if (!found) {
+      this.loading = null; // the next board asks again
+      return this.say("The moves can’t be loaded; write one instead.");
     }
+    this.moves = found.moves;
     await this.show();
+    if (found.more) this.say("There are more moves than can be shown; others can be written.");
+  }
+
+  async load() {
+    const answer = await fetch(this.source, { headers: { Accept: "application/json" } }).catch(() => null);
+    if (!answer?.ok) return null;
+    const found = await answer.json();
+    return { moves: found.moves.map(read), more: found.more };
   }
 
   // --- what is chosen
 
   clicked(event) {
-    const place = this.placeOf(event.target);
-    if (place) this.choose(place);
+    const inside = this.area.contains(event.target);
+    // where the board was drawn anew under the pointer, only what is around both is clicked on
+    const meant = pressed && !pressed.isConnected ? pressed : inside && event.target;
+    const place = meant && this.placeOf(meant);
+    if (place && this.moves.length) this.choose(place);
   }
 
   /** The name of the place, or of the plug in somebody's hand, that an element belongs to. */
@@ -353,6 +364,13 @@ function sentence(text) {
   return /[.!?]$/.test(told) ? told : `${told}.`;
 }
 
+document.addEventListener("pointerdown", (event) => {
+  pressed = event.target.closest?.("#board-area *") ?? null;
+});
+document.addEventListener("click", (event) => {
+  builder?.clicked(event);
+  pressed = null;
+});
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "board-area" || event.target.querySelector?.("#board-area")) begin();
 });

@@ -1,14 +1,21 @@
 // Every page: news of the match it shows, forms that empty themselves, messages that go away.
 
-/** Reload what shows a match whenever something happens in it; `seq` is the last event shown. */
+/** Reload what shows a match whenever something happens in it; `seq` is the last event shown now. */
 function follow(board, seq, state) {
   if (state === "over") return;
   const source = new EventSource(`/api/matches/${board}/events?from=${seq + 1}`);
+  let newest = seq;
   let asked = 0;
+  const look = () => {
+    // what one has done oneself is shown by the answer to it
+    const shown = Number(document.querySelector("[data-seq]").dataset.seq);
+    if (newest > shown) htmx.trigger("#news", "news");
+  };
   const tell = (event) => {
+    newest = Number(event.lastEventId);
     // several events of one command come together: one look is enough
     clearTimeout(asked);
-    asked = setTimeout(() => htmx.trigger("#news", "news"), 60);
+    asked = setTimeout(look, 60);
     if (event.type === "ended") source.close();
   };
   const kinds = [
@@ -50,6 +57,15 @@ document.addEventListener("htmx:beforeRequest", () => {
 document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.target;
   if (event.detail.successful && form.matches?.("form[data-empties]")) form.reset();
+});
+
+// what somebody has opened stays open when the page's parts are made anew
+const opened = new Set();
+document.addEventListener("toggle", (event) => {
+  if (event.target.id) opened[event.target.open ? "add" : "delete"](event.target.id);
+}, true);
+document.addEventListener("htmx:afterSettle", () => {
+  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
 });
 
 document.addEventListener("htmx:sendError", () => {
