@@ -1,20 +1,35 @@
-"""A browser and a server for each module: a running browser leaves no room for other event loops."""
+"""A browser and a server for all tests here, and whoever sits before a window of it.
 
+They are those of a package, and end with it: a running browser leaves no room for other event
+loops. `BROWSER_SLOWNESS=6` makes every page six times as slow as this machine, to find tests that
+look before a page has come to rest.
+"""
+
+import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from fakes.api import Api
+from fakes.api import Api, Player
 from fakes.browser import Person, chromium
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
+
+from infra.sessions import Sessions
+
+SLOWNESS = float(os.environ.get("BROWSER_SLOWNESS", "1"))
+
+PATIENCE = 30_000
+"""Milliseconds that a condition is waited for: a busy machine is no fault of the pages."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
+        expect.set_options(timeout=PATIENCE)
         yield browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def api(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     del browser  # where there is none no server is needed
     with Api(tmp_path_factory.mktemp("web")) as api:
@@ -23,15 +38,42 @@ def api(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def person(browser: Browser, api: Api) -> Iterator[Callable[..., Person]]:
-    """Give somebody new with a browser of their own; at the end nothing was wrong with any page."""
+    """Give somebody with a window of their own; at the end nothing was wrong with any page.
+
+    With a name somebody of that name has signed up and logged in before; a player has logged in.
+    """
     come: list[Person] = []
 
-    def new(**options: object) -> Person:
-        come.append(Person(browser, api, **options))
-        return come[-1]
+    def new(who: str | Player = "", **options: Any) -> Person:
+        player = api.player(name=who) if isinstance(who, str) and who else who
+        if isinstance(player, Player):
+            options["storage_state"] = session_of(api, player)
+        one = Person(browser, api, **options)
+        one.name = player.name if isinstance(player, Player) else ""
+        come.append(one)
+        prepare(one)
+        return one
 
     yield new
     for one in come:
         one.closes()
     assert [complaint for one in come for complaint in one.complaints] == []
     assert [url for one in come for url in one.elsewhere] == []
+
+
+def prepare(one: Person) -> None:
+    """Give a window its patience, and its slowness."""
+    one.page.set_default_timeout(PATIENCE)
+    if SLOWNESS > 1:
+        tools = one.context.new_cdp_session(one.page)
+        tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWNESS})
+
+
+def session_of(api: Api, player: Player) -> dict[str, Any]:
+    """What a browser holds of a player who has logged in."""
+    text = Sessions(api.parts.data).open(player.account, "a browser").text
+    cookie = {
+        "name": "session", "value": text, "domain": "127.0.0.1", "path": "/", "expires": -1,
+        "httpOnly": True, "secure": False, "sameSite": "Lax",
+    }  # fmt: skip
+    return {"cookies": [cookie], "origins": []}

@@ -46,11 +46,18 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
 
 
 def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
-    page = person().goes_to(f"/m/{board}/2")
+    page = person().page
+    page.clock.install()
+    page.goto(f"/m/{board}/2")
+    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
     run = page.locator("#run")
     run.click()
     expect(run).to_have_text("Stop")
-    page.wait_for_url(f"**/m/{board}/4")
+    for ply in (3, 4):
+        page.clock.run_for(1_200)
+        page.wait_for_url(f"**/m/{board}/{ply}")
+    expect(run).to_have_text("Stop")
+    page.clock.run_for(1_200)
     expect(run).to_have_text("Play")
 
 
@@ -74,7 +81,7 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
     one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7+m5-m9")
     one.page.get_by_role("link", name="Take back").click()
     one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7")
-    one.page.locator(".choice").first.wait_for()
+    one.page.locator("#board-area.choosing").wait_for()
     assert "m5" in choices(one.page)
     one.page.go_back()
     expect(one.page.locator(".moves a.now")).to_have_text("m5-m9")
@@ -82,7 +89,7 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
 
 
 def test_replies_are_laid_ready_on_the_board(api, person):
-    light, dark = person().signs_up("rita"), person().signs_up("rosa")
+    light, dark = person("rita"), person("rosa")
     light.goes_to("/new?opponent=rosa")
     light.page.get_by_label("Who begins").select_option("first")
     light.page.get_by_role("button", name="Start").click()
@@ -105,7 +112,7 @@ def test_replies_are_laid_ready_on_the_board(api, person):
 
 
 def test_a_puzzle_is_solved_as_far_as_it_goes(person):
-    one = person().signs_up("solveig")
+    one = person("solveig")
     one.goes_to("/puzzles")
     one.page.locator("li", has_text="One by One").get_by_role("button").click()
     one.page.wait_for_url("**/m/*")
@@ -123,7 +130,7 @@ def test_a_puzzle_is_solved_as_far_as_it_goes(person):
 def test_a_jump_may_go_on_where_it_could_end(person):
     one = person()
     one.goes_to("/games/jump/try?line=a1+c3:d4")
-    one.page.locator(".choice").first.wait_for()
+    one.page.locator("#board-area.choosing").wait_for()
     found = one.page.evaluate(
         """async () => (await (await fetch(
              document.querySelector("#board-area").dataset.moves)).json()).moves"""
@@ -160,6 +167,7 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     two.page.get_by_role("button", name="Send").click()
     expect(two.page.locator("#chat")).to_contain_text("Hello!")
     two.page.get_by_role("link", name="Replay").click()
+    two.page.wait_for_url(f"**/m/{board}/1")
     two.page.get_by_role("link", name="To the start").click()
     two.page.wait_for_url(f"**/m/{board}/0")
     two.page.get_by_role("link", name="What if, from here").click()
@@ -170,10 +178,11 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
 
 
 def test_the_account_is_looked_after_in_the_browser(api, person):
-    one = person().signs_up("olga")
+    one = person("olga")
     page = one.goes_to("/account")
     page.get_by_label("Language of the rules").select_option("de")
-    page.get_by_role("button", name="Save").first.click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").first.click()
     page.goto("/games/pow2")
     expect(page.locator("article")).to_contain_text("Zwei Spieler")
     page.goto("/account")
@@ -198,7 +207,8 @@ def test_the_board_of_the_first_page_is_live(api, person):
 
 
 def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):
-    one = person().signs_up("hanna")
+    one = person("hanna")
+    one.goes_to("/")
     expect(one.page.locator("#matches")).to_contain_text("Nothing waits for you")
     account = api.parts.accounts.id_of("hanna")
     other = api.player()

@@ -67,8 +67,9 @@ def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
 
 
 def test_before_it_is_played_a_move_shows_what_will_age(person):
-    light, dark = person().signs_up("lisa"), person().signs_up("dina")
+    light, dark = person("lisa"), person("dina")
     challenge(light, dark)
+    light.page.locator("#board-area.choosing").wait_for()
     for place in ("m13", "m5"):
         light.chooses(place)
     changes = light.page.locator("#changes")
@@ -78,7 +79,7 @@ def test_before_it_is_played_a_move_shows_what_will_age(person):
 
 
 def test_what_can_t_be_chosen_says_why(person):
-    light, dark = person().signs_up("lola"), person().signs_up("dana")
+    light, dark = person("lola"), person("dana")
     challenge(light, dark)
     light.page.locator("#board-area.choosing").wait_for()
     says = light.page.locator("#says")
@@ -95,7 +96,7 @@ def state_has_not_changed(one) -> bool:
 
 
 def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(person):
-    light, dark = person().signs_up("lara"), person().signs_up("dara")
+    light, dark = person("lara"), person("dara")
     challenge(light, dark)
     light.page.locator("#board-area.choosing").wait_for()
     assert sorted(choices(light.page)) == ["m1", "m13"]
@@ -109,24 +110,61 @@ def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(person):
 
 
 def test_what_others_do_is_seen_without_loading_the_page(person):
-    light, dark = person().signs_up("lily"), person().signs_up("dott")
+    light, dark = person("lily"), person("dott")
     challenge(light, dark)
     watcher = person()
     watcher.goes_to(f"/m/{board_of(light)}")
+    dark.page.locator("summary", has_text="Propose").click()  # and it stays open
     light.plays("m13-j7")
     for one in (dark, watcher):
         one.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     expect(dark.page).to_have_title(re.compile(f"^● Your turn .*, match {board_of(light)}$"))
-    dark.page.locator("summary", has_text="Propose").click()
     dark.page.get_by_role("button", name="Propose a draw").click()
     light.page.get_by_role("button", name="Accept").click()
     for one in (light, dark, watcher):
         expect(one.page.locator("#turn")).to_contain_text("draw by agreement")
-    assert watcher.page.locator("#builder, .chat-form").count() == 0
+    expect(watcher.page.locator("#builder, .chat-form")).to_have_count(0)
+
+
+def drawn_anew(one) -> None:
+    """Have the board of a page made anew, as news of the match does."""
+    one.page.locator("#board-area").evaluate("(area) => { area.dataset.before = 'yes'; }")
+    one.page.evaluate("htmx.trigger('#news', 'news')")
+    one.page.locator("#board-area:not([data-before])").wait_for()
+
+
+def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew(person):
+    light, dark = person("lucy"), person("dick")
+    challenge(light, dark)
+    light.page.locator("#board-area.choosing").wait_for()
+    light.page.locator('#board-area [data-place="m13"] .hit').hover()
+    light.page.mouse.down()
+    drawn_anew(light)
+    light.page.mouse.up()
+    expect(light.page.locator("#says")).to_contain_text("Chosen: m13")
+    drawn_anew(light)
+    light.chooses("j7")
+    expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
+
+
+def test_moves_that_come_late_are_those_of_the_board_drawn_anew(person):
+    light, dark = person("liza"), person("dave")
+    board, held = challenge(light, dark), []
+
+    def hold(route) -> None:
+        held.append(route)
+
+    light.page.route("**/moves", hold)
+    with light.page.expect_request("**/moves"):
+        light.goes_to(f"/m/{board}")
+    drawn_anew(light)
+    (asked,) = held
+    asked.continue_()
+    light.plays("m13-j7")
 
 
 def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
-    light, dark = person().signs_up("lois"), person().signs_up("duda")
+    light, dark = person("lois"), person("duda")
     challenge(light, dark)
     words = light.page.get_by_label("Say something")
     words.fill("Good luck!")
@@ -145,7 +183,7 @@ def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
 
 
 def test_a_whole_game_of_powerdrain(api, person):
-    plus, minus = person().signs_up("pia"), person().signs_up("mia")
+    plus, minus = person("pia"), person("mia")
     board = challenge(plus, minus, game="powerdrain")
     chance = random.Random(1)
     for at in range(16):
@@ -159,7 +197,7 @@ def test_a_whole_game_of_powerdrain(api, person):
 
 
 def test_three_play_halves(api, person):
-    people = [person().signs_up(name) for name in ("una", "due", "tre")]
+    people = [person(name) for name in ("una", "due", "tre")]
     board = challenge(*people, game="halves", **{"Tiles each": "4"})
     chance = random.Random(2)
     while not (state := state_of(api.parts, board)).over:
@@ -173,7 +211,7 @@ def test_three_play_halves(api, person):
 
 @pytest.mark.parametrize("game", ["goliath", "line", "torere"])
 def test_some_moves_of_every_other_game(api, person, game):
-    one, two = person().signs_up(f"{game}-1"), person().signs_up(f"{game}-2")
+    one, two = person(f"{game}-1"), person(f"{game}-2")
     board = challenge(one, two, game=game)
     chance = random.Random(game)
     for _ in range(6):

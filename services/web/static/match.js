@@ -34,6 +34,7 @@ class Builder {
     this.chosen = [];
     this.asked = 0;
     this.panel.querySelector("#check").hidden = true;
+    this.area.addEventListener("click", (event) => this.clicked(event));
     this.area.addEventListener("keydown", (event) => this.pressed(event));
     this.input.addEventListener("input", () => this.typed());
     this.panel.addEventListener("keydown", (event) => {
@@ -66,11 +67,13 @@ class Builder {
   // --- what is chosen
 
   clicked(event) {
-    const inside = this.area.contains(event.target);
-    // where the board was drawn anew under the pointer, only what is around both is clicked on
-    const meant = pressed && !pressed.isConnected ? pressed : inside && event.target;
-    const place = meant && this.placeOf(meant);
+    const place = this.placeOf(event.target);
     if (place && this.moves.length) this.choose(place);
+  }
+
+  released(gone, under) {
+    const place = under && this.area.contains(under) ? this.placeOf(under) : null;
+    if (place && place === this.placeOf(gone) && this.moves.length) this.choose(place);
   }
 
   /** The name of the place, or of the plug in somebody's hand, that an element belongs to. */
@@ -367,9 +370,11 @@ function sentence(text) {
 document.addEventListener("pointerdown", (event) => {
   pressed = event.target.closest?.("#board-area *") ?? null;
 });
-document.addEventListener("click", (event) => {
-  builder?.clicked(event);
+// a board that was drawn anew under the pointer gets no click
+document.addEventListener("pointerup", (event) => {
+  const gone = pressed && !pressed.isConnected ? pressed : null;
   pressed = null;
+  if (gone && builder) builder.released(gone, document.elementFromPoint(event.clientX, event.clientY));
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "board-area" || event.target.querySelector?.("#board-area")) begin();
