@@ -19,11 +19,16 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(list[Told])
 
 
+def messages(told: Mapping[str, Iterable[Told]]) -> dict[str, bytes]:
+    """Give the message for each door with the outcomes it waits for."""
+    return {door: _ENCODER.encode(list(outcomes)) for door, outcomes in told.items()}
+
+
 def announce(client: redis.Redis, told: Mapping[str, Iterable[Told]]) -> None:
     """Tell each door the outcomes it waits for."""
     with client.pipeline(transaction=False) as pipe:
-        for door, outcomes in told.items():
-            pipe.publish(door, _ENCODER.encode(list(outcomes)))
+        for door, message in messages(told).items():
+            pipe.publish(door, message)
         pipe.execute()
 
 

@@ -32,7 +32,7 @@ from domain.match.events import CommandId
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
 from domain.match.state import MatchState, due, initial
 from infra import outcomes
-from infra.announce import Told, announce
+from infra.announce import Told, announce, messages
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
@@ -120,6 +120,8 @@ class Drain:
         self._suspects: set[CommandId] = set()
         self._known: LRUCache[int, _Match] = LRUCache(KNOWN)
         """Matches as we left them. Another may have come between: the commit compares the heads."""
+        self._told: dict[str, list[Told]] = {}
+        """Outcomes that their doors are to be told."""
         self._drawn: dict[int, Seed] = {}
         """The last seed that the batch in hand uses of each shard."""
 
@@ -137,6 +139,7 @@ class Drain:
         if taken is Taken.EXPIRED:
             self._suspect(self._store.waiting(self._shards, BATCH))
         done = self._work_until(time.monotonic() + TURN_SECONDS)
+        self._tell()
         # release first, look afterwards: see infra.lanes
         released = self._lanes.leave(self._lane, self._token)
         point("drain.released")
@@ -148,7 +151,7 @@ class Drain:
     def _work_until(self, end: float) -> int:
         done = 0
         while self._holds():
-            entries = self._store.waiting(self._shards, BATCH, BLOCK_MS)
+            entries = self._wait()
             if not entries:
                 break
             point("drain.read")
@@ -156,6 +159,21 @@ class Drain:
             if self._stopping() or time.monotonic() > end:
                 break
         return done
+
+    def _wait(self) -> list[Entry]:
+        """Tell the doors and wait for more, in one round trip."""
+        told, self._told = self._told, {}
+        entries = self._store.waiting(self._shards, BATCH, BLOCK_MS, messages(told))
+        if told:
+            point("drain.announced")
+        return entries
+
+    def _tell(self) -> None:
+        """Tell the doors now: it may be a while until we wait for more."""
+        if self._told:
+            announce(self._client, self._told)
+            self._told = {}
+            point("drain.announced")
 
     def _holds(self) -> bool:
         """Tell whether the lease is ours, and keep it; False when another drain has it.
@@ -205,6 +223,7 @@ class Drain:
 
     def _careful(self, task: _Task, held: set[int]) -> int:
         """Work one suspect: the attempt is counted before it is made, since it may be the last."""
+        self._tell()
         self._lanes.renew(self._lane, self._token)
         if self._store.outcome(task.sent.match, task.sent.id) is not None:
             # a repetition of what has been dealt with: the commit finds that, and writes nothing
@@ -311,12 +330,9 @@ class Drain:
         self._forget(writes)  # until it is known what became of it
         results = self._store.commit(writes)
         point("drain.committed")
-        told: dict[str, list[Told]] = {}
         for write, door, result in zip(writes, doors, results, strict=True):
             if not isinstance(result, Conflict):
-                told.setdefault(door, []).append((write.id, result.stored))
-        announce(self._client, told)
-        point("drain.announced")
+                self._told.setdefault(door, []).append((write.id, result.stored))
         return results
 
     def _forget(self, writes: Sequence[Write]) -> None:

@@ -12,6 +12,7 @@ from domain.match.events import NO_HASH, AccountId, CommandId
 from infra.keys import shard_of
 from infra.outcomes import stored
 from infra.store.port import (
+    NOTHING,
     REFUSALS,
     Committed,
     Conflict,
@@ -101,9 +102,18 @@ class MemoryStore:
         self._inboxes[shard][entry.id] = entry
         return Queued(entry.id, entry.received)
 
-    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
-        """Give the oldest entries; never waits, for nothing comes while it would."""
-        del block_ms
+    def waiting(
+        self,
+        shards: Sequence[int],
+        count: int,
+        block_ms: int = 0,
+        first: Mapping[str, bytes] = NOTHING,
+    ) -> list[Entry]:
+        """Give the oldest entries; never waits, for nothing comes while it would.
+
+        Nobody can subscribe here: a message is lost, as any may be.
+        """
+        del block_ms, first
         each = -(-count // max(len(shards), 1))
         return [e for s in shards for e in itertools.islice(self._inboxes[s].values(), each)]
 

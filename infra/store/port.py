@@ -23,11 +23,15 @@ Guarantees, each with a test in the contract suite that every adapter passes:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from types import MappingProxyType
+from typing import Final, Protocol
 
 import msgspec
 
 from domain.match.events import AccountId, CommandId
+
+NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
+"""No messages."""
 
 REFUSALS: int = 50
 """Refusals a player gets for one ply before the door refuses to ask again."""
@@ -176,8 +180,17 @@ class Store(Protocol):
         """Hand commands in, each with its own answer."""
         ...
 
-    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
-        """Give about `count` of the oldest entries, waiting up to `block_ms` for the first."""
+    def waiting(
+        self,
+        shards: Sequence[int],
+        count: int,
+        block_ms: int = 0,
+        first: Mapping[str, bytes] = NOTHING,
+    ) -> list[Entry]:
+        """Give about `count` of the oldest entries, waiting up to `block_ms` for the first.
+
+        `first` are messages for doors, by their channels: they are published before it looks.
+        """
         ...
 
     def depth(self, shards: Sequence[int]) -> int:

@@ -1,6 +1,6 @@
 """A bench whose server and keepers live in a time of the test's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from fakes.given import ALICE, BOB
 from infra.durability import Mode
 from infra.lanes import Lanes
 from infra.seeds import Seeds
-from infra.store.port import Entry, Shape
+from infra.store.port import NOTHING, Entry, Shape
 from infra.store.server import RedisStore
 from workers.drain import Drain
 from workers.keeper import Keeper
@@ -31,9 +31,15 @@ BEGIN = 1_795_100_400_000
 class TimedStore(RedisStore):
     """A store that stamps with the test's time; what is to come to its inboxes has come."""
 
-    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+    def waiting(
+        self,
+        shards: Sequence[int],
+        count: int,
+        block_ms: int = 0,
+        first: Mapping[str, bytes] = NOTHING,
+    ) -> list[Entry]:
         del block_ms
-        return super().waiting(shards, count)
+        return super().waiting(shards, count, first=first)
 
 
 class TimedBench(Bench):

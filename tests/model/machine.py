@@ -3,7 +3,7 @@
 What a step has done is compared at once. A drain that died is asked only how far it came.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar
 
@@ -21,7 +21,17 @@ from infra.announce import Listener
 from infra.durability import Mode
 from infra.keys import lane_of, shard_of, shards_of
 from infra.lanes import Lanes
-from infra.store.port import Committed, Entry, Known, Queued, Shape, Submission, Turned, Write
+from infra.store.port import (
+    NOTHING,
+    Committed,
+    Entry,
+    Known,
+    Queued,
+    Shape,
+    Submission,
+    Turned,
+    Write,
+)
 from infra.store.server import RedisStore
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
@@ -88,9 +98,15 @@ class Steps(RedisStore):
     before: Callable[[], None] = staticmethod(live)
     after: Callable[[], None] = staticmethod(live)
 
-    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
+    def waiting(
+        self,
+        shards: Sequence[int],
+        count: int,
+        block_ms: int = 0,
+        first: Mapping[str, bytes] = NOTHING,
+    ) -> list[Entry]:
         del block_ms  # what comes has come already
-        return super().waiting(shards, count)
+        return super().waiting(shards, count, first=first)
 
     def commit(self, writes: Sequence[Write]) -> list[Committed]:
         self.before()

@@ -1,6 +1,6 @@
 """A simulated month of matches: every reminder and flag at its time, and none twice."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,7 +10,7 @@ from redis import Redis
 from domain.match import commands
 from domain.match.events import THE_SERVER
 from infra import keys
-from infra.store.port import Entry, Submission, Submitted
+from infra.store.port import NOTHING, Entry, Submission, Submitted
 from tests.workers.month import HOUR, Fate, Month
 
 
@@ -73,16 +73,28 @@ class Forgetful(Fate):
 class Hasty(Fate):
     """A store that gives what keepers sent before what players did."""
 
-    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
-        found = super().waiting(shards, count, block_ms)
+    def waiting(
+        self,
+        shards: Sequence[int],
+        count: int,
+        block_ms: int = 0,
+        first: Mapping[str, bytes] = NOTHING,
+    ) -> list[Entry]:
+        found = super().waiting(shards, count, block_ms, first)
         return sorted(found, key=lambda e: commands.decode(e.payload).actor != THE_SERVER)
 
 
 class Late(Fate):
     """A store whose commands seem to come in when they are taken out."""
 
-    def waiting(self, shards: Sequence[int], count: int, block_ms: int = 0) -> list[Entry]:
-        found = super().waiting(shards, count, block_ms)
+    def waiting(
+        self,
+        shards: Sequence[int],
+        count: int,
+        block_ms: int = 0,
+        first: Mapping[str, bytes] = NOTHING,
+    ) -> list[Entry]:
+        found = super().waiting(shards, count, block_ms, first)
         return [msgspec.structs.replace(entry, received=self.now()) for entry in found]
 
 
