@@ -107,6 +107,11 @@ class Served:
             pid for pid in _children_of(self.process.pid) if name.encode() in _arguments_of(pid)
         ]
 
+    def do(self, *lines: str) -> None:
+        """Carry command lines out, all in one process; each must be accepted."""
+        done = self.run("do", "\n".join(["multiple", *lines]))
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run `matchpost` as a user would."""
         return subprocess.run(

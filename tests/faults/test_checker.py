@@ -344,3 +344,23 @@ def test_projections_that_do_not_follow_are_caught(run, redis_client: Redis) -> 
 def test_projections_that_nobody_keeps_are_caught(run, redis_client: Redis) -> None:
     run(limit=1)
     assert differing(redis_client, 0) == {("I6", one.spec.name) for one in PROJECTIONS}
+
+
+def test_what_is_held_is_read_again_when_a_commit_comes_in_between(run, redis_client) -> None:
+    run(limit=4)
+
+    class Late(Redis):
+        """Has another command committed when the outcomes have been read, once."""
+
+        meddles = True
+
+        def xrange(self, *args: Any, **options: Any) -> Any:
+            if self.meddles:
+                self.meddles = False
+                run(limit=6)
+            return super().xrange(*args, **options)
+
+    late = Late(connection_pool=redis_client.connection_pool)
+    found = held.read(late)
+    assert not late.meddles
+    assert found == held.read(redis_client)

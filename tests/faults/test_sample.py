@@ -1,9 +1,10 @@
 """A sample of every fault run; `tests/faults/run.py` does the full figures by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from faults.harness import copies, kills, lost, poison, power, results, room
+from faults.harness import chance, copies, kills, lost, poison, power, results, room
 from faults.harness.results import Outcome
 
 from infra.faults import POINTS
@@ -12,22 +13,33 @@ pytestmark = pytest.mark.slow
 
 
 def expect(outcome: Outcome) -> None:
-    assert outcome.good, outcome
+    assert outcome.good, f"{outcome.name}: {outcome.faults} done, {outcome.violations}"
 
 
 def test_a_worker_killed_at_every_point_leaves_exactly_one_outcome(tmp_path: Path) -> None:
     expect(kills.walk(kills.WORKER_POINTS, tmp_path))
 
 
-@pytest.mark.parametrize("point", [p for p in POINTS if p not in kills.WORKER_POINTS])
+@pytest.mark.parametrize(
+    "points", [kills.DOOR_POINTS, kills.KEEPER_POINTS, kills.SERVE_POINTS], ids=" ".join
+)
 def test_a_door_keeper_or_start_killed_at_any_point_leaves_exactly_one_outcome(
-    tmp_path: Path, point: str
+    tmp_path: Path, points: Sequence[str]
 ) -> None:
-    expect(kills.at_point(point, 1, tmp_path))
+    expect(kills.at_points(points, 1, tmp_path))
+
+
+def test_the_points_of_these_samples_are_all_there_are() -> None:
+    groups = (kills.WORKER_POINTS, kills.DOOR_POINTS, kills.KEEPER_POINTS, kills.SERVE_POINTS)
+    assert sorted(point for group in groups for point in group) == sorted(POINTS)
+
+
+def test_processes_killed_by_chance_lose_nothing(tmp_path: Path) -> None:
+    expect(chance.random_kills(3, tmp_path))
 
 
 def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Path) -> None:
-    expect(kills.servers(3, tmp_path))
+    expect(kills.servers(2, tmp_path))
 
 
 @pytest.mark.parametrize("point", ["drain.decided", "commit.answered"])
@@ -55,7 +67,7 @@ def test_the_same_power_loss_loses_acknowledged_commands_under_everysec(tmp_path
 
 
 def test_a_lost_reply_is_asked_for_again_and_given(tmp_path: Path) -> None:
-    expect(lost.replies(20, tmp_path))
+    expect(lost.replies(10, tmp_path))
 
 
 def test_commands_sent_up_to_five_times_by_five_doors_have_one_outcome_each(
@@ -66,7 +78,7 @@ def test_commands_sent_up_to_five_times_by_five_doors_have_one_outcome_each(
 
 @pytest.mark.timeout(300)  # of CPU time they take some 20 s, which a busy machine stretches
 def test_poisoned_decisions_are_refused_and_harm_nobody_else(tmp_path: Path) -> None:
-    expect(poison.doses(6, tmp_path))
+    expect(poison.doses(4, tmp_path))
 
 
 @pytest.mark.skipif(not room.may_mount(), reason="needs to mount a small tmpfs, which root may")

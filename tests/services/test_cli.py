@@ -27,10 +27,12 @@ HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "in
 def server(tmp_path_factory) -> Iterator[Served]:
     """A running server where alice and bob have signed up and play board 1 with -fast."""
     with Served(tmp_path_factory.mktemp("cli") / "data") as served:
-        for line in ("signup alice wonderland", "signup bob builder2"):
-            assert served.run("do", line).returncode == 0
-        assert served.run("do", "pow2 challenge alice bob -fast").returncode == 0
-        assert served.run("do", "pow2 move 1 alice wonderland m13-m9").returncode == 0
+        served.do(
+            "signup alice wonderland",
+            "signup bob builder2",
+            "pow2 challenge alice bob -fast",
+            "pow2 move 1 alice wonderland m13-m9",
+        )
         yield served
 
 

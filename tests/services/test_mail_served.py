@@ -48,13 +48,7 @@ def empty(tmp_path, port):
 @pytest.fixture
 def served(empty):
     """A server where alice and bob play match 1."""
-    lines = (
-        "multiple",
-        "signup alice wonderland",
-        "signup bob builder2",
-        "pow2 challenge alice bob",
-    )
-    assert empty.run("do", "\n".join(lines)).returncode == 0
+    empty.do("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob")
     return empty
 
 

@@ -167,8 +167,8 @@ def test_an_idle_side_worker_sleeps_and_ends_soon(tmp_path: Path) -> None:
         until(lambda: served.run("doctor").returncode == 0)
         (pid,) = served.children("matchpost side")
         before = cpu_seconds(pid)
-        time.sleep(3)
-        assert cpu_seconds(pid) - before < 0.1
+        time.sleep(2)
+        assert cpu_seconds(pid) - before < 0.07
         os.kill(pid, signal.SIGTERM)
         assert until(lambda: pid not in served.children("matchpost side")) < 5
         assert served.run("do", "signup alice wonderland").returncode == 0
@@ -178,7 +178,6 @@ def test_an_idle_side_worker_sleeps_and_ends_soon(tmp_path: Path) -> None:
 def test_what_was_played_is_listed_at_once(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served:
         until(lambda: served.run("doctor").returncode == 0)
-        for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
-            assert served.run("do", line).returncode == 0
+        served.do("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob")
         with served.client() as client:
             assert until(lambda: Lists(client).rows([1]) != [None]) < 1

@@ -22,8 +22,22 @@ class Held(msgspec.Struct):
 
 
 def read(client: Redis) -> Held:
-    """Read all of it."""
+    """Read all of it, as it was at one moment: again if a commit came in between."""
     shards = int(client.hget(keys.SHAPE, "shards") or 0)
+    while True:
+        before = _ends(client, shards)
+        held = _read(client, shards)
+        # every commit adds a leaf
+        if _ends(client, shards) == before:
+            return held
+
+
+def _ends(client: Redis, shards: int) -> list[int]:
+    """Give the lengths of all logs."""
+    return [client.xlen(keys.log(shard)) for shard in range(shards)]
+
+
+def _read(client: Redis, shards: int) -> Held:
     boards = sorted(_boards(client))
     held = Held(shards, {}, {}, {}, {})
     for board in boards:

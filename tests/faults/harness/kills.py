@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fakes.served import until
@@ -44,19 +44,22 @@ WORKER_POINTS = tuple(p for p in POINTS if p.startswith(("drain.", "commit.")))
 
 def at_point(point: str, kills: int, folder: Path) -> Outcome:
     """Kill whatever process passes the point, so many times, under load."""
-    if point in DOOR_POINTS:
-        return _doors(point, kills, folder)
     if point in WORKER_POINTS:
         return _workers(point, kills, folder)
-    return _supervisors(point, kills, folder)
+    return at_points([point], kills, folder)
 
 
-def _outcome(point: str, kills: int, times: list[float], station: Station) -> Outcome:
+def at_points(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    """Do the same at several points of the doors, the keeper or the start, on one server."""
+    return (_doors if points[0] in DOOR_POINTS else _supervisors)(points, kills, folder)
+
+
+def _outcome(points: Sequence[str], kills: int, times: list[float], station: Station) -> Outcome:
     late = [f"an outcome came {t:.1f} s after the restart" for t in times if t > OUTCOME_SECONDS]
     return Outcome(
-        name=f"kill-{point}",
-        what=f"SIGKILL at `{point}`",
-        wanted=kills,
+        name="kill-" + "-".join(points),
+        what="SIGKILL at " + ", ".join(f"`{point}`" for point in points),
+        wanted=kills * len(points),
         faults=len(times),
         acknowledged=station.record.acknowledged(),
         violations=[*late, *station.violations()],
@@ -82,7 +85,7 @@ def _workers(point: str, kills: int, folder: Path) -> Outcome:
                 progress(load, 3)
                 arm = [once, first] if point == "drain.counted" else [once]
                 times.append(_kill_a_worker(station, load, arm))
-        return _outcome(point, kills, times, station)
+        return _outcome([point], kills, times, station)
     finally:
         station.end()
 
@@ -138,27 +141,26 @@ def _kill_a_worker(station: Station, load: Load, arm: list[Path]) -> float:
     return since(restarted)
 
 
-def _supervisors(point: str, kills: int, folder: Path) -> Outcome:
-    once = folder / "once"
-    station = Station(folder, {VARIABLE: f"{point}:1:{once}"})
+def _supervisors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    files = {point: folder / f"once-{point}" for point in points}
+    setting = ",".join(f"{point}:1:{file}" for point, file in files.items())
+    station = Station(folder, {VARIABLE: setting})
     times = []
+    station.start()
     try:
-        if point in KEEPER_POINTS:
-            station.start()
-        for number in range(kills):
-            if point in KEEPER_POINTS:
-                times.append(kill_the_keeper(point, number, station, once))
-            else:
-                times.append(_kill_at_start(station, once))
-        return _outcome(point, kills, times, station)
+        for point, file in files.items():
+            for number in range(kills):
+                if point in KEEPER_POINTS:
+                    times.append(kill_the_keeper(point, number, station, file))
+                else:
+                    times.append(_kill_at_start(station, file))
+        return _outcome(points, kills, times, station)
     finally:
         station.end()
 
 
 def _kill_at_start(station: Station, once: Path) -> float:
-    """Start the server, play, end it, and have its next start killed."""
-    if station.served.process is None:
-        station.start()
+    """Play, end the server, and have its next start killed."""
     with station.load(plies=12) as load:
         progress(load, 3)
         station.served.end(signal.SIGKILL)
@@ -177,32 +179,35 @@ def _kill_at_start(station: Station, once: Path) -> float:
         return since(began)
 
 
-def _doors(point: str, kills: int, folder: Path) -> Outcome:
+def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
     station = Station(folder)
     station.start()
     times = []
     try:
         # a door wakes a drain only where none is at work
-        pace = 1.0 if point == "wake.wanted" else 0.05
+        pace = 1.0 if "wake.wanted" in points else 0.05
+        boards = range(FOREIGN_BOARDS, FOREIGN_BOARDS + kills * len(points))
+        todo = (sent for board in boards for sent in orders(board, 30))
         with station.load(players=2, pace=pace) as load:
             progress(load, 1)
-            todo = (
-                sent
-                for board in range(FOREIGN_BOARDS, FOREIGN_BOARDS + kills)
-                for sent in orders(board, 30)
-            )
-            while len(times) < kills:
-                sent = next(todo)
-                began = now()
-                answer = _door(station, sent, f"{point}:1")
-                station.note(sent, began, answer)
-                if answer is None:
-                    again = now()
-                    station.note(sent, again, _door(station, sent, ""))
-                    times.append(since(again))
-        return _outcome(point, kills, times, station)
+            for point in points:
+                times += [_kill_a_door(station, point, todo) for _ in range(kills)]
+        return _outcome(points, kills, times, station)
     finally:
         station.end()
+
+
+def _kill_a_door(station: Station, point: str, todo: Iterator[Sent]) -> float:
+    """Send commands until a door is killed; give the seconds in which another gets the outcome."""
+    for sent in todo:
+        began = now()
+        answer = _door(station, sent, f"{point}:1")
+        station.note(sent, began, answer)
+        if answer is None:
+            break
+    again = now()
+    station.note(sent, again, _door(station, sent, ""))
+    return since(again)
 
 
 def _door(station: Station, sent: Sent, fault: str) -> tuple[str, int, int] | None:
@@ -246,8 +251,8 @@ def servers(kills: int, folder: Path) -> Outcome:
                 restarted = now()
                 outcomes_of(load, in_flight)
                 times.append(since(restarted))
-        found = _outcome("server", kills, times, station)
-        found.name = "server"
+        found = _outcome([], kills, times, station)
+        found.name, found.wanted = "server", kills
         found.what = "SIGKILL of the Valkey under load"
         return found
     finally:
@@ -266,7 +271,7 @@ def zombies(point: str, stops: int, folder: Path) -> Outcome:
             for _ in range(stops):
                 progress(load, 3)
                 times.append(_overtake(station, load, once))
-        found = _outcome(f"stop-{point}", stops, times, station)
+        found = _outcome([point], stops, times, station)
         found.name = f"stop-{point}"
         found.what = f"SIGSTOP at `{point}`, overtaken, SIGCONT"
         return found

@@ -63,10 +63,10 @@ def _exception() -> None:
 KINDS: dict[str, Callable[[], None]] = {
     "loop": _loop,
     "regex": _regex,
-    "recursion": _recursion,
-    "power": _power,
     "allocation": _allocation,
     "exception": _exception,
+    "recursion": _recursion,
+    "power": _power,
 }
 
 

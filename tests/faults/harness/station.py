@@ -19,6 +19,8 @@ from domain.match.commands import Sent
 from infra.clients import make_client
 from infra.durability import Mode
 from infra.embedded import EmbeddedError, socket_url
+from infra.projections.shelf import Shelf
+from infra.projections.specs import SPECS
 from infra.store.server import RedisStore
 
 DRAINED_SECONDS = 30
@@ -47,14 +49,22 @@ class Station:
         self._url = url
         self.served = Served(self.data, env, argv)
         self.record = Record(folder / "record.jsonl")
+        self._followed = False
 
     def connect(self) -> Redis:
         """A client of the server."""
         return make_client(self._url or socket_url(self.data))
 
     def start(self) -> None:
-        """Start the server."""
+        """Start the server; the first time, wait until there are projections.
+
+        A side worker that is killed while it makes them keeps the next one waiting for 30 s.
+        """
         self.served.start()
+        if not self._followed:
+            with self.connect() as client:
+                until(lambda: all(Shelf(client, spec).live() for spec in SPECS), 60)
+            self._followed = True
 
     def restart(self) -> None:
         """Stop the server in good order and start it again: its back-off begins anew."""
