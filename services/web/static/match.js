@@ -32,6 +32,7 @@ class Builder {
     this.moves = [];
     this.loading = null; // what gives the moves
     this.chosen = [];
+    this.wished = null; // what was clicked on before that
     this.asked = 0;
     this.panel.querySelector("#check").hidden = true;
     this.area.addEventListener("click", (event) => this.clicked(event));
@@ -45,6 +46,7 @@ class Builder {
   /** Take over what another has chosen on the same board, which may still wait for its moves. */
   async open(before) {
     this.chosen = before?.chosen ?? [];
+    this.wished = before?.wished ?? null;
     this.loading = before?.loading ?? this.load();
     const found = await this.loading;
     if (builder !== this) return; // the board was drawn anew meanwhile
@@ -54,6 +56,9 @@ class Builder {
     }
     this.moves = found.moves;
     await this.show();
+    const wished = this.wished;
+    this.wished = null;
+    if (wished && found.moves.length) await this.choose(wished);
     if (found.more) this.say("There are more moves than can be shown; others can be written.");
   }
 
@@ -68,12 +73,18 @@ class Builder {
 
   clicked(event) {
     const place = this.placeOf(event.target);
-    if (place && this.moves.length) this.choose(place);
+    if (place) this.wish(place);
+  }
+
+  /** Choose a place as soon as it is known what can be chosen. */
+  wish(place) {
+    if (this.moves.length) this.choose(place);
+    else this.wished = place;
   }
 
   released(gone, under) {
     const place = under && this.area.contains(under) ? this.placeOf(under) : null;
-    if (place && place === this.placeOf(gone) && this.moves.length) this.choose(place);
+    if (place && place === this.placeOf(gone)) this.wish(place);
   }
 
   /** The name of the place, or of the plug in somebody's hand, that an element belongs to. */
@@ -114,13 +125,15 @@ class Builder {
 
   /** Ask why a place can't be chosen. What turns out to be another way to write a move is one. */
   async why(place) {
-    const tried = await this.ask(instead(this.moves, this.chosen, place));
+    const meant = instead(this.moves, this.chosen, place);
+    const tried = await this.ask(meant);
     if (!tried) return;
     if (tried.legal) {
       this.chosen = read(tried.move).places;
       await this.show();
     } else {
-      this.say(sentence(tried.said), true);
+      // the move was made up to ask, and nobody knows of it
+      this.say(sentence(tried.said.replace(`${meant}: `, "")), true);
     }
   }
 

@@ -8,8 +8,7 @@ function follow(board, seq, state) {
   let asked = 0;
   const look = () => {
     // what one has done oneself is shown by the answer to it
-    const shown = Number(document.querySelector("[data-seq]").dataset.seq);
-    if (newest > shown) htmx.trigger("#news", "news");
+    if (newest > shown()) htmx.trigger("#news", "news");
   };
   const tell = (event) => {
     newest = Number(event.lastEventId);
@@ -26,12 +25,24 @@ function follow(board, seq, state) {
   addEventListener("pagehide", () => source.close());
 }
 
+/** The last event that the page shows. */
+function shown() {
+  return Number(document.querySelector("[data-seq]").dataset.seq);
+}
+
+// news that another answer was quicker to bring is none, and older news would take the match back
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.requestConfig.elt.id !== "news") return;
+  const brought = /data-seq="(\d+)"/.exec(event.detail.serverResponse);
+  if (brought && Number(brought[1]) <= shown()) event.detail.shouldSwap = false;
+});
+
 function start() {
   const turn = document.querySelector("#turn[data-seq]");
   const match = document.querySelector("[data-board]");
   if (turn && match) follow(Number(match.dataset.board), Number(turn.dataset.seq), turn.dataset.state);
-  const shown = document.querySelector("[data-follow]");
-  if (shown) follow(Number(shown.dataset.follow), Number(shown.dataset.seq), "active");
+  const live = document.querySelector("[data-follow]");
+  if (live) follow(Number(live.dataset.follow), shown(), "active");
 }
 
 // the list of matches is made anew when somebody looks at it again; its number in the title meanwhile
