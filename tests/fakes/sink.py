@@ -31,7 +31,7 @@ class Sink:
         self._options = options
         self._controller: Controller | None = None
         self.envelopes: list[Envelope] = []
-        self._read: list[EmailMessage] = []
+        self._read: list[tuple[str, EmailMessage]] = []
         self.recipients: list[str] = []
         self.to_recipient: Callable[[str], str] = lambda _: "250 OK"
         self.to_data: Callable[[], str] = lambda: "250 OK"
@@ -67,15 +67,20 @@ class Sink:
 
     @property
     def messages(self) -> list[EmailMessage]:
-        """What was taken; each is read once, since it is asked for very often."""
+        """What was taken."""
+        return [message for _, message in self._all()]
+
+    def _all(self) -> list[tuple[str, EmailMessage]]:
+        """Give all with whom they are for; each is read once, since it is asked for very often."""
         for envelope in self.envelopes[len(self._read) :]:
-            found = message_from_bytes(cast("bytes", envelope.content), policy=SMTP)
-            self._read.append(cast("EmailMessage", found))
+            content = cast("bytes", envelope.content)
+            message = cast("EmailMessage", message_from_bytes(content, policy=SMTP))
+            self._read.append((str(message["To"]), message))
         return list(self._read)
 
     def to(self, address: str) -> list[EmailMessage]:
         """What was taken for an address, in order."""
-        return [message for message in self.messages if message["To"] == address]
+        return [message for to, message in self._all() if to == address]
 
     def _authenticate(self, *given: Any) -> AuthResult:
         *_, data = given

@@ -36,10 +36,10 @@ def check(client: Redis, played: Sequence[Sequence[Sent]], players: Sequence[Pla
 
 
 def test_workers_killed_under_load_decide_everything_once(tmp_path: Path) -> None:
-    played = matches(6, 15)
+    played = matches(6, 12)
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "2"}) as served:
         players, threads = all_play(served, played)
-        for _ in range(3):
+        for _ in range(2):
             until(lambda: len(served.children("matchpost worker")) == 2)
             time.sleep(0.5)
             for worker in served.children("matchpost worker"):

@@ -131,10 +131,10 @@ def check(table, over):
 
 
 def test_three_play_halves_by_mail_alone(table):
-    table.players["alice"].command("halves challenge alice bob carol")
+    table.players["alice"].command("halves challenge alice bob carol -tiles_each=4")
     over = table.play(300)
     check(table, over)
-    assert {message["Subject"] for message in over.values()} == {"match 1: Halves"}
+    assert {message["Subject"] for message in over.values()} == {"match 1: Halves -tiles_each=4"}
 
 
 def test_powerdrain_is_played_by_mail_alone(table):

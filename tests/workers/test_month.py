@@ -26,7 +26,7 @@ def server(redis_client: Redis) -> Iterator[Redis]:
 def test_in_a_month_every_reminder_and_flag_comes_once_and_at_its_time(
     server: Redis, tmp_path: Path
 ) -> None:
-    month = Month(server, tmp_path / "seeds", matches=200)
+    month = Month(server, tmp_path / "seeds", matches=120)
     month.run(days=31)
     figures = month.figures
     assert figures["flagged to the millisecond"] > 30
