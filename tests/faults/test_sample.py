@@ -35,7 +35,7 @@ def test_the_points_of_these_samples_are_all_there_are() -> None:
 
 
 def test_processes_killed_by_chance_lose_nothing(tmp_path: Path) -> None:
-    expect(chance.random_kills(3, tmp_path))
+    expect(chance.random_kills(2, tmp_path))
 
 
 def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Path) -> None:
