@@ -13,7 +13,6 @@ class Code(StrEnum):
 
     # what the text says
     UNKNOWN_COMMAND = "unknown-command"
-    NOT_YET = "not-yet"
     USAGE = "usage"
     TOO_LONG = "too-long"
     UNKNOWN_GAME = "unknown-game"

@@ -33,7 +33,6 @@ class Problem(msgspec.Struct, frozen=True):
 
 PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.UNKNOWN_COMMAND: Problem(REFUSED, 404, "there is no such command"),
-    Code.NOT_YET: Problem(REFUSED, 501, "the server does not do this yet"),
     Code.USAGE: Problem(REFUSED, 400, "the command is not written as its form says"),
     Code.TOO_LONG: Problem(REFUSED, 413, "the text is longer than the limit"),
     Code.UNKNOWN_GAME: Problem(REFUSED, 404, "there is no such game"),
