@@ -32,8 +32,15 @@ LEFT_OUT = "follow_account"
 ALONE = "revoke_token"
 """What would end the token that all others are asked with."""
 
-NOT_CHECKED = "positive_data_acceptance"
-"""A good request about a match or a player that there is not is refused, and says why."""
+NOT_CHECKED = (
+    # a good request about a match or a player that there is not is refused, and says why
+    "positive_data_acceptance",
+    # replies laid ready that were dropped are an empty list, and no missing one
+    "use_after_free",
+    # a command that was taken has a place for its outcome: 404 there until it is decided
+    "ensure_resource_availability",
+)
+"""What the tool expects of all that is made or deleted, and is not so here."""
 
 PASSWORD = "in-no-example"
 
@@ -73,7 +80,7 @@ def _run(api: Api, player: Player, examples: int, seed: int, which: Sequence[str
                 TOOL, "run", f"{api.url}/api/openapi.json", *which,
                 "--header", f"Authorization: Bearer {player.token}",
                 "--max-examples", str(examples), "--seed", str(seed), "--workers", "2",
-                "--checks", "all", "--exclude-checks", NOT_CHECKED,
+                "--checks", "all", "--exclude-checks", ",".join(NOT_CHECKED),
                 "--request-timeout", "30", "--suppress-health-check", "all", "--no-color",
                 "--report", "ndjson", "--report-ndjson-path", str(calls), "--no-shrink",
             ],
