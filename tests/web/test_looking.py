@@ -198,12 +198,15 @@ def test_the_account_is_looked_after_in_the_browser(api, person):
 
 
 def test_the_board_of_the_first_page_is_live(api, person):
+    players = api.players()
+    board = api.match(*players)
+    api.caught_up()
     page = person().goes_to("/")
-    followed = int(page.locator("[data-follow]").get_attribute("data-follow"))
-    players = dict.fromkeys(api.parts.accounts.name_of(state_of(api.parts, followed).seats))
-    assert len(players) == 2
     expect(page.locator("h1")).to_contain_text("a move whenever you like")
-    expect(page.locator("#board-area svg.board")).to_be_visible()
+    expect(page.locator("[data-follow]")).to_have_attribute("data-follow", str(board))
+    expect(page.locator('#board-area [data-place="j7"] .piece')).to_have_count(0)
+    players[0].move(board, "m13-j7")
+    expect(page.locator('#board-area [data-place="j7"] .piece')).to_have_count(1)
 
 
 def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):

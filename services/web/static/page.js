@@ -32,9 +32,11 @@ function shown() {
 
 // news that another answer was quicker to bring is none, and older news would take the match back
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.requestConfig.elt.id !== "news") return;
   const brought = /data-seq="(\d+)"/.exec(event.detail.serverResponse);
-  if (brought && Number(brought[1]) <= shown()) event.detail.shouldSwap = false;
+  if (!brought || !["board-box", "board-area"].includes(event.detail.target.id)) return;
+  const ahead = Number(brought[1]) - shown();
+  const news = event.detail.requestConfig.elt.id === "news";
+  if (ahead < 0 || (news && ahead === 0)) event.detail.shouldSwap = false;
 });
 
 function start() {
