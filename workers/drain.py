@@ -53,6 +53,12 @@ logger = logging.getLogger(__name__)
 BATCH: Final = 512
 """About how many commands are committed together."""
 
+FEW: Final = 64
+"""Where no more than these wait, they are worked in waves."""
+
+WAVE: Final = 16
+"""Commands of a wave: the doors answer for it, and take in more, while the next is decided."""
+
 BLOCK_MS: Final = 100
 """How long a drain waits for more before it leaves."""
 
@@ -155,7 +161,7 @@ class Drain:
             if not entries:
                 break
             point("drain.read")
-            done += self._work(entries)
+            done += self._work(_wave(entries))
             if self._stopping() or time.monotonic() > end:
                 break
         return done
@@ -347,6 +353,22 @@ class Drain:
         others = {write.board for write, result in pairs if not isinstance(result, Done)}
         for board in matches.keys() & {write.board for write in writes} - others:
             self._known[board] = matches[board]
+
+
+def _wave(entries: list[Entry]) -> list[Entry]:
+    """Give what is worked together: everything of much, of little the oldest.
+
+    With all of it at once, doors and drain would wait for each other in turn: the doors would be
+    told everything at one moment, and hand everything in at another.
+    """
+    if len(entries) > FEW:
+        return entries
+    return sorted(entries, key=_age)[:WAVE]
+
+
+def _age(entry: Entry) -> tuple[int, ...]:
+    """Give when an entry came, by the server's id for it: in a shard it never runs backwards."""
+    return tuple(map(int, entry.id.split("-")))
 
 
 def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Write, _Match]:

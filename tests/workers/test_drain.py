@@ -21,7 +21,7 @@ from infra.durability import Mode
 from infra.lanes import Taken
 from infra.store.port import Committed, Known, Submission, Write
 from infra.store.server import RedisStore
-from workers.drain import TRIES, Decider, Drain
+from workers.drain import FEW, TRIES, WAVE, Decider, Drain
 
 
 def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:
@@ -169,6 +169,34 @@ def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
     assert (done, looked) == (3, [1])
     assert bench.state().moves == "m13-m9 a13-a9"
     assert verify(1, bench.store.events(1)).state == bench.state()
+
+
+def together(bench: Bench, boards: int) -> list[list[int]]:
+    """Hand in a move on each of so many boards; give the boards of each commit of a drain."""
+    bench.start(*range(1, boards + 1))
+    commits: list[list[int]] = []
+
+    class Watched(RedisStore):
+        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+            commits.append([write.board for write in writes])
+            return super().commit(writes)
+
+    bench.store = Watched(bench.client, Mode.FSYNC)
+    for board in range(boards, 0, -1):
+        bench.send(ALICE, Move(text="m13-m9"), board)
+    assert bench.drain() == boards
+    return commits
+
+
+def test_a_few_commands_are_worked_in_waves_the_oldest_first(bench: Bench) -> None:
+    commits = together(bench, FEW)
+    assert [len(boards) for boards in commits] == [WAVE] * (FEW // WAVE)
+    # handed in from the highest board down; those of one millisecond may change places
+    assert min(commits[0]) > max(commits[-1])
+
+
+def test_a_backlog_is_worked_at_once(bench: Bench) -> None:
+    assert [len(boards) for boards in together(bench, FEW + 1)] == [FEW + 1]
 
 
 def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
