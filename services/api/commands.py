@@ -152,7 +152,7 @@ async def give_command(
     state = (await hand.snapshot(board, caller.match)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, key or uuid4().hex)
-    sent = Sent(board, id_, account, _command(data, state, id_))
+    sent = Sent(board, id_, account, command_of(data, state, id_))
     return promised(hand, board, id_, await hand.post.send(sent, state.ply, wait))
 
 
@@ -213,7 +213,7 @@ def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
     )
 
 
-def _command(asked: AnyAsked, state: MatchState, id_: CommandId) -> Command:
+def command_of(asked: AnyAsked, state: MatchState, id_: CommandId) -> Command:
     """Give the command that is meant; what can be told without deciding is told here."""
     match asked:
         case Move():

@@ -1,21 +1,28 @@
 """What a player does in a match from its page: one form for each."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from litestar import post
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from domain.fairness import entropy_text
-from domain.match import commands
-from domain.match.commands import Command, Sent
-from domain.match.decide import OFFER_KINDS, read_move, seat_of
-from domain.match.events import CommandId, command_id
+from domain.match.commands import Sent
+from domain.match.decide import seat_of
+from domain.match.events import command_id
 from domain.match.state import MatchState
-from domain.rules import pinned
-from services.api.commands import WAIT_SECONDS
+from services.api.commands import (
+    WAIT_SECONDS,
+    Accept,
+    AnyAsked,
+    Decline,
+    Move,
+    Offer,
+    Reject,
+    Resign,
+    Resume,
+    command_of,
+)
 from services.api.hand import Hand
 from services.web.pages import go
 from services.web.params import BoardNumber, TheForm, TheHand, TheVisitor
@@ -39,7 +46,7 @@ async def carry_out(board: int, form: Form, hand: Hand, visitor: Visitor) -> Non
     state = (await hand.snapshot(board)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, _key(form))
-    sent = Sent(board, id_, account, _command(form, state, id_))
+    sent = Sent(board, id_, account, command_of(_asked(form, state), state, id_))
     outcome = await hand.post.send(sent, state.ply, WAIT_SECONDS)
     if not outcome.accepted:
         raise Refusal(Code(outcome.code), outcome.sentence)
@@ -51,43 +58,29 @@ def _key(form: Form) -> str:
     return " ".join([page, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
 
 
-Reader = Callable[[Form, MatchState, CommandId], Command]
+def _asked(form: Form, state: MatchState) -> AnyAsked:
+    """Give what a form asks for."""
+    do = form.get("do")
+    match do:
+        case "move":
+            return Move(move=form.get("move"), ply=_ply(form.get("ply")))
+        case "offer":
+            return Offer(kind=form.get("kind")[:24])
+        case "accept":
+            return Accept(entropy=form.get("entropy")[:200] if state.gathering else "")
+        case _ if do in _PLAIN:
+            return _PLAIN[do]
+        case _:
+            raise Refusal(Code.BAD_REQUEST, "the form does not say what to do")
 
 
-def _move(form: Form, state: MatchState, _: CommandId) -> Command:
-    rules, ply = pinned(state.rules), form.get("ply")
-    meant = int(ply) if ply.isdecimal() and len(ply) < len("1000000") else None
-    return commands.Move(text=rules.write(read_move(rules, form.get("move"))), ply=meant)
+def _ply(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < len("1000000") else None
 
 
-def _offer(form: Form, state: MatchState, _: CommandId) -> Command:
-    kind, kinds = form.get("kind"), (*OFFER_KINDS, *pinned(state.rules).offers)
-    if kind not in kinds:
-        raise Refusal(
-            Code.UNKNOWN_OFFER,
-            f"{kind[:24]!r} can't be proposed; what can be is: {', '.join(kinds)}",
-        )
-    return commands.Offer(kind=kind)
-
-
-def _accept(form: Form, state: MatchState, id_: CommandId) -> Command:
-    word = form.get("entropy")[:200] if state.gathering else ""
-    return commands.Answer(accept=True, text=entropy_text(id_, word) if word else b"")
-
-
-_READERS: Final[dict[str, Reader]] = {
-    "move": _move,
-    "offer": _offer,
-    "accept": _accept,
-    "reject": lambda *_: commands.Answer(accept=False),
-    "resign": lambda *_: commands.Resign(),
-    "decline": lambda *_: commands.Decline(),
-    "resume": lambda *_: commands.Resume(),
+_PLAIN: Final[dict[str, AnyAsked]] = {
+    "reject": Reject(),
+    "resign": Resign(),
+    "decline": Decline(),
+    "resume": Resume(),
 }
-
-
-def _command(form: Form, state: MatchState, id_: CommandId) -> Any:
-    read = _READERS.get(form.get("do"))
-    if read is None:
-        raise Refusal(Code.BAD_REQUEST, "the form does not say what to do")
-    return read(form, state, id_)
