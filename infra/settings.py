@@ -180,8 +180,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "MATCHPOST_TRUSTED_PROXY",
             "on or off",
             "Whether a proxy of yours stands before the HTTP API, through which all requests come: "
-            "then a request's address is the last in its X-Forwarded-For. With `off` the header is "
-            "not read, and all that come through a proxy share one address.",
+            "then a request's address is the last in its X-Forwarded-For, and its X-Forwarded-Proto is "
+            "believed: with https the cookies of the pages are `__Host-`. With `off` neither is "
+            "read, and all that come through a proxy share one address.",
             "`off`",
         ),
     ] = "off"

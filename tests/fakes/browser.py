@@ -84,11 +84,6 @@ class Person:
 
     # at a board
 
-    @property
-    def is_on_turn(self) -> bool:
-        """Whether the page says so."""
-        return self.page.locator("#turn.yours").count() > 0
-
     def chooses(self, place: str, *, plug: bool = False) -> None:
         """Click on a place, or on a plug in a hand."""
         mark = f'.plug[data-plug="{place}"]' if plug else f'[data-place="{place}"]'

@@ -1,9 +1,9 @@
 // boardgame.io's own server, in memory, with its own socket clients: each match has two players who
 // move in turn and wait for the server's word. The game is a counter: nothing but the server counts.
-// A match has 40 moves, as long as ours: its server keeps a log with the state, so long ones are slow.
+// A match has few moves, as ours have: its log goes with its state, so long ones are slow.
 //
 //   node boardgame_io.cjs FOLDER serve PORT
-//   node boardgame_io.cjs FOLDER play PORT CLIENTS MOVES
+//   node boardgame_io.cjs FOLDER play PORT CLIENTS MOVES RUN
 //
 // FOLDER has node_modules with boardgame.io 0.50.2. `serve` prints "serving" once it does, `play` the
 // moves a second; each is a process of its own.
@@ -11,7 +11,7 @@
 const { createRequire } = require("node:module");
 const path = require("node:path");
 
-const [folder, role, port, clients, moves] = process.argv.slice(2);
+const [folder, role, port, clients, moves, run] = process.argv.slice(2);
 const from = createRequire(path.join(path.resolve(folder), "package.json"));
 const { Server, Origins } = from("boardgame.io/server");
 const { Client } = from("boardgame.io/client");
@@ -42,13 +42,11 @@ function reached(client, count) {
   });
 }
 
-const LENGTH = 40;
-
-async function match(server, number, moves) {
-  const pair = ["0", "1"].map((id) => player(server, `match-${number}`, id));
+async function play(server, number, each) {
+  const pair = ["0", "1"].map((id) => player(server, `match-${run}-${number}`, id));
   await Promise.all(pair.map((client) => reached(client, 0)));
   return async () => {
-    for (let count = 1; count <= moves; count++) {
+    for (let count = 1; count <= each; count++) {
       const mover = pair[(count - 1) % 2];
       const other = pair[count % 2];
       // the other's client hears of it from the server only
@@ -73,18 +71,9 @@ async function serve() {
 async function main() {
   const url = `http://localhost:${port}`;
   const each = Math.max(1, Math.floor(Number(moves) / Number(clients)));
-  const rows = [];
-  for (let row = 0; row * LENGTH < each; row++) {
-    const length = Math.min(LENGTH, each - row * LENGTH);
-    const started = [...Array(Number(clients)).keys()].map((n) => match(url, `${row}-${n}`, length));
-    rows.push(await Promise.all(started));
-  }
+  const players = await Promise.all([...Array(Number(clients)).keys()].map((n) => play(url, n, each)));
   const began = process.hrtime.bigint();
-  await Promise.all(
-    [...Array(Number(clients)).keys()].map(async (n) => {
-      for (const row of rows) await row[n]();
-    }),
-  );
+  await Promise.all(players.map((run) => run()));
   const seconds = Number(process.hrtime.bigint() - began) / 1e9;
   console.log(JSON.stringify({ rate: (each * Number(clients)) / seconds, moves: each * Number(clients) }));
   process.exit(0);

@@ -56,7 +56,7 @@ def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> 
     }
     peers = {}
     if boardgame_io is not None:
-        peers["boardgame_io"] = boardgame_peer.rate(boardgame_io, clients, fast.moves)
+        peers["boardgame_io"] = boardgame_peer.rate(boardgame_io, clients)
     return Report(rate=fast.rate, unit="moves", peers=peers, details=details)
 
 
