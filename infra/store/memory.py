@@ -43,15 +43,29 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _to_nobody(channel: str, message: bytes) -> None:
+    """Publish where nobody can listen."""
+
+
 def _is_next(draws: Draws | None, write: Write) -> bool:
     return draws is not None and (draws.chain, draws.used + 1) == (write.chain, write.k)
 
 
 class MemoryStore:
-    """See `infra.store.port.Store`. `clock` gives the received time in ms."""
+    """See `infra.store.port.Store`.
 
-    def __init__(self, clock: Callable[[], int] = _now, cap: int = 100_000) -> None:
+    `clock` gives the received time in ms; `publish` takes a channel and a message for who listens
+    there, which by default is nobody.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], int] = _now,
+        cap: int = 100_000,
+        publish: Callable[[str, bytes], object] = _to_nobody,
+    ) -> None:
         self._clock = clock
+        self._publish = publish
         self._cap = cap
         self._shape: Shape | None = None
         self._numbers = itertools.count(1)
@@ -109,11 +123,10 @@ class MemoryStore:
         block_ms: int = 0,
         first: Mapping[str, bytes] = NOTHING,
     ) -> list[Entry]:
-        """Give the oldest entries; never waits, for nothing comes while it would.
-
-        Nobody can subscribe here: a message is lost, as any may be.
-        """
-        del block_ms, first
+        """Give the oldest entries; never waits, for nothing comes while it would."""
+        del block_ms
+        for channel, message in first.items():
+            self._publish(channel, message)
         each = -(-count // max(len(shards), 1))
         return [e for s in shards for e in itertools.islice(self._inboxes[s].values(), each)]
 

@@ -12,8 +12,10 @@ from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
 from infra import keys, scripts
+from infra.announce import Listener, messages
 from infra.durability import Mode
 from infra.outcomes import tail
+from infra.store.memory import MemoryStore
 from infra.store.port import NotDurable, Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
 
@@ -208,3 +210,19 @@ def test_each_shard_is_in_one_lane() -> None:
     assert all(
         keys.lane_of(shard, 3) == lane for lane in range(3) for shard in keys.shards_of(lane, 3, 8)
     )
+
+
+def test_what_is_told_first_is_heard_though_nothing_waits(redis_client: Redis) -> None:
+    listener = Listener(redis_client, "door:1")
+    told = {"door:1": [(b"c" * 16, b"stored")], "door:2": [(b"d" * 16, b"other")]}
+    assert make(redis_client).waiting([7], 1, block_ms=1, first=messages(told)) == []
+    assert listener.heard(5) == told["door:1"]
+    listener.close()
+
+
+def test_a_store_in_memory_publishes_where_it_is_told_to() -> None:
+    heard: list[tuple[str, bytes]] = []
+    store = MemoryStore(publish=lambda channel, message: heard.append((channel, message)))
+    store.create(Shape(shards=4, lanes=1))
+    assert store.waiting([1], 1, first={"door:1": b"news"}) == []
+    assert heard == [("door:1", b"news")]

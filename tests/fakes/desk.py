@@ -43,7 +43,7 @@ class FakeDesk:
         self.durable = durable
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)
-        self.store = MemoryStore(clock=lambda: next(ticks))
+        self.store = MemoryStore(lambda: next(ticks), publish=self.client.publish)
         self.store.create(Shape(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
         self._seeds = Seeds(self.store, Path(self._folder.name))
