@@ -10,6 +10,7 @@ from domain.match.events import AccountId
 from domain.match.state import Reason, deadline
 from domain.rules import current, pinned
 from infra.projections.lists import Row, State
+from infra.projections.notices import KEPT
 from services.api.hand import Hand
 from services.language.parsing import games
 from services.language.telling import how, listed, without_winner
@@ -23,6 +24,7 @@ from services.web.telling import Told, told
 
 SHOWN: Final = 24
 _NEWS: Final = 8
+"""Matches whose latest news is shown."""
 _QUICK: Final = ("pow2", "goliath", "powerdrain", "halves")
 """Games that are offered with one click."""
 _LIVE: Final = ("pow2", "goliath", "halves", "powerdrain", "line", "torere")
@@ -132,7 +134,8 @@ def _with_deadlines(hand: Hand, found: list[Item]) -> list[Item]:
 
 
 def _news(hand: Hand, account: AccountId) -> list[Told]:
-    return told(hand, hand.parts.notices.of(account, 0, _NEWS), account)
+    # all: those of one match may be many
+    return told(hand, hand.parts.notices.of(account, count=KEPT), account, _NEWS)
 
 
 class Live(msgspec.Struct, frozen=True):

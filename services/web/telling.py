@@ -35,11 +35,12 @@ class Told(msgspec.Struct, frozen=True):
     text: str
 
 
-def told(hand: Hand, notices: Sequence[Notice], account: AccountId) -> list[Told]:
-    """Say what notices are about, one for each match: the newest."""
+def told(hand: Hand, notices: Sequence[Notice], account: AccountId, most: int) -> list[Told]:
+    """Say what notices, the newest first, are about: the newest each of so many matches at most."""
     newest: dict[int, Notice] = {}
     for one in notices:
-        newest.setdefault(one.board, one)
+        if len(newest) < most:
+            newest.setdefault(one.board, one)
     rows = hand.parts.lists.rows(list(newest))
     accounts = list(dict.fromkeys(seat for row in rows if row for seat in row.seats))
     names = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))

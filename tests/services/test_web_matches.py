@@ -300,6 +300,20 @@ def test_home_shows_what_waits_for_whom(api, pair):
     until(lambda: f"with {one.name} has begun" in two.page("/"))
 
 
+def test_a_match_in_which_much_happens_does_not_hide_the_others(api, pair):
+    one, two = pair
+    quiet, busy = start(one, two), start(one, two, game="torere")
+    for _ in range(20):
+        match = one.get(f"/api/matches/{busy}").json()
+        userid = match["players"][match["at"]["to_move"]]["userid"]
+        mover = one if one.name == userid else two
+        mover.move(busy, match["at"]["legal"][0])
+    api.caught_up()
+    told = two.page("/").partition("What happened")[2]
+    assert f'href="/m/{quiet}"' in told
+    assert told.count(f'href="/m/{busy}"') == 1
+
+
 def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     guest = come()
     guest.log_in(api.player().name)
