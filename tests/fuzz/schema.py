@@ -26,6 +26,8 @@ from infra.tokens import Scope
 
 TOOL = Path(sys.executable).with_name("schemathesis")
 
+# one worker: Python 3.11 miscounts the depth of syntax trees when two threads of the tool make them
+
 LEFT_OUT = "follow_account"
 """A stream without end; it has tests of its own."""
 
@@ -79,7 +81,7 @@ def _run(api: Api, player: Player, examples: int, seed: int, which: Sequence[str
             [
                 TOOL, "run", f"{api.url}/api/openapi.json", *which,
                 "--header", f"Authorization: Bearer {player.token}",
-                "--max-examples", str(examples), "--seed", str(seed), "--workers", "2",
+                "--max-examples", str(examples), "--seed", str(seed), "--workers", "1",
                 "--checks", "all", "--exclude-checks", ",".join(NOT_CHECKED),
                 "--request-timeout", "30", "--suppress-health-check", "all", "--no-color",
                 "--report", "ndjson", "--report-ndjson-path", str(calls), "--no-shrink",
