@@ -14,7 +14,6 @@ from infra.projections.head_to_head import HeadToHead, Record
 from infra.projections.history import History, Row
 from infra.projections.standings import Standing, Standings
 
-
 ALL_MOVE = (moved(1, 0, 1), moved(2, 1, 2), moved(3, 2, 0))
 """Each of three moves."""
 
