@@ -37,6 +37,7 @@ class Code(StrEnum):
     MISSING_SCOPE = "missing-scope"
     NOT_A_PLAYER = "not-a-player"
     NOT_AN_ARBITER = "not-an-arbiter"
+    NOT_WANTED = "not-wanted"
     # what it is said of
     UNKNOWN_BOARD = "unknown-board"
     WRONG_GAME = "wrong-game"

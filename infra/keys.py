@@ -29,6 +29,8 @@
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
+| `{a:<hex>}:blocked` | hash: id of an account that the account wants nothing of -> nothing: `infra.blocks` |
+| `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.starts` |
 | `{t:<hex>}` | a token's record: `infra.tokens`; half the SHA-256 of its text |
 | `{c:<id>}` | an open challenge: `infra.challenges` |
 | `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
@@ -193,6 +195,16 @@ def opened(account_id: bytes) -> str:
 def joined(account_id: bytes) -> str:
     """Name the hash of the challenges that an account has joined."""
     return f"{account(account_id)}:joined"
+
+
+def blocked(account_id: bytes) -> str:
+    """Name the hash of the accounts that an account wants nothing of."""
+    return f"{account(account_id)}:blocked"
+
+
+def starts(account_id: bytes) -> str:
+    """Name the hash of the matches an account has started that were not taken up yet."""
+    return f"{account(account_id)}:starts"
 
 
 def token(digest: bytes) -> str:

@@ -171,6 +171,12 @@ class Letters:
         letters = self._shown(account, BOX_LIMIT)
         return sum(letter.at > marks.get(letter.kind, 0) for letter in letters)
 
+    def has_written(self, sender: AccountId, recipient: AccountId) -> bool:
+        """Tell whether the account has written a message to the other within half a year."""
+        # redis-py types members as text only
+        member: Any = recipient
+        return bool(self._client.sismember(keys.sent(sender), member))
+
     def mark_read(self, account: AccountId, letters: Iterable[Letter]) -> None:
         """Mark letters as read, and with each those of its kind that came before it.
 

@@ -13,6 +13,7 @@ import redis
 
 from domain.match.events import AccountId
 from infra.accounts import Accounts
+from infra.blocks import Blocks
 from infra.challenges import Challenges
 from infra.clients import make_client
 from infra.drafts import Drafts
@@ -37,10 +38,11 @@ from infra.projections.standings import Standings
 from infra.seeds import Seeds
 from infra.sessions import Sessions
 from infra.settings import Settings
+from infra.starts import Starts
 from infra.store.port import Store
 from infra.store.server import RedisStore
 from infra.tokens import Tokens
-from services.language import Language, Sender
+from services.language import LOCAL, Language, Sender
 from services.post import Post
 
 
@@ -150,6 +152,16 @@ class Composition:
         return Challenges(self.data)
 
     @cached_property
+    def blocks(self) -> Blocks:
+        """Whom players want nothing of."""
+        return Blocks(self.data)
+
+    @cached_property
+    def starts(self) -> Starts:
+        """Starts by name that the others may not have taken up yet."""
+        return Starts(self.data)
+
+    @cached_property
     def drafts(self) -> Drafts:
         """Moves that wait to be confirmed."""
         return Drafts(self.data, self._shards)
@@ -192,6 +204,8 @@ class Composition:
         self.letters.forget(account)
         self.tokens.forget(account)
         self.challenges.forget(account)
+        self.blocks.forget(account)
+        self.starts.forget(account)
         forget_mail(self.data, account)
         Sessions(self.data).forget(account)
         Notes(self.data).forget(account)
@@ -240,4 +254,4 @@ class Composition:
     @cached_property
     def language(self) -> Language:
         """The command language, at the terminal."""
-        return Language(self)
+        return Language(self, origin=LOCAL)

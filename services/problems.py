@@ -62,6 +62,7 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.MISSING_SCOPE: Problem(REFUSED, 403, "the token was not made for this"),
     Code.NOT_A_PLAYER: Problem(REFUSED, 403, "the user does not play in this match"),
     Code.NOT_AN_ARBITER: Problem(REFUSED, 403, "the user is no arbiter"),
+    Code.NOT_WANTED: Problem(REFUSED, 403, "another player does not want this of the user"),
     Code.UNKNOWN_BOARD: Problem(REFUSED, 404, "there is no match of this number"),
     Code.WRONG_GAME: Problem(REFUSED, 409, "the match is one of another game"),
     Code.UNKNOWN_PLY: Problem(REFUSED, 404, "the match has not come to this ply"),

@@ -93,6 +93,13 @@ class RedisStore:
         names = [keys.BOARDS, keys.given(command)]
         return int(scripts.call(self._client, scripts.ALLOCATE, names, [_GIVEN_SECONDS]))
 
+    def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
+        """Return the board numbers given to these ids."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for command in commands:
+                pipe.get(keys.given(command))
+            return [None if found is None else int(found) for found in pipe.execute()]
+
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Hand commands in."""
         received = "" if self._clock is None else str(self._clock())

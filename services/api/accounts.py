@@ -17,7 +17,7 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.hand import Hand
-from services.language.people import read_language, read_notify
+from services.language.people import read_challenges, read_language, read_notify
 
 TAG = "accounts"
 
@@ -53,6 +53,8 @@ class OwnAccount(msgspec.Struct, frozen=True):
     notify: str
     """When mail is sent: `move`, `daily` or `none`."""
     signed_off: bool
+    challenges: str
+    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
     addresses: tuple[Address, ...]
     displays: dict[str, str]
     """How games are drawn as text, where that is not the game's first display."""
@@ -64,6 +66,7 @@ class Preferences(Asked, frozen=True):
 
     language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
     notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
+    challenges: Annotated[str, msgspec.Meta(max_length=8, examples=["known"])] | None = None
     displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
 
 
@@ -158,12 +161,14 @@ def show_account(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -
 def change_account(
     data: JSONBody[Preferences], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Change the language of help, when mail is sent, and how boards are drawn as text."""
+    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     changes: dict[str, object] = {}
     if data.language is not None:
         changes["language"] = read_language(data.language)
     if data.notify is not None:
         changes |= {"notify": read_notify(data.notify), "signed_off": False}
+    if data.challenges is not None:
+        changes["challenges"] = read_challenges(data.challenges)
     if data.displays is not None:
         changes["displays"] = tuple(_display(*pair) for pair in sorted(data.displays.items()))
     account = caller.need(Scope.ACCOUNT)
@@ -304,6 +309,7 @@ def _own(profile: Profile) -> OwnAccount:
         language=profile.language or "en",
         notify=profile.notify,
         signed_off=profile.signed_off,
+        challenges=profile.challenges,
         addresses=tuple(Address(a.address, a.verified) for a in profile.addresses),
         displays=dict(profile.displays),
         arbiter=profile.arbiter,

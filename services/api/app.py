@@ -20,6 +20,7 @@ from services.api.accounts import (
     show_account,
     sign_up,
 )
+from services.api.blocks import block_player, list_blocks, unblock_player
 from services.api.bodies import LIMIT, StrictRequest
 from services.api.callers import QUERY, admit, caller, form_of
 from services.api.challenges import (
@@ -84,6 +85,9 @@ ROUTES: Final[tuple[Any, ...]] = (
     change_addresses,
     change_password,
     delete_account,
+    list_blocks,
+    block_player,
+    unblock_player,
     follow_account,
     make_token,
     list_tokens,

@@ -26,6 +26,7 @@ from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import DOOR, Hand
 from services.api.players import Cursor, GameWanted, Limit, known, names_of
 from services.api.starting import Words, begin
+from services.language.contact import take
 from services.language.starting import check_players, start_command
 from services.language.terms import Agreed, read_agreed
 from services.post import Pending
@@ -163,7 +164,14 @@ def open_challenge(
     status_code=200,
     security=PLAY,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_CHALLENGE, Code.OWN_CHALLENGE, Code.TOO_MANY, Code.BUSY, waits=True),
+    opt=refuses(
+        Code.UNKNOWN_CHALLENGE,
+        Code.OWN_CHALLENGE,
+        Code.NOT_WANTED,
+        Code.TOO_MANY,
+        Code.BUSY,
+        waits=True,
+    ),
     summary="Take a challenge",
 )
 async def accept_challenge(
@@ -174,7 +182,7 @@ async def accept_challenge(
 ) -> OpenChallenge:
     """Take a free seat; with the last one the match starts. To repeat it is safe."""
     account = caller.need(Scope.PLAY)
-    taken = await asyncio.to_thread(hand.parts.challenges.take, challenge, account)
+    taken = await asyncio.to_thread(take, hand.parts, hand.parts.challenges, challenge, account)
     if taken.state is State.TAKEN:
         taken = await start(hand, taken, wait)
     return (await asyncio.to_thread(_shown, hand, [taken]))[0]

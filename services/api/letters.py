@@ -22,6 +22,7 @@ from services.api.commands import BoardNumber, Key
 from services.api.hand import DOOR, Hand
 from services.api.players import Cursor, Limit
 from services.language.boards import state_of
+from services.language.contact import check_chat, check_message
 
 _TAGS: Final = ["letters"]
 
@@ -123,7 +124,7 @@ def list_messages(
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_USER, Code.TOO_LONG),
+    opt=refuses(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG),
     summary="Write to players",
 )
 def send_message(
@@ -135,6 +136,7 @@ def send_message(
     """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
     account = caller.need(Scope.PLAY)
     to = [hand.parts.accounts.id_of(name) for name in data.to]
+    check_message(hand.parts, account, to)
     hand.parts.letters.send(account, to, data.text, _id(account, key))
 
 
@@ -190,7 +192,7 @@ def show_chat(
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_LONG),
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG),
     summary="Say something in a match",
 )
 def say(
@@ -202,7 +204,9 @@ def say(
 ) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
-    seat_of(account, state_of(hand.parts, board))
+    state = state_of(hand.parts, board)
+    seat_of(account, state)
+    check_chat(hand.parts, account, state.seats)
     hand.parts.letters.chat(board, account, data.text, _id(account, key))
 
 

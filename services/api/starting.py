@@ -9,7 +9,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.commands import Sent, Start
 from domain.match.events import CommandId, command_id
 from domain.rules import current
@@ -20,7 +20,7 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, Caller
 from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, promised
 from services.api.hand import DOOR, Hand
-from services.language.starting import start_command
+from services.language.starting import sent_by_name, start_command
 from services.language.terms import read_agreed
 from services.language.vacations import absences
 
@@ -51,6 +51,8 @@ class NewMatch(Asked, frozen=True):
         Code.UNKNOWN_OPTION,
         Code.BAD_OPTION,
         Code.BAD_PLAYERS,
+        Code.NOT_WANTED,
+        Code.TOO_MANY,
         Code.ID_REUSED,
         Code.BUSY,
         waits=True,
@@ -87,7 +89,5 @@ def start_of(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent
     rules = current(data.game.lower())
     agreed = read_agreed(data.terms, len(data.players))
     seats = [hand.parts.accounts.id_of(name) for name in data.players]
-    if account not in seats:
-        raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
     start = start_command(rules, data.options, agreed, seats, id_)
-    return Sent(hand.parts.store.allocate(id_), id_, account, start)
+    return sent_by_name(hand.parts, account, id_, start)

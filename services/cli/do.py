@@ -1,5 +1,6 @@
 """`matchpost do`: one command line, its answer on standard output, its refusal on standard error."""
 
+import os
 import sys
 from argparse import Namespace
 from getpass import getpass
@@ -28,7 +29,7 @@ def _far(url: str, line: str, key: str | None, wait: float) -> int:
     from services.client import Client, ProblemError  # noqa: PLC0415
 
     try:
-        with Client(url) as client:
+        with Client(url, os.environ.get("MATCHPOST_TOKEN") or None) as client:
             answer = client.do(line, key, wait)
     except ProblemError as problem:
         print(problem, file=sys.stderr)

@@ -33,11 +33,11 @@ def shown(word: str, known: Iterable[str]) -> str:
 
 def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
     """Give the refusal of a line without what may be a password."""
-    password = line.get("password").lower()
-    if not password:
-        return reason
-    if _may_be_password(password) and any(
-        part in _ELSEWHERE and password in word.lower() for part, word in line.words
+    passwords = [word.lower() for word in line.all("password") if _may_be_password(word)]
+    if any(
+        part in _ELSEWHERE and password in word.lower()
+        for password in passwords
+        for part, word in line.words
     ):
         return Refusal(
             reason.code,
@@ -48,10 +48,18 @@ def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
 
 def _hushed(sentence: str, line: Line) -> str:
     for part, word in line.words:
-        if part in _DISPLACED and _may_be_password(word) and "@" not in word:
+        if _may_stand_for_password(line, part, word):
             for repeated in _repeated(word):
                 sentence = sentence.replace(repeated, _HIDDEN)
     return sentence
+
+
+def _may_stand_for_password(line: Line, part: str, word: str) -> bool:
+    if part == "flag":
+        # misspelt, or in a form that has none
+        return bool(get_close_matches(word.partition("=")[0].lower(), ["--password"], n=1))
+    signed = line.has("password")
+    return signed and part in _DISPLACED and _may_be_password(word) and "@" not in word
 
 
 def _repeated(word: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
+from services.language import contact
 from services.language.answer import Answer
 from services.language.boards import present
 from services.language.bounces import came_back
@@ -22,6 +23,7 @@ def message(call: Call) -> Answer:
     """Write to players."""
     account = call.account()
     to = _read_recipients(call)
+    contact.check_message(call.desk, account, to)
     call.desk.ready()
     call.desk.letters.send(account, to, _text(call), _id(call, account))
     found = [name for name in call.desk.accounts.name_of(to) if name]
@@ -79,6 +81,7 @@ def chat(call: Call) -> Answer:
     account = call.account()
     seat_of(account, state)
     if call.line.has("text") or call.line.has("body"):
+        contact.check_chat(call.desk, account, state.seats)
         call.desk.ready()
         call.desk.letters.chat(board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")

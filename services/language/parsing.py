@@ -46,6 +46,8 @@ def parse(text: str) -> Line:
 
 def _word(token: Token | Tree[Token]) -> tuple[str, str]:
     assert isinstance(token, Token)  # no rule of ours nests another
+    if token.type == "PASSWORD_FLAG":
+        return "password", str(token).partition("=")[2]
     return token.type.lower().removeprefix("one_"), str(token).strip()
 
 

@@ -4,7 +4,7 @@ Everything a door can tell without deciding is told here and never queued.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from redis.exceptions import RedisError
 
@@ -13,7 +13,14 @@ from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Decline, Move, Offer, Resign, Resume, Sent
 from domain.match.decide import OFFER_KINDS, read_move, seat_of
-from domain.match.events import CommandId, Envelope, MatchStarted, command_id, decode
+from domain.match.events import (
+    AccountId,
+    CommandId,
+    Envelope,
+    MatchStarted,
+    command_id,
+    decode,
+)
 from domain.match.record import refold
 from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned
@@ -23,7 +30,7 @@ from services.language.boards import display_of, draw, present
 from services.language.desk import Call
 from services.language.parsing import Line
 from services.language.reading import read_board, split_ply
-from services.language.starting import check_players, start_command
+from services.language.starting import check_players, sent_by_name, start_command
 from services.language.telling import Scene, tell
 from services.language.terms import read_agreed, read_draw
 from services.language.vacations import absences
@@ -32,19 +39,52 @@ from services.problems import server_failure
 
 
 def challenge(call: Call) -> Answer:
-    """Start a match; on this door it is the first player who asks for it."""
+    """Start a match, for one of its players who is proven to ask for it."""
     names, flags = call.line.all("userid"), call.line.all("flag")
+    own = [flag for flag in flags if flag.lower().startswith(_AS)]
+    flags = [flag for flag in flags if flag not in own]
     rules = call.rules
     agreed = read_agreed([flag for flag in flags if flag.startswith("--")], len(names))
     of_game = [flag for flag in flags if not flag.startswith("--")]
     rules.read_options(of_game)
     check_players(rules, [name.lower() for name in names])
     seats = [call.desk.accounts.id_of(name) for name in names]
-    command = command_id(call.door, seats[0], call.key)
+    proven = _challenger(call, own)
+    challenger = seats[0] if proven is None else proven
+    command = command_id(call.door, challenger, call.key)
     start = start_command(rules, of_game, agreed, seats, command)
     call.desk.ready()  # before a number is given to what could not be sent
-    board = call.desk.store.allocate(command)
-    return deliver(call, Sent(board, command, seats[0], start), 0)
+    counted = proven is not None
+    return deliver(call, sent_by_name(call.desk, challenger, command, start, counted=counted), 0)
+
+
+_AS: Final = "--as="
+
+_UNPROVEN: Final = (
+    "a challenge is for one of its players to make: add --password=PASSWORD, which is the first "
+    "player's, or another's with --as=USERID; or send a token, or answer a mail of a match of yours"
+)
+
+
+def _challenger(call: Call, own: Sequence[str]) -> AccountId | None:
+    """Return who is proven to ask for a match; None at the operator's terminal without a proof.
+
+    A password in the line goes before what the way in knows. `unauthorized` where nothing is proven.
+    """
+    passwords = call.line.all("password")
+    if len(passwords) > 1 or len(own) > len(passwords):
+        raise Refusal(
+            Code.BAD_OPTION,
+            "--password=PASSWORD stands once, and --as=USERID only together with it",
+        )
+    if passwords:
+        name = own[0][len(_AS) :] if own else call.line.get("userid")
+        return call.admitted(call.desk.accounts.verify(name, passwords[0]))
+    if call.origin.proven is not None:
+        return call.admitted(call.origin.proven)
+    if not call.origin.trusted:
+        raise Refusal(Code.UNAUTHORIZED, _UNPROVEN)
+    return None
 
 
 def move(call: Call) -> Answer:

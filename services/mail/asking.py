@@ -222,11 +222,16 @@ def _hushed(first: str, line: Line) -> str:
         # the form has none, and yet somebody may have written it after the words of the form
         return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))
     passwords = {*line.all("password"), *line.all("new")}
-    hushed = ["***" if word in passwords else word for word in words]
+    hushed = ["***" if _ends_in(word, passwords) else word for word in words]
     if line.has("text") or line.has("body"):
         # a password may have slipped into what is written to others
         hushed[hushed.index("***") + 1 :] = ["..."]
     return " ".join(hushed)
+
+
+def _ends_in(word: str, passwords: set[str]) -> bool:
+    """Tell whether a word is a password, or a flag with one."""
+    return word in passwords or (word.startswith("-") and word.partition("=")[2] in passwords)
 
 
 def _cut(text: str) -> str:

@@ -20,7 +20,7 @@ from infra.mail.deliveries import AnswerLimit, Deliveries, key_of
 from infra.mail.letter import fit_subject
 from infra.mail.outbox import Outbox
 from infra.mail.standing import Standing
-from services.language import Answer, Desk, Language
+from services.language import Answer, Desk, Language, Origin
 from services.language.answer import refusal
 from services.mail.accounts import MailAccounts
 from services.mail.answering import NOTHING, Said, Sheet
@@ -169,7 +169,8 @@ class Office:
             return Answer(order.refused, code=Code.USAGE)
         if order.secret and not self._passwords:
             return _NO_PASSWORDS
-        answer = self._language.do(order.text, key, self._seconds, reader)
+        # who reads the answer of a seat is who its address was made for
+        answer = self._language.do(order.text, key, self._seconds, reader, Origin(proven=reader))
         if answer.code in _UNKNOWN or (answer.pending and self._desk.durable):
             raise TryAgainError(answer.code)
         return answer

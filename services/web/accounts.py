@@ -15,8 +15,16 @@ from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.hand import Hand
+from services.language.blocks import blocked_by
 from services.language.parsing import games
-from services.language.people import LANGUAGES, NOTICES, read_language, read_notify
+from services.language.people import (
+    CHALLENGES,
+    LANGUAGES,
+    NOTICES,
+    read_challenges,
+    read_language,
+    read_notify,
+)
 from services.web.pages import go, page
 from services.web.params import Id, TheForm, TheHand, TheVisitor
 from services.web.visitors import Visitor, session_cookie
@@ -46,6 +54,8 @@ def _page(
         displays=dict(visitor.profile.displays) if visitor.profile else {},
         languages=LANGUAGES,
         notices=NOTICES,
+        challenges=CHALLENGES,
+        blocked=blocked_by(hand.parts, account),
         drawn=several,
         tokens=hand.parts.tokens.list_of(account),
         sessions=Sessions(hand.parts.data).list_of(account),
@@ -57,8 +67,10 @@ def _page(
 
 @post("/account/preferences", sync_to_thread=True)
 def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
-    """Change the language of help, when mail is sent, and how boards are drawn as text."""
+    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
+    kept = visitor.profile.challenges if visitor.profile else ""
+    challenges = read_challenges(form.get("challenges") or kept)
     displays = tuple(
         (rules.key, chosen)
         for rules in map(current, games())
@@ -67,7 +79,12 @@ def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Red
 
     def changed(record: Account) -> Account:
         return replace(
-            record, language=language, notify=notify, signed_off=False, displays=displays
+            record,
+            language=language,
+            notify=notify,
+            signed_off=False,
+            challenges=challenges,
+            displays=displays,
         )
 
     return _change(hand, visitor, lambda account: hand.parts.accounts.change_of(account, changed))

@@ -9,6 +9,7 @@ from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.notes import Notes
 from services.language.boards import state_of
+from services.language.contact import check_chat
 from services.language.replies import lay
 from services.web.acts import DOOR
 from services.web.pages import go
@@ -20,7 +21,9 @@ def say(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -
     """Write to the players of a match; only they can."""
     account = visitor.need()
     hand.parts.pace.check(account)
-    seat_of(account, state_of(hand.parts, board))
+    state = state_of(hand.parts, board)
+    seat_of(account, state)
+    check_chat(hand.parts, account, state.seats)
     hand.parts.ready()
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
     hand.parts.letters.chat(board, account, form.get("text"), command_id(DOOR, account, key))

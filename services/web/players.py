@@ -119,6 +119,7 @@ def show_player(userid: Userid, hand: TheHand, visitor: TheVisitor) -> Response[
         active=_matches(hand, account, State.ACTIVE),
         finished=_matches(hand, account, State.INACTIVE),
         strengths=_strengths(hand, account, profile.name),
+        blocked=bool(visitor.account and hand.parts.blocks.by([visitor.account], account)),
         against=_against(hand, visitor, account),
     )
 

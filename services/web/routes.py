@@ -18,6 +18,7 @@ from services.web.accounts import (
 )
 from services.web.acts import act
 from services.web.assets import show_asset
+from services.web.blocks import block_player, unblock_player
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
 from services.web.exports import export_film, export_json, export_text, show_picture
 from services.web.helping import show_help
@@ -80,6 +81,8 @@ PAGES: Final[tuple[Any, ...]] = (
     show_ratings,
     list_players,
     show_player,
+    block_player,
+    unblock_player,
     show_account,
     change_preferences,
     change_addresses,

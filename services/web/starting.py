@@ -13,6 +13,7 @@ from services.api.challenges import NewChallenge, proposal_of, start
 from services.api.commands import WAIT_SECONDS
 from services.api.hand import Hand
 from services.api.starting import NewMatch, begin, start_of
+from services.language import contact
 from services.language.parsing import games
 from services.web.acts import DOOR
 from services.web.choices import CHOICES, TIMES, USUAL_TIME, options_of, terms_of
@@ -116,7 +117,9 @@ async def take(challenge: Id, form: TheForm, hand: TheHand, visitor: TheVisitor)
     del form
     account = visitor.need()
     hand.parts.pace.check(account)
-    taken = await asyncio.to_thread(hand.parts.challenges.take, challenge, account)
+    taken = await asyncio.to_thread(
+        contact.take, hand.parts, hand.parts.challenges, challenge, account
+    )
     if taken.state is State.TAKEN:
         taken = await start(hand, taken, WAIT_SECONDS)
     return go("/#open" if taken.board is None else f"/m/{taken.board}")

@@ -188,6 +188,9 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
 
 def _leave(said: Exchange, alice: Player) -> None:
     said.call("show_account", alice)
+    said.call("block_player", alice, userid="bob")
+    said.call("list_blocks", alice)
+    said.call("unblock_player", alice, userid="bob")
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})

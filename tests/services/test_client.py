@@ -49,6 +49,23 @@ def test_a_match_is_played_and_followed(url: str, tokens: dict[str, str]) -> Non
         assert [event["seq"] for event in alice.events(1, 3)] == [3, 4]
 
 
+def test_do_sends_the_token_that_proves_who_starts_a_match(
+    server: Served, url: str, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "torere challenge alice bob"
+    refused = server.run("--url", url, "do", line)
+    assert (refused.returncode, refused.stderr[:14]) == (1, "unauthorized: ")
+    monkeypatch.setitem(server.env, "MATCHPOST_TOKEN", tokens["bob"])
+    done = server.run("--url", url, "do", line)
+    assert done.returncode == 0, done.stderr
+    assert "has started" in done.stdout
+    board = int(done.stdout.split()[1].rstrip(","))
+    with Client(url) as anybody:
+        (first,) = anybody.get(f"/api/matches/{board}/events")
+    with Composition(load({"data": server.data})) as parts:
+        assert first["actor"] == parts.accounts.id_of("bob").hex()
+
+
 def test_a_command_with_its_key_is_carried_out_once(url: str, tokens: dict[str, str]) -> None:
     with Client(url, tokens["alice"]) as alice:
         body = {"game": "line", "players": ["alice", "bob"]}

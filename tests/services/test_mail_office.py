@@ -9,6 +9,7 @@ from fakes.mails import mail, report
 from fakes.office import DOMAIN, SERVER, FakeOffice, box
 
 from domain.errors import Code, Refusal
+from domain.match.events import decode
 from domain.match.record import unpack_snapshot
 from infra.accounts import Address
 from infra.mail.codes import Codes
@@ -154,6 +155,42 @@ def test_all_a_seat_may_say_is_carried_out(office):
     assert office.accounts.record_of(office.ids["alice"]).notify == "daily"
     (answer,) = office.take(bob, "accept", sender=box("bob"))
     assert "it is a draw by agreement" in answer.body
+
+
+@pytest.mark.parametrize("line", ["torere challenge bob alice", "one challenge alice"])
+def test_a_seat_s_address_proves_its_player_as_a_challenger(office, line):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, line)
+    assert "has started" in letter.body
+    assert decode(office.desk.store.events(2)[0]).actor == office.ids["alice"]
+
+
+def test_a_seat_s_address_proves_nobody_else(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for line in ("pow2 challenge bob carol", "one challenge bob"):
+        (letter,) = office.take(seat, line)
+        assert "you are none of the players" in letter.body
+    assert office.desk.store.events(2) == []
+
+
+def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
+    lines = "\n".join(["torere challenge alice bob"] * 6)
+    (letter,) = office.take(SERVER, lines, sender="stranger@example.net")
+    assert letter.body.count("a challenge is for one of its players to make") == 6
+    assert office.desk.store.events(1) == []
+    line = "torere challenge alice bob --password=builder2 --as=bob"
+    (letter,) = office.take(SERVER, line, sender=box("bob"))
+    assert "has started" in letter.body
+    assert "builder2" not in letter.body + letter.subject
+    assert decode(office.desk.store.events(1)[0]).actor == office.ids["bob"]
+
+
+def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
+    office = make_office(passwords=False)
+    (letter,) = office.take(SERVER, "torere challenge alice bob --password=wonderland")
+    assert "no password is accepted in a mail here" in letter.body
+    assert "wonderland" not in letter.body
+    assert office.desk.store.events(1) == []
 
 
 def test_what_a_seat_may_not_say_takes_the_password(office):

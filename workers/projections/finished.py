@@ -53,9 +53,14 @@ def _history_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
 
 
 def counts(fact: Fact) -> Finished | None:
-    """Give how a match came out, if it has ended and counts: somebody won it against others."""
+    """Return how a match came out, if it has ended and counts.
+
+    It does if somebody won it against others, and if all have moved: nobody loses a match that
+    they never took up.
+    """
     finished = fact.finished
-    return finished if finished and finished.winners and len(fact.cast.seats) > 1 else None
+    against = len(fact.cast.seats) > 1
+    return finished if finished and finished.winners and finished.played and against else None
 
 
 class StandingsProjection(Projection):

@@ -37,6 +37,8 @@ class Finished(msgspec.Struct, frozen=True):
     """For each seat its place, 1 for the winners; see `domain.ratings.ranking`."""
     plies: int
     rated: bool
+    played: bool
+    """Whether every seat has moved."""
     history: tuple[Envelope, ...]
 
 

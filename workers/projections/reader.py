@@ -182,7 +182,7 @@ def _cast(first: Envelope) -> Cast:
 
 
 def _all_moved(history: Sequence[Envelope]) -> bool:
-    """Tell whether every seat has moved: nobody's rating suffers by a match they never took up."""
+    """Tell whether every seat has moved; a match that somebody never took up counts nowhere."""
     moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
     return len(moved) == len(_cast(history[0]).seats)
 
@@ -193,11 +193,13 @@ def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
     left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
     plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
     ranks = ranking(len(_cast(history[0]).seats), ended.winners, left)
+    played = _all_moved(history)
     return Finished(
         winners=ended.winners,
         reason=ended.reason,
         ranks=ranks,
         plies=plies[-1] if plies else 0,
-        rated=all(map(rated, started)) and _all_moved(history),
+        rated=all(map(rated, started)) and played,
+        played=played,
         history=history,
     )
