@@ -24,6 +24,7 @@ from infra.accounts import Accounts
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.lanes import Lanes
+from infra.mail.readdressed import telling
 from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Shape
@@ -83,7 +84,8 @@ class Api:
         client = self._stack.enter_context(self.server.client(blocking_timeout=5))
         RedisStore(client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
         rate = self.settings.password_rate
-        accounts = Accounts(client, self._hasher, password_rate=rate)
+        told = telling(client, self.settings.mail_domain)
+        accounts = Accounts(client, self._hasher, password_rate=rate, readdressed=told)
         self.parts = self._stack.enter_context(Composition(self.settings, accounts=accounts))
         self._awake.set()
         self._work()

@@ -85,7 +85,9 @@ def test_guesses_from_everywhere_stop_and_spare_where_the_owner_has_been(
     said = [guess(accounts, f"198.51.100.{n}") for n in range(15)]
     assert said == [{Code.WRONG_PASSWORD}] * 12 + [{Code.TOO_MANY_ATTEMPTS}] * 3
     with coming_from(Source("198.51.100.200")):
-        assert refused(accounts_of(redis_client).verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+        assert (
+            refused(accounts_of(redis_client).verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+        )
     assert log_in(redis_client, "192.0.2.200") == alice
     assert accounts_of(redis_client).verify("alice", PASSWORD) == alice
 
