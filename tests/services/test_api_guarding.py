@@ -272,19 +272,19 @@ def is_in(guest: Guest) -> bool:
     return guest.get("/account").status_code == 200
 
 
-def by_api(player: Player, guest: Guest, *, end: bool) -> None:
+def by_api(player: Player, _: Guest, *, end: bool) -> None:
     more = {"tokens": "end"} if end else {}
     body = {"old": PASSWORD, "new": NEW, **more}
     assert player.post("/api/account/password", body).status_code == 204
 
 
-def by_line(player: Player, guest: Guest, *, end: bool) -> None:
+def by_line(player: Player, _: Guest, *, end: bool) -> None:
     flag = " --end-tokens" if end else ""
     line = f"change password {player.name} {PASSWORD} {NEW}{flag}"
     assert player.api.http.post("/api/do", content=line).status_code == 200
 
 
-def by_page(player: Player, guest: Guest, *, end: bool) -> None:
+def by_page(_: Player, guest: Guest, *, end: bool) -> None:
     fields = {"old": PASSWORD, "new": NEW, **({"end-tokens": "yes"} if end else {})}
     assert guest.send("/account/password", fields).status_code == 303
 
@@ -338,7 +338,7 @@ def erased(player: Player) -> None:
 
 @pytest.mark.parametrize("end", [revoked, erased])
 def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
-    player, other, third = api.players(3)
+    player, other = api.players()
     board = api.match(player, other)
     path = f"/api/matches/{board}/events"
     with (
