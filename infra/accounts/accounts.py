@@ -252,13 +252,14 @@ class Accounts:
         found = self._users.read(name)
         if found is not None and self._recent.has(decode(found[1]).password, password):
             return found
-        counted = self._attempts.count(name, found and found[0])
-        try:
-            self._check(name, found, password)
-        except Refusal as reason:
-            if reason.code == Code.BUSY:  # nothing was tried
-                self._attempts.give_back(counted)
-            raise
+        with self._passwords.place():
+            counted = self._attempts.count(name, found and found[0])
+            try:
+                self._check(name, found, password)
+            except Refusal as reason:
+                if reason.code == Code.BUSY:  # nothing was tried
+                    self._attempts.give_back(counted)
+                raise
         assert found is not None
         self._attempts.give_back(counted)
         self._attempts.remember(found[0])

@@ -44,11 +44,11 @@ class Passwords:
 
     def hash(self, password: str) -> str:
         """Give a hash of a password that `check_password` lets pass, with a salt of its own."""
-        with self._turn():
+        with self.place(), self._turn():
             return self._hasher.hash(password)
 
     def matches(self, stored: str, password: str) -> bool:
-        """Whether the password is the one that was hashed."""
+        """Whether the password is the one that was hashed; who asks has a `place`."""
         with self._turn():
             try:
                 return self._hasher.verify(stored, _bytes(password))
@@ -60,16 +60,21 @@ class Passwords:
         self.matches(self._nobodys, password)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def place(self) -> Iterator[None]:
+        """Take a place among those that wait or are at it; `busy` when there is none."""
         if not self._places.acquire(blocking=False):
             raise Refusal(Code.BUSY, "too many passwords are being checked; try again in a minute")
         try:
-            with self._hashing:
-                if source().left():
-                    raise Refusal(Code.BUSY, "nobody waits for this any more")
-                yield
+            yield
         finally:
             self._places.release()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._hashing:
+            if source().left():
+                raise Refusal(Code.BUSY, "nobody waits for this any more")
+            yield
 
     def is_outdated(self, stored: str) -> bool:
         """Whether the hash was made with other parameters than those in use."""
