@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from infra.files import LOW
 from infra.projections.lag import Lag
 from services.doctor.clocks import clocks
 from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
@@ -302,8 +303,20 @@ def _memory(facts: Facts) -> Iterator[Finding]:
         yield ok("memory", what if server.memory_limit else what.partition(" of ")[0])
 
 
+def _files(facts: Facts) -> Iterator[Finding]:
+    what = f"a process may have {facts.files} files open"
+    if facts.files >= LOW:
+        yield ok("files", what)
+        return
+    yield warn(
+        "files",
+        f"{what}, and each connection is one",
+        f"raise the hard limit to {LOW} or more: `LimitNOFILE=` in systemd, `ulimit -Hn`",
+    )
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _projections,
-    _disk, _memory,
+    _disk, _memory, _files,
 )  # fmt: skip
 """In the order in which they are told."""

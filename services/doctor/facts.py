@@ -21,6 +21,7 @@ from infra.clients import make_client, shown_url
 from infra.disk import median_fdatasync
 from infra.durability import DurabilityError, check_version, verify
 from infra.embedded import NotRunningError, socket_url
+from infra.files import LOW, most_files
 from infra.process import is_alive, owner_of
 from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
@@ -129,6 +130,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Why there is no server; empty when there is one."""
     queue: QueueFact | None
     queue_unreachable: str = ""
+    files: int = LOW
+    """How many files a process of this user may have open."""
 
 
 def now() -> int:
@@ -156,7 +159,7 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
                 queue = _queue(client, server.shape if server else None)
         except RedisError as error:
             queue_why = _reason(place, error)
-    return Facts(settings, when, directory, server, why, queue, queue_why)
+    return Facts(settings, when, directory, server, why, queue, queue_why, most_files())
 
 
 def _reason(url: str | None, error: Exception) -> str:

@@ -210,8 +210,8 @@ def test_a_watcher_of_a_match_is_not_told_of_another(api):
 class Flaky(DoorStore):
     """A store whose logs can't be followed at first."""
 
-    def __init__(self, client, shape) -> None:
-        super().__init__(client, Pipe(client), shape, 1_000)
+    def __init__(self, client, pipe, shape) -> None:
+        super().__init__(client, pipe, shape, 1_000)
         self.failures = 2
         self.sound = asyncio.Event()
 
@@ -231,8 +231,11 @@ def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redi
         redis_client.xadd(keys.log(shard), {"e": f"1:{number + 1}"})
 
     async def watch() -> list[bytes]:
-        async with make_async_client(valkey.url, blocking_timeout=10) as client:
-            store = Flaky(client, Shape(shards=4, lanes=1))
+        async with (
+            make_async_client(valkey.url, blocking_timeout=10) as client,
+            Pipe(client) as pipe,
+        ):
+            store = Flaky(client, pipe, Shape(shards=4, lanes=1))
             async with Follower(store, again_seconds=0.01) as follower:
                 found: list[bytes] = []
                 first = asyncio.create_task(begin(store))

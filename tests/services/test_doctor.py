@@ -102,6 +102,7 @@ def test_the_example_in_the_documentation_has_the_form_of_what_is_printed(served
 
 def _form(line: str) -> str:
     line = re.sub(r"process \d+(, \d+)*", "process N", line)
+    line = re.sub(r"\d+ files", "N files", line)
     line = re.sub(r"(Valkey|Redis) \S+", "Valkey N", line)
     line = re.sub(r" /\S+", " PATH", line)
     line = re.sub(r"[\d.]+ (GiB|MiB|s|min|h|d|ms)\b", "N", line)
@@ -356,6 +357,7 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (with_("server", memory=95), Level.BAD, "the server uses"),
         (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
         (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
+        (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
         (
             with_("server", shards=(Shard(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
             Level.BAD,

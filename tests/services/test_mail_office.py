@@ -14,6 +14,7 @@ from domain.match.record import unpack_snapshot
 from infra.accounts import Address
 from infra.mail.codes import Codes
 from infra.mail.deliveries import ANSWERS
+from infra.sessions import Sessions
 from services.mail.accounts import WRONG_PASSWORDS, MailAccounts
 from services.mail.mime import UnfitError
 from services.mail.office import TryAgainError
@@ -543,3 +544,24 @@ def test_a_code_that_is_none_is_refused_to_who_wrote(office):
     (letter,) = office.take(wrong, sender=box("eve"))
     assert letter.to == box("eve")
     assert letter.body.startswith(f"{Code.BAD_ADDRESS}: ")
+
+
+# who tries passwords by mail
+
+
+def test_a_new_password_by_mail_logs_out_everywhere_too(office):
+    sessions = Sessions(office.desk.client)
+    sessions.open(office.ids["alice"], "a browser")
+    office.take(SERVER, "change password alice wonderland looking-glass")
+    assert sessions.list_of(office.ids["alice"]) == []
+
+
+def test_forged_senders_share_one_count_and_leave_the_owner_s_alone(office):
+    office.take(SERVER, "messages alice wonderland", sender="alice@example.org")
+    for n in range(WRONG_PASSWORDS + 1):
+        office.take(SERVER, f"messages alice guess-{n}", sender=f"innocent{n}@example.net")
+    office.accounts._recent._seen.clear()  # as after ten minutes
+    said = office.take(SERVER, "messages alice wonderland", sender="innocent99@example.net")
+    assert "too-many-attempts" in str(said)
+    said = office.take(SERVER, "messages alice wonderland", sender="alice@example.org")
+    assert "too-many-attempts" not in str(said)
