@@ -13,12 +13,12 @@ from typing import Final, TypeAlias
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move
 from domain.match.events import AccountId
 from domain.rules import AnyRules
 from services.language.forms import FORMS, GENERAL
 from services.language.parsing import Line, Unparsed, games, parse
 from services.language.reading import FIRST_LIMIT, split_ply
+from services.language.typography import as_move, read_move
 from services.mail.reading import Read
 from services.mail.visible import paragraph
 
@@ -47,7 +47,7 @@ _LETTERS: Final = re.compile(
 _SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
 
 _SHORT: Final = re.compile(
-    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+-\S+)*"
+    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )
@@ -187,7 +187,7 @@ def _is_played(text: str, rules: AnyRules) -> bool:
 
 def _is_move(text: str, rules: AnyRules) -> bool:
     try:
-        read_move(rules, split_ply(text)[0])
+        read_move(rules, split_ply(as_move(text))[0])
     except Refusal:
         return False
     return True
