@@ -106,15 +106,17 @@ def at_server(mail: Read) -> list[Order]:
 
 def at_seat(mail: Read, player: Player, password: str) -> list[Order]:
     """Give the commands of a mail to a seat's address, by a password that is good for them."""
-    texts = _texts(mail, lambda text: _is_said(text, player.rules))
+    texts = _texts(mail, lambda text: _is_said(text, player.rules), _with_text_below)
     return [_said(text, player, password) for text in texts]
 
 
 IsCommand: TypeAlias = Callable[[str], bool]
 
 
-def _texts(mail: Read, is_command: IsCommand) -> Sequence[str]:
-    """Give the commands as they were written."""
+def _texts(
+    mail: Read, is_command: IsCommand, split: Callable[[list[str]], list[str]] = list
+) -> Sequence[str]:
+    """Give the commands as they were written; `split` makes commands of the lines at the top."""
     subject = bare_subject(mail.subject)
     if letter := _letter(subject, mail.lines, is_command):
         return [letter]
@@ -128,8 +130,15 @@ def _texts(mail: Read, is_command: IsCommand) -> Sequence[str]:
         return [letter]
     if block[0].lower() == "multiple":
         block = block[1:] or paragraph(below)
+    block = split(block)
     _check_count(block)
     return block
+
+
+def _with_text_below(block: list[str]) -> list[str]:
+    """Give the lines of a paragraph, those from `say` on as one: what stands below it is its text."""
+    said = next((at for at, line in enumerate(block) if _SAYING.match(line)), len(block))
+    return [*block[:said], *(["\n".join(block[said:])] if block[said:] else [])]
 
 
 def _letter(first: str, below: Sequence[str], is_command: IsCommand) -> str:
