@@ -172,6 +172,10 @@ class Letters:
         (at,) = scripts.call_all(self._client, [call])
         # crash window: it is said and not told; who repeats the command has it told
         self.notices.notify(others, board, at, NoticeKind.CHAT, sender)
+        self._said(board, at, others)
+
+    def _said(self, board: int, at: int, others: Sequence[AccountId]) -> None:
+        """Do what else is to be done with a line that was said; here there is nothing."""
 
     # reading
 
