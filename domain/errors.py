@@ -67,6 +67,7 @@ class Code(StrEnum):
     BUSY = "busy"
     PENDING = "pending"
     UNAVAILABLE = "unavailable"
+    SEEDS_MISSING = "seeds-missing"
     INTERNAL = "internal"
 
 

@@ -35,6 +35,7 @@
 | `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
+| `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
 | `{broadcast}` | list of the letters to everybody |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
@@ -57,6 +58,7 @@ because Redis refuses `0-0`.
 
 from typing import Final
 
+BEATS: Final = "{beats}"
 BOARDS: Final = "{boards}"
 SHAPE: Final = "{boards}:shape"
 USERS: Final = "{users}"

@@ -17,6 +17,7 @@
 | `{mail}:chat:last` | the same, by the time of the newest line |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: what a digest is to tell, by time |
+| `{mail}:key` | what tells the mail key in use from another: `infra.mail.agreed` |
 | `{mail}:codes:<address>` | how many codes an address was sent of late; the address is hashed |
 | `{mail}:taken:<mail>` | set while the same mail is not carried out again: 30 days; `infra.mail.deliveries` |
 | `answers:told/<hash>/<most>/1/hour` | answers to an address within an hour; written by `limits` |
@@ -43,6 +44,7 @@ CHAT_DUE: Final = "{mail}:chat:due"
 CHAT_FIRST: Final = "{mail}:chat:first"
 CHAT_LAST: Final = "{mail}:chat:last"
 DAILY: Final = "{mail}:daily"
+KEY: Final = "{mail}:key"
 WANTED: Final = "{mail}:wanted"
 
 
