@@ -29,7 +29,8 @@ from infra.process import is_alive
 
 logger = logging.getLogger(__name__)
 
-EVERY_SECONDS: Final = 5.0
+EVERY_SECONDS: Final = 10.0
+"""Each sign is one more sync of the server's."""
 
 SILENT_MS: Final = 30_000
 """After which a process counts as silent."""

@@ -12,6 +12,7 @@ from typing import Final
 from domain.errors import Refusal
 from infra.accounts import PASSWORD_LENGTHS
 from services.language.parsing import Line
+from services.language.typography import as_flag, as_move, as_plain
 
 _HIDDEN: Final = "'...'"
 
@@ -36,8 +37,12 @@ def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
     password = line.get("password").lower()
     if not password:
         return reason
+    # in other parts it is as such a part is read
+    forms = [password, *(read(password).lower() for read in (as_plain, as_move, as_flag))]
     if _may_be_password(password) and any(
-        part in _ELSEWHERE and password in word.lower() for part, word in line.words
+        part in _ELSEWHERE and form and form in word.lower()
+        for part, word in line.words
+        for form in forms
     ):
         return Refusal(
             reason.code,
