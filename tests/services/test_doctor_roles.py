@@ -24,6 +24,7 @@ from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, Post
+from services.serve.main import _sign_of_life
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
 
@@ -284,3 +285,12 @@ def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
     keyed = [beat.mail_key for beat in beats if beat.role in (Role.MAIL, Role.MAILER)]
     assert keyed[0] == keyed[1] != ""
     assert read_beats(redis_client) == []
+
+
+def test_the_scheduler_goes_on_where_nothing_can_be_written(redis_client: Redis) -> None:
+    tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)
+    redis_client.set(keys.BEATS, "no hash")  # any write to it fails
+    tick()
+    redis_client.delete(keys.BEATS)
+    _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)()
+    assert [beat.role for beat in read_beats(redis_client)] == [Role.SCHEDULER]
