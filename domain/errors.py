@@ -69,6 +69,7 @@ class Code(StrEnum):
     BUSY = "busy"
     PENDING = "pending"
     UNAVAILABLE = "unavailable"
+    SEEDS_MISSING = "seeds-missing"
     INTERNAL = "internal"
 
 

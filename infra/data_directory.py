@@ -17,6 +17,11 @@ from typing import IO, Final
 _SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
 _LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts
 _OURS: Final = frozenset({"lock", "matchpost.toml"})  # one of these marks a data directory
+_KEPT: Final = frozenset(
+    {"valkey", "seeds", "mail-key", "valkey.log", "valkey.log.1", "valkey.sock", "socket"}
+)
+"""What a data directory has beside; one that holds nothing else was put back from a backup."""
+
 _PREFIX: Final = "matchpost-"  # of the temporary directories made for sockets
 
 
@@ -113,7 +118,7 @@ class DataDirectory:
     def _make_private(self) -> None:
         """Close an existing directory to others, unless it looks like somebody else's."""
         names = {entry.name for entry in self.path.iterdir()}
-        if names and not names & _OURS:
+        if not names & _OURS and not names <= _KEPT:
             raise DirectoryError(
                 f"the directory {self.path} is open to other users and holds other files; "
                 f"close it with `chmod 700 {self.path}`, or choose another with MATCHPOST_DATA"

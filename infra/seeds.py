@@ -49,6 +49,15 @@ class Seeds:
             draws, used = self._new_chain(shard, draws.chain), 0
         return Seed(draws.chain, used + 1, self._seed(shard, draws, used + 1))
 
+    def lost(self) -> list[int]:
+        """Return the shards whose present chain of seeds this folder has no secret of."""
+        chains = ((shard, self._store.draws(shard)) for shard in range(self._store.shape().shards))
+        return [
+            shard
+            for shard, draws in chains
+            if draws and not self._file(shard, draws.chain, draws.anchor).exists()
+        ]
+
     def _draws(self, shard: int) -> Draws:
         return self._store.draws(shard) or self._new_chain(shard, 0)
 

@@ -12,6 +12,7 @@ from typing import Self
 import redis
 
 from domain.match.events import AccountId
+from infra.account_notices import AccountNotices
 from infra.accounts import Accounts
 from infra.blocks import Blocks
 from infra.challenges import Challenges
@@ -43,6 +44,7 @@ from infra.starts import Starts
 from infra.store.port import Store
 from infra.store.server import RedisStore
 from infra.tokens import Tokens
+from infra.unread import Unread
 from services.language import LOCAL, Language, Sender
 from services.post import Post
 
@@ -180,9 +182,14 @@ class Composition:
         return Lists(self.data)
 
     @cached_property
-    def notices(self) -> Notices:
-        """What players are told of their matches."""
-        return Notices(self.data)
+    def notices(self) -> AccountNotices:
+        """What players are told of their matches, and of what others wrote."""
+        return AccountNotices(Notices(self.data), self.letters.notices)
+
+    @cached_property
+    def unread(self) -> Unread:
+        """How much of what others wrote players have not read."""
+        return Unread(self.letters)
 
     @cached_property
     def history(self) -> History:

@@ -98,6 +98,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.BUSY: Problem(UNKNOWN, 503, "not taken, since too much waits; try again later"),
     Code.PENDING: Problem(UNKNOWN, 202, "taken, but not known to be decided or kept yet"),
     Code.UNAVAILABLE: Problem(UNKNOWN, 503, "the server can't be reached or can't be relied on"),
+    Code.SEEDS_MISSING: Problem(
+        REFUSED, 503, "the server lacks the secret that its draws come from, and refused it"
+    ),
     Code.INTERNAL: Problem(REFUSED, 500, "the server failed on this command and refused it"),
 }
 

@@ -78,6 +78,10 @@ _INTERNAL: Final = Rejected(
     Code.INTERNAL, "the server failed to decide this command; its operator has been told"
 )
 
+_SEEDLESS: Final = Rejected(
+    Code.SEEDS_MISSING,
+    "the server can't draw now, because a secret file of its is missing; its operator has been told",
+)
 
 Decider = Callable[[Sent, MatchState, Given], Decided | Rejected]
 
@@ -314,6 +318,10 @@ class Drain:
                     return self._draw(task, match)
                 given = Given(task.entry.received, replies=replies.unpack(match.laid))
                 return _write(task, self._decider(task.sent, state, given), match)
+        except LostSeedsError as error:
+            # no attempt of this worker could end otherwise
+            logger.error("ALARM: match %d: %s", task.sent.match, error)  # noqa: TRY400
+            return _write(task, _SEEDLESS, match)
         except Exception:
             logger.exception(
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()

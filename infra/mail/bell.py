@@ -69,6 +69,7 @@ class Bell:
         with self._data.pipeline(transaction=False) as pipe:
             pipe.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
             pipe.zcount(keys.DAILY, "-inf", now)
+            pipe.zcount(keys.CHAT_DUE, "-inf", now)
             return any(pipe.execute())
 
     def _has_news(self) -> bool:

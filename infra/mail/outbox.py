@@ -142,6 +142,11 @@ class Outbox:
         """Count the letters that wait."""
         return int(self._client.hlen(keys.LETTERS))
 
+    def first_due(self) -> int | None:
+        """Tell when the first letter that waits is due, or was, ms; None where none waits."""
+        found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
+        return int(found[0][1]) if found else None
+
     # the relay
 
     def rest(self, now: int) -> Rest | None:

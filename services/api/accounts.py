@@ -17,8 +17,8 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.hand import Hand
-from services.language.people import read_challenges, read_language, read_notify
 from services.confirming import confirm, is_fresh
+from services.language.people import read_challenges, read_language, read_notify
 
 TAG = "accounts"
 

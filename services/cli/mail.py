@@ -7,11 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from redis.exceptions import RedisError
+
 from infra.clients import make_client
-from infra.embedded import socket_url
+from infra.embedded import NotRunningError, socket_url
+from infra.heartbeats import Role
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
+from infra.mail.agreed import OtherKeyError, agree
 from infra.mail.readdressed import telling
 from infra.settings import Settings
+from services.beating import beating
 from services.compose import Composition
 from services.mail.accounts import MailAccounts
 from services.mail.doors import serve
@@ -42,7 +47,12 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
         if settings.relay is None:
             logger.warning("answers wait until a mailer sends them; set MATCHPOST_RELAY for one")
         addresses = Addresses(secret, settings.mail_domain)
+        try:
+            _agree(settings, addresses)
+        except (OtherKeyError, LookupError) as error:
+            return _failed(str(error))
         counter = Counter(lambda: _office(settings, addresses))
+        stack.enter_context(beating(settings, Role.MAIL, mail_key=addresses.fingerprint))
         try:
             asyncio.run(serve(counter, settings.mail_domain, sockets))
         finally:
@@ -53,6 +63,16 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
 def _failed(sentence: str) -> int:
     print(f"matchpost: {sentence}", file=sys.stderr)
     return UNKNOWN
+
+
+def _agree(settings: Settings, addresses: Addresses) -> None:
+    """Compare the mail key with that of others, where the server can be asked now."""
+    try:
+        with Composition(settings) as parts:
+            parts.store.shape()
+            agree(parts.data, addresses.fingerprint, parts.store.now())
+    except (RedisError, NotRunningError) as error:
+        logger.warning("the mail key can't be compared with that of others: %s", error)
 
 
 @contextmanager

@@ -6,7 +6,9 @@ import signal
 from collections.abc import Callable
 from threading import Event
 
+from infra.heartbeats import Role
 from infra.settings import Settings
+from services.beating import beating
 from services.cli import failures
 from services.compose import Composition
 from services.problems import FINE, UNKNOWN
@@ -40,11 +42,14 @@ def _run(settings: Settings, role: str) -> None:
     if role == "side":
         stopping = _told_to_stop()
         os.nice(SIDE_NICENESS)
-        with Composition(settings) as parts:
+        with Composition(settings) as parts, beating(settings, Role.PROJECTIONS):
+            parts.store.shape()
             side.run(parts.store, parts.data, stopping)
         return
     with Composition(settings, listening=command.IDLE_SECONDS) as parts:
-        command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+        parts.store.shape()
+        with beating(settings, Role.WORKER, lost=parts.seeds.lost):
+            command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 
 def _told_to_stop() -> Callable[[], bool]:

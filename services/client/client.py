@@ -5,7 +5,9 @@ has come it is sent again with that key. What can't be told then is raised as `h
 """
 
 import json
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -17,6 +19,12 @@ CODE: Final = "Matchpost-Code"
 """The header that has the stable code of a text answer."""
 
 _ATTEMPTS: Final = 3
+
+_AGAIN_SECONDS: Final = 1.0
+"""After which a stream that broke is asked for again."""
+
+_SILENT_SECONDS: Final = 60.0
+"""How long a stream may be silent that has a comment every 15 seconds."""
 
 _SLACK_SECONDS: Final = 15.0
 """How much longer than an outcome is waited for an answer may take."""
@@ -116,6 +124,40 @@ class Client:
             for line in _good(response).iter_lines():
                 if line.startswith("data:"):
                     yield json.loads(line.removeprefix("data:"))
+
+    def notices(self, last: str = "") -> Iterator[dict[str, Any]]:
+        """Give what the account is told as it comes, for ever, after the notice with the id `last`.
+
+        Each has its `id` and its `kind`; that of kind `gap` says that more came than the server
+        keeps. A connection that breaks is made again, and goes on after what came last.
+        """
+        at = last
+        while True:
+            with suppress(httpx.TransportError):
+                for id_, notice in self._notices(at):
+                    at = id_
+                    if notice is not None:
+                        yield {"id": id_, **notice}
+            time.sleep(_AGAIN_SECONDS)
+
+    def _notices(self, last: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
+        """Follow one connection; gives each id, with what it is the id of if that is a notice."""
+        headers = {"Last-Event-ID": last} if last else {}
+        path, timeout = "/api/account/events", httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
+        with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
+            if response.is_error:
+                response.read()
+            fields: dict[str, str] = {}
+            for line in _good(response).iter_lines():
+                if line:
+                    name, _, value = line.partition(":")
+                    fields[name] = value.removeprefix(" ")
+                elif "id" in fields:
+                    told = {"kind": fields.get("event"), **json.loads(fields.get("data", "{}"))}
+                    yield fields["id"], told if "data" in fields else None
+                    fields = {}
+                else:
+                    fields = {}
 
     def get(self, path: str, **query: Any) -> Any:
         """Give what is at a path of the API."""

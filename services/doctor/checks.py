@@ -8,6 +8,7 @@ from infra.projections.lag import Lag
 from services.doctor.clocks import clocks
 from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
 from services.doctor.findings import Finding, Level, bad, note, ok, warn
+from services.doctor.roles import post, roles
 from services.doctor.words import GIB, MIB, count, size_of, span
 
 LATE: Final = 15_000
@@ -141,10 +142,10 @@ def _workers(facts: Facts) -> Iterator[Finding]:
     for gone in (worker for worker in queue.workers if not worker.alive):
         yield note("workers", f"process {gone.pid} was killed; RQ forgets it within minutes")
     if queue.failed:
-        yield warn(
+        yield note(
             "workers",
-            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour",
-            "look at the log of `serve`; what it was to do is done by the next one",
+            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour, and the next ones "
+            "did what these were to do; the log says why",
         )
 
 
@@ -316,7 +317,7 @@ def _files(facts: Facts) -> Iterator[Finding]:
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _projections,
-    _disk, _memory, _files,
+    _server, _owner, clocks, _shape, _workers, roles, _lanes, _inboxes, _entries, _projections,
+    post, _disk, _memory, _files,
 )  # fmt: skip
 """In the order in which they are told."""

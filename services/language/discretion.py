@@ -12,6 +12,7 @@ from typing import Final
 from domain.errors import Refusal
 from infra.accounts import PASSWORD_LENGTHS
 from services.language.parsing import Line
+from services.language.typography import as_flag, as_move, as_plain
 
 _HIDDEN: Final = "'...'"
 
@@ -33,11 +34,17 @@ def shown(word: str, known: Iterable[str]) -> str:
 
 def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
     """Give the refusal of a line without what may be a password."""
-    passwords = [word.lower() for word in line.all("password") if _may_be_password(word)]
+    # in other parts a password is as such a part is read
+    forms = {
+        read(password).lower()
+        for password in line.all("password")
+        if _may_be_password(password)
+        for read in (str, as_plain, as_move, as_flag)
+    } - {""}
     if any(
-        part in _ELSEWHERE and password in word.lower()
-        for password in passwords
+        part in _ELSEWHERE and written in word.lower()
         for part, word in line.words
+        for written in forms
     ):
         return Refusal(
             reason.code,

@@ -2,22 +2,28 @@
 
 import logging
 import sys
+import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from socket import socket
+
+from redis import Redis
+from redis.exceptions import RedisError
 
 from infra.clients import make_client
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
 from infra.files import raise_limit
+from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.lanes import Lanes
 from infra.mail.bell import Bell
 from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
+from services import __version__
 from services.serve.greeting import greeting
 from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
@@ -64,10 +70,15 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listening))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
+    # last of all ticks: one that fails is silence, which the doctor hears
     ticks = [keeper.tick]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))
+    heartbeat = Heartbeat(Role.SCHEDULER, __version__)
+    ticks.append(_sign_of_life(heartbeat, data))
+    if settings.redis_url is not None:  # else the server has ended by then
+        stack.callback(_end, heartbeat, data)
     supervisor = Supervisor(children, tick=partial(_tick, ticks), foundation=foundation)
     supervisor.run(started=lambda: _started(settings, url, listening))
 
@@ -76,6 +87,26 @@ def _bell(bell: Bell) -> Callable[[], None]:
     """Give the tick that asks for the mailer; what happens from now on is mailed."""
     bell.begin()
     return bell.tick
+
+
+def _end(heartbeat: Heartbeat, data: Redis) -> None:
+    with suppress(RedisError):
+        heartbeat.end(data)
+
+
+def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
+    """Give the tick that says that the scheduler works."""
+    due = 0.0
+
+    def tick() -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + EVERY_SECONDS
+            # where nothing can be written the scheduler goes on, and its silence is what is seen
+            with suppress(RedisError):
+                heartbeat.beat(data)
+
+    return tick
 
 
 def _tick(ticks: Sequence[Callable[[], None]]) -> None:

@@ -15,8 +15,8 @@ from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.hand import Hand
-from services.language.blocks import blocked_by
 from services.confirming import FRESH_MS, confirm, is_fresh
+from services.language.blocks import blocked_by
 from services.language.parsing import games
 from services.language.people import (
     CHALLENGES,

@@ -88,6 +88,20 @@ def test_somebody_else_s_directory_is_refused_and_left_as_it_is(tmp_path: Path):
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
+def test_data_put_back_from_a_backup_is_closed_to_others(tmp_path: Path):
+    with EmbeddedServer(tmp_path / "data") as server, server.client() as client:
+        client.set("key", "value")
+    restored = tmp_path / "restored"
+    restored.mkdir(mode=0o755)
+    restored.chmod(0o755)
+    shutil.copytree(tmp_path / "data" / "valkey", restored / "valkey")
+    (restored / "seeds").mkdir()
+    (restored / "mail-key").touch()
+    with EmbeddedServer(restored) as server, server.client() as client:
+        assert client.get("key") == b"value"
+        assert stat.S_IMODE(restored.stat().st_mode) == 0o700
+
+
 def test_a_file_in_the_directory_s_place_is_refused(tmp_path: Path):
     (tmp_path / "data").touch()
     with pytest.raises(EmbeddedError, match="can't be used"):

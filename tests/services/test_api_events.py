@@ -254,3 +254,16 @@ def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redi
 
     found = asyncio.run(asyncio.wait_for(watch(), 20))
     assert found == [b"event 0", b"event 1", b"event 2"]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/api/matches/1/events?from=0", "from: "),
+        ("/api/matches?player=alice&state=over", "state: "),
+    ],
+)
+def test_a_parameter_is_refused_by_the_name_that_it_was_sent_under(api, path, words):
+    refused = api.http.get(path)
+    assert refused.status_code == 400
+    assert refused.json()["detail"].startswith(words)

@@ -45,6 +45,7 @@ SHAPES = {
     "like a ply": "#0Wq3#secret#{}",
     "in need of quotes": 'it\'s-"{}"\\secret',
     "beyond ASCII": "ключ-к-сердцу-{}",
+    "of a phone": "\u201cWq3\u2013secret\u2014of\uff11{}.\u201d",
     "long": "{}" + "Wq3long." * 15,
 }
 KINDS = [

@@ -177,7 +177,7 @@ def test_without_the_secret_a_start_is_refused_and_other_matches_go_on(
     bench.drain()
     outcome, other = bench.outcome(lost), bench.outcome(fine)
     assert outcome is not None
-    assert outcome.code == Code.INTERNAL
+    assert outcome.code == Code.SEEDS_MISSING
     assert other is not None
     assert other.accepted
 

@@ -268,9 +268,11 @@ class Feed:
         known = track.shelf.stuck(track.generation).get(where)
         if known is None or known.what != what:
             logger.error(
-                "ALARM: %s can't take in %s, and stops there; matches and what else is listed go on",
+                "ALARM: %s can't take in %s now; it is tried again every %d s, and what comes behind "
+                "it there is listed after it. Matches and what else is listed go on",
                 track.projection.spec.name,
                 what,
+                RETRY_SECONDS,
                 exc_info=error,
             )
             track.shelf.note_stuck(track.generation, where, stuck)
