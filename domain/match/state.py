@@ -67,9 +67,7 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
         """
         return self.kind == "draw" and self.seat == mover
 
-    def answered(
-        self, seat: Seat, *, accept: bool, playing: Sequence[Seat]
-    ) -> "Offering | None":
+    def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> "Offering | None":
         """Return it as it stands after an answer; None when it was refused or all have agreed."""
         accepted = (*self.accepted, seat)
         if not accept or {self.seat, *accepted}.issuperset(playing):

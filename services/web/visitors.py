@@ -116,6 +116,11 @@ def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
     return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
 
 
+def session_text(request: AnyRequest, visitor: Visitor) -> str:
+    """Return what the browser's session cookie holds; empty without one."""
+    return request.cookies.get(_named(SESSION, secure=visitor.secure), "")
+
+
 def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
     """Tell whether the browser spoke TLS, with us or with the proxy that is trusted."""
     if request.url.scheme == "https":

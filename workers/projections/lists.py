@@ -104,7 +104,7 @@ def _first(cast: Cast, event: Envelope) -> Row:
     )
 
 
-def _evolved(  # noqa: PLR0911 - one return an event
+def _evolved(  # noqa: C901, PLR0911 - one case an event
     row: Row, event: Envelope
 ) -> Row:
     body = event.body
