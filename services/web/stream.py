@@ -46,7 +46,7 @@ async def follow(
     hand: TheHand,
     visitor: TheVisitor,
     boards: Boards = "",
-    home: bool = False,  # noqa: FBT001, FBT002 - a parameter of the address
+    home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
 ) -> ServerSentEvent:
     """Tell what matches stand at, and for a session what its home page and its chats do."""
     numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
