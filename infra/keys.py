@@ -23,9 +23,10 @@
 | `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid, less the right ones; written by `limits` |
 | `{a:<hex>}` | the account record: all personal data but what people write |
 | `{a:<hex>}:box` | list of the letters to an account: `infra.letters` |
-| `{a:<hex>}:read` | sorted set: kind of letter -> time of the newest one read |
+| `{a:<hex>}:read` | sorted set: kind of letter, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
 | `{a:<hex>}:chats` | set: boards chatted at |
+| `{a:<hex>}:told` | sorted set: notices of letters to an account: `infra.letter_notices` |
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
@@ -35,6 +36,7 @@
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{broadcast}` | list of the letters to everybody |
+| `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
 | `{p:<name>}:building` | token of who builds another generation, while it does |
@@ -61,6 +63,7 @@ USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""
 BROADCAST: Final = "{broadcast}"
+BROADCAST_TOLD: Final = f"{BROADCAST}:told"
 CHALLENGES: Final = "{challenges}"
 FILLING: Final = f"{CHALLENGES}:filling"
 
@@ -178,6 +181,11 @@ def sent(account_id: bytes) -> str:
 def chats(account_id: bytes) -> str:
     """Name the set of boards that an account chatted at."""
     return f"{account(account_id)}:chats"
+
+
+def told(account_id: bytes) -> str:
+    """Name the sorted set of what an account was told of letters."""
+    return f"{account(account_id)}:told"
 
 
 def tokens(account_id: bytes) -> str:

@@ -12,6 +12,7 @@ from typing import Self
 import redis
 
 from domain.match.events import AccountId
+from infra.account_notices import AccountNotices
 from infra.accounts import Accounts
 from infra.challenges import Challenges
 from infra.clients import make_client
@@ -40,6 +41,7 @@ from infra.settings import Settings
 from infra.store.port import Store
 from infra.store.server import RedisStore
 from infra.tokens import Tokens
+from infra.unread import Unread
 from services.language import Language, Sender
 from services.post import Post
 
@@ -163,9 +165,14 @@ class Composition:
         return Lists(self.data)
 
     @cached_property
-    def notices(self) -> Notices:
-        """What players are told of their matches."""
-        return Notices(self.data)
+    def notices(self) -> AccountNotices:
+        """What players are told of their matches, and of what others wrote."""
+        return AccountNotices(Notices(self.data), self.letters.notices)
+
+    @cached_property
+    def unread(self) -> Unread:
+        """How much of what others wrote players have not read."""
+        return Unread(self.letters)
 
     @cached_property
     def history(self) -> History:

@@ -16,7 +16,7 @@
 | `{mail}:news:<account>` | sorted set: what a digest is to tell, by time |
 | `{mail}:codes:<address>` | how many codes an address was sent of late; the address is hashed |
 | `{mail}:taken:<mail>` | set while the same mail is not carried out again: 30 days; `infra.mail.deliveries` |
-| `answers:told/<hash>/20/1/hour` | answers to an address within an hour; written by `limits` |
+| `answers:told/<hash>/<most>/1/hour` | answers to an address within an hour; written by `limits` |
 | `{mail}:wanted` | set while the mailer is asked for, in RQ's Redis |
 | `{a:<hex>}:codes` | hash: address -> the code that proves it |
 

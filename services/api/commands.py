@@ -12,7 +12,7 @@ from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Sent
-from domain.match.decide import OFFER_KINDS, read_move, seat_of
+from domain.match.decide import OFFER_KINDS, seat_of
 from domain.match.events import CommandId, command_id
 from domain.match.state import MatchState
 from domain.rules import pinned
@@ -23,6 +23,7 @@ from services.api.bodies import Asked
 from services.api.callers import AHEAD, PLAY, Caller
 from services.api.hand import DOOR, Hand
 from services.api.post import Taken
+from services.language.typography import read_move
 
 WAIT_SECONDS: Final = 10.0
 

@@ -14,10 +14,10 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 from domain.errors import Code, Refusal
 from domain.match.events import Ended, decode, leaf_hash
 from domain.match.record import Snapshot
-from infra.projections.notices import Notice
+from infra.projections.notices import Notice, Place, place_of
 from infra.tokens import Scope
 from services.api.answers import refuses
-from services.api.bulletins import Place, place_of
+from services.api.bulletins import Gap
 from services.api.caching import Tag
 from services.api.callers import READ, Caller
 from services.api.commands import BoardNumber
@@ -173,9 +173,11 @@ def _plain(value: Any) -> Any:
     security=READ,
     tags=_TAGS,
     opt=refuses(),
-    summary="What happens in the own matches",
-    description="Server-sent events without end. Last-Event-ID goes on after the event of that id, "
-    "as far back as /api/notices goes; without one it begins with what happens from now on.",
+    summary="What happens in the own matches, and what is written to the caller",
+    description="Server-sent events without end. The first bytes have an id, and no data. "
+    "Last-Event-ID goes on after the event of that id, as far back as /api/notices goes, and an "
+    "event `gap` says that more came than is kept; without an id it begins with what happens from "
+    "now on.",
 )
 async def follow_account(
     hand: NamedDependency[Hand],
@@ -191,7 +193,7 @@ async def follow_account(
 ) -> ServerSentEvent:
     """Send the caller's notices as they come."""
     account = caller.need(Scope.READ)
-    after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "")
+    after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "-")
     return ServerSentEvent(_notices(hand, account, after))
 
 
@@ -203,12 +205,28 @@ def _place(text: str) -> Place:
 async def _notices(
     hand: Hand, account: bytes, after: Place
 ) -> AsyncIterator[ServerSentEventMessage]:
+    # an id without data is no event: it is where a client goes on that has heard nothing else
+    yield ServerSentEventMessage(data=None, comment="still here", id=_id(after))
     async for notice in hand.bulletins.notices(account, after, hand.rhythm.heartbeat):
-        yield _STILL_HERE if notice is None else _notice_message(notice)
+        match notice:
+            case None:
+                yield _STILL_HERE
+            case Gap():
+                yield _gap_message(notice)
+            case _:
+                yield _notice_message(notice)
+
+
+def _id(place: Place) -> str:
+    return "-".join(map(str, place))
+
+
+def _gap_message(gap: Gap) -> ServerSentEventMessage:
+    text = msgspec.json.encode({"since": gap.since}).decode()
+    return ServerSentEventMessage(data=text, event="gap", id=_id(gap.after))
 
 
 def _notice_message(notice: Notice) -> ServerSentEventMessage:
     shown = {"board": notice.board, "seq": notice.seq, "at": notice.at, "kind": notice.kind}
     text = msgspec.json.encode(shown).decode()
-    id_ = "-".join(map(str, place_of(notice)))
-    return ServerSentEventMessage(data=text, event=str(notice.kind), id=id_)
+    return ServerSentEventMessage(data=text, event=str(notice.kind), id=_id(place_of(notice)))

@@ -10,7 +10,6 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
-from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, CHAT_LIMIT, RECIPIENTS, Letter
 from infra.tokens import Scope
@@ -21,7 +20,7 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
 from services.api.hand import DOOR, Hand
 from services.api.players import Cursor, Limit
-from services.language.boards import state_of
+from services.language import chatting
 
 _TAGS: Final = ["letters"]
 
@@ -172,9 +171,8 @@ def show_chat(
         int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
-    """Give what the players of a match said; nobody else is told."""
-    seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
-    said = hand.parts.letters.chat_of(board, limit)
+    """Give what the players of a match said, and mark it as read; nobody else is told."""
+    said = chatting.heard(hand.desk, board, caller.need(Scope.READ), limit)
     return Chat(
         board,
         tuple(
@@ -202,8 +200,7 @@ def say(
 ) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
-    seat_of(account, state_of(hand.parts, board))
-    hand.parts.letters.chat(board, account, data.text, _id(account, key))
+    chatting.say(hand.desk, board, account, data.text, _id(account, key))
 
 
 def _id(account: bytes, key: str | None) -> bytes:

@@ -8,7 +8,6 @@ import msgspec
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move
 from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
 from domain.match.replies import Laid, unpack
@@ -20,6 +19,7 @@ from services.language.desk import Call, Desk
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
+from services.language.typography import read_move
 
 BOARDS: Final = 20
 """Boards drawn in one answer, at most."""

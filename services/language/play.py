@@ -12,7 +12,7 @@ from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Decline, Move, Offer, Resign, Resume, Sent
-from domain.match.decide import OFFER_KINDS, read_move, seat_of
+from domain.match.decide import OFFER_KINDS, seat_of
 from domain.match.events import CommandId, Envelope, MatchStarted, command_id, decode
 from domain.match.record import refold
 from domain.match.state import MatchState
@@ -26,6 +26,7 @@ from services.language.reading import read_board, split_ply
 from services.language.starting import check_players, start_command
 from services.language.telling import Scene, tell
 from services.language.terms import read_agreed, read_draw
+from services.language.typography import read_move
 from services.language.vacations import absences
 from services.post import Pending
 from services.problems import server_failure

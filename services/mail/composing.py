@@ -43,6 +43,7 @@ _HAPPENED: Final = {
     Kind.DECLINED: "a player declined to play",
     Kind.OVER: "it is over",
     Kind.REMINDER: "your time runs out",
+    Kind.CHAT: "something was said",
 }
 
 

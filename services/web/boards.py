@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from domain.drawing import draw_svg
 from domain.errors import Refusal
-from domain.match.decide import read_move
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Outcome, Seat, pinned
 from services.language.telling import how, without_winner
+from services.language.typography import read_move
 
 GONE: Final = "a former player"
 

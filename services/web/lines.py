@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move
 from domain.rules import AnyRules
+from services.language.typography import read_move
 from services.web.boards import Shown, picture, who
 
 LONGEST: Final = 6_000

@@ -11,10 +11,11 @@ from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, pinned
 from domain.rules.api import Score
-from infra.letters import CHAT_LIMIT, Letter
+from infra.letters import CHAT_LIMIT
 from services.api.hand import Hand
 from services.api.views import Match, match_view
 from services.language.boards import state_of
+from services.language.chatting import heard
 from services.web.boards import GONE, Shown, drawn, names_of
 from services.web.visitors import Visitor
 
@@ -136,7 +137,7 @@ def said_at(hand: Hand, table: Table) -> list[Line]:
     """Give what was said at the board, for its players alone."""
     if table.seat is None or table.puzzle:
         return []
-    letters: list[Letter] = hand.parts.letters.chat_of(table.board, CHAT_LIMIT)
+    letters = heard(hand.desk, table.board, table.state.seats[table.seat], CHAT_LIMIT)
     names = names_of(hand.parts.accounts.name_of([letter.sender for letter in letters]))
     return [Line(letter.at, name, letter.text) for letter, name in zip(letters, names, strict=True)]
 

@@ -24,6 +24,8 @@ _WORDS: Final = {
     Kind.DECLINED: "{others} declined to play",
     Kind.OVER: "the match with {others} has ended",
     Kind.REMINDER: "your time runs out against {others}",
+    Kind.CHAT: "something was said in the match with {others}",
+    Kind.MESSAGE: "somebody has written to you",
 }
 
 

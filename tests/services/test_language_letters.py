@@ -237,7 +237,7 @@ def test_the_players_of_a_match_read_in_its_order_what_they_said(terminal):
     accepted(terminal, f"pow2 chat {board} bob builder2\nThe same\nto you")
     for reader in ("ALICE wonderland", "bob builder2"):
         assert terminal.do(f"pow2 chat {board} {reader}").text == (
-            "2023-11-14 22:13 UTC alice: Good luck!\n2023-11-14 22:14 UTC bob: The same\n    to you"
+            "2023-11-14 22:13 UTC alice: Good luck!\n2023-11-14 22:15 UTC bob: The same\n    to you"
         )
 
 

@@ -12,7 +12,7 @@ from domain.errors import Code, Refusal
 from domain.match.record import unpack_snapshot
 from infra.accounts import Address
 from infra.mail.codes import Codes
-from infra.mail.deliveries import ANSWERS
+from infra.mail.deliveries import ANSWERS, REFUSALS
 from services.mail.accounts import WRONG_PASSWORDS, MailAccounts
 from services.mail.mime import UnfitError
 from services.mail.office import TryAgainError
@@ -145,7 +145,7 @@ def test_a_mail_whose_player_left_meanwhile_is_refused(office):
 def test_all_a_seat_may_say_is_carried_out(office):
     board = office.challenge()
     alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
-    said = "m13-j7\npropose draw\nchat Good luck!\nqueue\nshow\nset notify daily\nsignoff"
+    said = "m13-j7\npropose draw\nqueue\nshow\nset notify daily\nsignoff\nchat Good luck!"
     (letter,) = office.take(alice, said, sender=box("alice"))
     told = letter.body.split("\n\n> ")
     assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
@@ -368,6 +368,42 @@ def test_what_is_not_answered_any_more_is_carried_out_all_the_same(office):
         office.take(seat, "show")
     assert office.take(seat, "m13-j7") == []
     assert moves(office) == ["m13-j7"]
+
+
+def test_what_is_refused_at_a_match_is_answered_however_many_answers_there_were(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for _ in range(ANSWERS):
+        office.take(seat, "show")
+    for text in ("m13-m14", "My move is j7-g1"):
+        (letter,) = office.take(seat, text)
+        assert letter.body.startswith(("> ", "illegal-move", "usage", "unreadable-move")), (
+            letter.body
+        )
+    assert moves(office) == []
+
+
+def test_the_last_answer_says_that_it_is_the_last(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    bodies = [office.take(seat, "show")[0].body for _ in range(ANSWERS)]
+    assert ["the last of 20 answers" in body for body in bodies] == [False] * (ANSWERS - 1) + [True]
+    assert "what is refused is answered all the same" in bodies[-1]
+
+
+def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    bodies = [letter.body for _ in range(ANSWERS + REFUSALS + 5)
+              for letter in office.take(seat, "out of the office")]  # fmt: skip
+    assert len(bodies) == ANSWERS + REFUSALS
+    assert f"the last of {REFUSALS} answers" in bodies[-1]
+
+
+def test_the_lines_below_say_resign_nothing(office):
+    board = office.challenge()
+    seat = office.seat(board, 0, "alice")
+    office.take(seat, "say one\nresign")
+    (data,) = office.desk.store.snapshots([board])
+    assert not unpack_snapshot(data).state.over
+    assert [letter.text for letter in office.desk.letters.chat_of(board)] == ["one\nresign"]
 
 
 # what is not known yet
