@@ -31,6 +31,7 @@ class Code(StrEnum):
     BAD_ADDRESS = "bad-address"
     UNKNOWN_USER = "unknown-user"
     WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
+    PASSWORD_NEEDED = "password-needed"  # noqa: S105 - a code, not a secret
     TOO_MANY_ATTEMPTS = "too-many-attempts"
     UNAUTHORIZED = "unauthorized"
     UNKNOWN_TOKEN = "unknown-token"  # noqa: S105 - a code, not a secret

@@ -20,7 +20,8 @@
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
-| `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid, less the right ones; written by `limits` |
+| `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid from a network, less the right ones; written by `limits` |
+| `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
 | `{a:<hex>}` | the account record: all personal data but what people write |
 | `{a:<hex>}:box` | list of the letters to an account: `infra.letters` |
 | `{a:<hex>}:read` | sorted set: kind of letter, or `chat:<board>` -> time of the newest one read |
@@ -28,6 +29,7 @@
 | `{a:<hex>}:chats` | set: boards chatted at |
 | `{a:<hex>}:told` | sorted set: notices of letters to an account: `infra.letter_notices` |
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
+| `{a:<hex>}:networks` | sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
 | `{t:<hex>}` | a token's record: `infra.tokens`; half the SHA-256 of its text |
@@ -191,6 +193,11 @@ def told(account_id: bytes) -> str:
 def tokens(account_id: bytes) -> str:
     """Name the hash of an account's tokens."""
     return f"{account(account_id)}:tokens"
+
+
+def networks(account_id: bytes) -> str:
+    """Name the sorted set of networks from which an account has logged in."""
+    return f"{account(account_id)}:networks"
 
 
 def opened(account_id: bytes) -> str:

@@ -25,6 +25,7 @@ from infra.limits import CommandLimit
 from infra.mail.codes import Codes
 from infra.mail.forgetting import forget_mail
 from infra.mail.outbox import Outbox
+from infra.mail.readdressed import telling
 from infra.mail.standing import Standing
 from infra.mail.written import MailedLetters
 from infra.notes import Notes
@@ -129,7 +130,11 @@ class Composition:
     @cached_property
     def accounts(self) -> Accounts:
         """Players."""
-        return Accounts(self.data)
+        return Accounts(
+            self.data,
+            password_rate=self.settings.password_rate,
+            readdressed=telling(self.data, self.settings.mail_domain),
+        )
 
     @cached_property
     def pace(self) -> CommandLimit:

@@ -54,6 +54,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     ),
     Code.UNKNOWN_USER: Problem(REFUSED, 404, "there is no such user"),
     Code.WRONG_PASSWORD: Problem(REFUSED, 401, "the password is not this user's"),
+    Code.PASSWORD_NEEDED: Problem(
+        REFUSED, 403, "this asks for the password, or for who has given it within ten minutes"
+    ),
     Code.TOO_MANY_ATTEMPTS: Problem(
         REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
     ),

@@ -25,6 +25,7 @@ from domain.rules.jump_chains import (
     JumpMove,
     JumpPosition,
     canonical,
+    first_moves,
     is_over,
     moves,
     play,
@@ -74,6 +75,11 @@ def _write(move: JumpMove) -> str:
         return DONE
     chain = "-".join(NAMES[at] for at in move.chain)
     return chain if move.new == NOBODY else f"{NAMES[move.new]}:{chain}"
+
+
+def _sorted(found: list[JumpMove]) -> list[JumpMove]:
+    """Sort moves by the new stone and the chain; the last one stays last."""
+    return sorted(found[:-1], key=lambda move: (move.new, move.chain)) + found[-1:]
 
 
 def _score(position: JumpPosition) -> Score:
@@ -132,9 +138,15 @@ class Jump(Puzzle):
 
     def legal_moves(self, position: JumpPosition) -> Iterator[str]:
         """Yield every legal move by the new stone and the chain, in sorting order; `done` last."""
-        found = moves(position)
-        order = sorted(found[:-1], key=lambda move: (move.new, move.chain))
-        return map(_write, order + found[-1:])
+        return map(_write, _sorted(moves(position)))
+
+    def first_moves(self, position: JumpPosition, most: int) -> tuple[list[str], bool]:
+        """Return legal moves as `legal_moves` has them, after a look at so many chains of jumps.
+
+        And whether there are others. It is for pages that list moves; no rule goes by it.
+        """
+        found, more = first_moves(position, most)
+        return list(map(_write, _sorted(found))), more
 
     def read(self, text: str) -> JumpMove:
         """Read a corner, `new:landing-landing`, `from-landing-landing` or `done`."""

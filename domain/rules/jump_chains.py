@@ -6,7 +6,7 @@ order. In part two each jump takes a stone off and what may follow depends on al
 chains are walked one by one, in sorting order; none is longer than there are stones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import pairwise
 from typing import Final
 
@@ -93,16 +93,23 @@ def can_step(position: JumpPosition) -> bool:
     return any(not stones & (over | at) for _, over, at in JUMPS[position.jumper])
 
 
-def jumps(stones: int, among: int) -> Iterator[tuple[int, Chain]]:
+def jumps(
+    stones: int, among: int, most: int | None = None
+) -> Generator[tuple[int, Chain], None, bool]:
     """Yield every jump of part two that moves and takes stones of `among` alone, in sorting order.
 
     Each is the stones that are left, without the jumping one, and the chain. Chains that leave
     the same stones and end on the same intersection are one move, written as the first of them.
+    After `most` chains it stops, where that is given, and returns whether there are others.
     """
     seen: set[tuple[int, int]] = set()
+    walked = 0
     for origin in bits(among):
         walks: list[tuple[int, int, Chain]] = [(stones ^ 1 << origin, 0, (origin,))]
         while walks:
+            if walked == most:
+                return True
+            walked += 1
             rest, landed, chain = walks.pop()
             last = chain[-1]
             if landed and (rest, last) not in seen:
@@ -114,6 +121,7 @@ def jumps(stones: int, among: int) -> Iterator[tuple[int, Chain]]:
                 for to, over, at in reversed(JUMPS[last])
                 if rest & among & over and not barred & at
             ]
+    return False
 
 
 def can_jump(stones: int) -> bool:
@@ -142,6 +150,21 @@ def moves(position: JumpPosition) -> list[JumpMove]:
         return [*steps(position), FINISH]
     stones = position.stones
     return [*(JumpMove(NOBODY, chain) for _, chain in jumps(stones, stones)), FINISH]
+
+
+def first_moves(position: JumpPosition, most: int) -> tuple[list[JumpMove], bool]:
+    """Return legal moves, `FINISH` last, and whether there are more than were looked for.
+
+    At most so many chains of part two are walked: of a full board there are very many.
+    """
+    if not position.taking or is_over(position):
+        return moves(position), False
+    found, walk = [], jumps(position.stones, position.stones, most)
+    while True:
+        try:
+            found.append(JumpMove(NOBODY, next(walk)[1]))
+        except StopIteration as end:
+            return [*found, FINISH], bool(end.value)
 
 
 def taken(chain: Chain) -> int:

@@ -1,6 +1,6 @@
 """Accounts and their tokens."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from litestar import delete, get, patch, post, put
@@ -17,6 +17,7 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.hand import Hand
+from services.confirming import confirm, is_fresh
 from services.language.people import read_language, read_notify
 
 TAG = "accounts"
@@ -72,6 +73,8 @@ class NewPassword(Asked, frozen=True):
 
     old: Password
     new: Password
+    tokens: Literal["keep", "end"] = "keep"
+    """Whether all tokens are ended too, the one you show among them."""
 
 
 class Confirmed(Asked, frozen=True):
@@ -84,6 +87,8 @@ class NewAddresses(Asked, frozen=True):
     """The mail addresses an account is to have, and no others."""
 
     addresses: Addresses
+    password: Password = ""
+    """Needed where the token you show is older than ten minutes."""
 
 
 class NewToken(Asked, frozen=True):
@@ -124,7 +129,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     "/api/accounts",
     sync_to_thread=True,
     tags=[TAG],
-    opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN),
+    opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN, Code.BUSY),
     summary="Sign up",
 )
 def sign_up(data: JSONBody[Signup], hand: NamedDependency[Hand]) -> OwnAccount:
@@ -185,14 +190,25 @@ def _display(game: str, display: str) -> tuple[str, str]:
     sync_to_thread=True,
     security=ACCOUNT,
     tags=[TAG],
-    opt=refuses(Code.BAD_ADDRESS, Code.BUSY),
+    opt=refuses(
+        Code.BAD_ADDRESS,
+        Code.PASSWORD_NEEDED,
+        Code.WRONG_PASSWORD,
+        Code.TOO_MANY_ATTEMPTS,
+        Code.BUSY,
+    ),
     summary="Replace the mail addresses",
 )
 def change_addresses(
     data: JSONBody[NewAddresses], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Give the account these mail addresses and no others."""
+    """Give the account these mail addresses and no others; the old ones are told by mail.
+
+    A token alone is enough for ten minutes after it was made, later it takes the password too.
+    """
     account = caller.need(Scope.ACCOUNT)
+    fresh = is_fresh(hand.parts.store.now(), caller.token.created)
+    confirm(hand.parts.accounts, account, data.password, fresh=fresh)
     hand.parts.accounts.change_addresses_of(account, data.addresses)
     return _own(_profile(hand, account))
 
@@ -209,9 +225,24 @@ def change_addresses(
 def change_password(
     data: JSONBody[NewPassword], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> None:
-    """Replace the password; tokens stay good."""
+    """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
     name = _profile(hand, caller.need(Scope.ACCOUNT)).name
-    hand.parts.accounts.change_password(name, data.old, data.new)
+    end = data.tokens == "end"
+    hand.parts.accounts.change_password(name, data.old, data.new, tokens=end)
+
+
+@post(
+    "/api/account/logout",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=[TAG],
+    opt=refuses(),
+    summary="Log out everywhere",
+)
+def log_out_everywhere(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> None:
+    """End all sessions of browsers and all tokens, the one you show among them."""
+    hand.parts.accounts.end_access(caller.need(Scope.ACCOUNT), tokens=True)
 
 
 @post(

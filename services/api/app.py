@@ -15,6 +15,7 @@ from services.api.accounts import (
     change_password,
     delete_account,
     list_tokens,
+    log_out_everywhere,
     make_token,
     revoke_token,
     show_account,
@@ -41,7 +42,7 @@ from services.api.players import list_matches, list_notices, show_player
 from services.api.problems import HANDLERS
 from services.api.replies import drop_replies, lay_replies, show_replies
 from services.api.starting import start_match
-from services.api.system import health, metrics, openapi, show_api, show_error
+from services.api.system import health, openapi, show_api, show_error
 from services.api.tables import (
     list_history,
     list_ratings,
@@ -83,6 +84,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     change_account,
     change_addresses,
     change_password,
+    log_out_everywhere,
     delete_account,
     follow_account,
     make_token,
@@ -104,7 +106,6 @@ ROUTES: Final[tuple[Any, ...]] = (
     openapi,
     show_api,
     health,
-    metrics,
 )
 
 
@@ -132,7 +133,7 @@ def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
         debug=False,
     )
     _note_parameters(app)
-    return Edge(app)
+    return Edge(app, behind_proxy=parts.settings.trusted_proxy == "on")
 
 
 def _api() -> Router:

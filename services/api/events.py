@@ -2,8 +2,9 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any, Final
+from collections.abc import AsyncGenerator, Iterator
+from functools import partial
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from litestar import Request, Response, get
@@ -12,18 +13,20 @@ from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
-from domain.match.events import Ended, decode, leaf_hash
+from domain.match.events import AccountId, Ended, decode, leaf_hash
 from domain.match.record import Snapshot
 from infra.projections.notices import Notice, Place, place_of
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bulletins import Gap
 from services.api.caching import Tag
-from services.api.callers import READ, Caller
+from services.api.callers import READ, Caller, still_good
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
 
 AnyRequest = Request[Any, Any, Any]
+
+Messages: TypeAlias = AsyncGenerator[ServerSentEventMessage, None]
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
@@ -62,7 +65,7 @@ class Event(msgspec.Struct, frozen=True):
 @get(
     "/api/matches/{board:int}/events",
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, tagged=True),
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BUSY, tagged=True),
     summary="The events of a match",
     description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
     "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
@@ -92,7 +95,7 @@ async def show_events(
     snapshot = await hand.match(board)
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        return _stream(hand, board, snapshot, int(last) + 1 if last else start)
+        return _stream(request, hand, board, snapshot, int(last) + 1 if last else start)
     if kind is None:
         raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
     tag = Tag("events", kind, start, limit, snapshot.head)
@@ -120,13 +123,26 @@ def _lines(shown: Iterator[Event]) -> Iterator[bytes]:
         yield msgspec.json.encode(event) + b"\n"
 
 
-def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[Any]:
+def _stream(
+    request: AnyRequest, hand: Hand, board: int, snapshot: Snapshot, start: int
+) -> Response[Any]:
     if snapshot.state.over and start > snapshot.state.seq:
         return Response(None, status_code=204)  # who hears this does not ask again
-    return ServerSentEvent(_live(hand, board, start))
+    caller: Caller | None = request.auth
+    return _opened(request, hand, caller.account if caller else None, _live(hand, board, start))
 
 
-async def _live(hand: Hand, board: int, start: int) -> AsyncIterator[ServerSentEventMessage]:
+def _opened(
+    request: AnyRequest, hand: Hand, account: AccountId | None, messages: Messages
+) -> ServerSentEvent:
+    """Open a stream, which ends with the token that was shown; refused where there are too many."""
+    network = hand.visitors.network(request)
+    hand.streams.check(network, account)
+    good = partial(still_good, request, hand)
+    return ServerSentEvent(hand.streams.lasting(network, account, messages, good))
+
+
+async def _live(hand: Hand, board: int, start: int) -> Messages:
     """Send events as they come, until the match is over."""
     async for seq, data in hand.follower.events(board, start, hand.rhythm.heartbeat):
         if not seq:
@@ -172,7 +188,7 @@ def _plain(value: Any) -> Any:
     "/api/account/events",
     security=READ,
     tags=_TAGS,
-    opt=refuses(),
+    opt=refuses(Code.BUSY),
     summary="What happens in the own matches, and what is written to the caller",
     description="Server-sent events without end. The first bytes have an id, and no data. "
     "Last-Event-ID goes on after the event of that id, as far back as /api/notices goes, and an "
@@ -180,6 +196,7 @@ def _plain(value: Any) -> Any:
     "now on.",
 )
 async def follow_account(
+    request: AnyRequest,
     hand: NamedDependency[Hand],
     caller: NamedDependency[Caller],
     last: Annotated[
@@ -194,7 +211,7 @@ async def follow_account(
     """Send the caller's notices as they come."""
     account = caller.need(Scope.READ)
     after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "-")
-    return ServerSentEvent(_notices(hand, account, after))
+    return _opened(request, hand, account, _notices(hand, account, after))
 
 
 def _place(text: str) -> Place:
@@ -202,9 +219,7 @@ def _place(text: str) -> Place:
     return int(at), int(board), int(seq), kind
 
 
-async def _notices(
-    hand: Hand, account: bytes, after: Place
-) -> AsyncIterator[ServerSentEventMessage]:
+async def _notices(hand: Hand, account: bytes, after: Place) -> Messages:
     # an id without data is no event: it is where a client goes on that has heard nothing else
     yield ServerSentEventMessage(data=None, comment="still here", id=_id(after))
     async for notice in hand.bulletins.notices(account, after, hand.rhythm.heartbeat):

@@ -5,12 +5,15 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
+from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.batches import Batches
 from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
@@ -22,6 +25,7 @@ from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
 from services.api.marks import Marks
 from services.api.post import AsyncPost, ThreadPost
+from services.api.streams import Streams
 from services.api.visitors import Visitors
 from services.compose import Composition
 from services.language import Language
@@ -32,8 +36,11 @@ DOOR: Final = "api"
 _BLOCKING: Final = 10.0
 """Seconds that a subscription waits in the server at most."""
 
-_THREADS: Final = 32
-"""For all that waits for the server but for the outcome of a command line."""
+_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
+"""For all that waits for the server but for the outcome of a command line.
+
+So many passwords may keep a thread each, and pages have 32 all the same.
+"""
 
 _LINES: Final = 32
 """Command lines that are carried out at once: each has a thread that waits for its outcome."""
@@ -81,6 +88,7 @@ class Hand:
         self.marks = Marks(parts)
         self.rhythm = rhythm
         self.visitors = Visitors(parts.settings)
+        self.streams = Streams()
         self.desk = Composition(
             parts.settings,
             data=parts.data,
@@ -126,7 +134,9 @@ class Hand:
 
     async def wait(self, work: Callable[[], Answer]) -> Answer:
         """Do what may wait for an outcome in a thread, where nothing else waits for it."""
-        return await asyncio.get_running_loop().run_in_executor(self._lines, work)
+        # where it comes from goes with it
+        run = partial(copy_context().run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._lines, run)
 
     def close(self) -> None:
         """Wait for no more; what was handed in is decided all the same."""

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from infra.clients import make_client
 from infra.embedded import socket_url
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
+from infra.mail.readdressed import telling
 from infra.settings import Settings
 from services.compose import Composition
 from services.mail.accounts import MailAccounts
@@ -59,7 +60,11 @@ def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
     """Give what takes mail, on connections of its own."""
     url = settings.redis_url or socket_url(settings.data)
     with make_client(url) as data:
-        accounts = MailAccounts(data)
+        accounts = MailAccounts(
+            data,
+            password_rate=settings.password_rate,
+            readdressed=telling(data, settings.mail_domain),
+        )
         with Composition(settings, data=data, accounts=accounts) as parts:
             parts.ready()
             passwords = settings.mail_passwords == "on"

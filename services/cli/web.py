@@ -4,14 +4,15 @@ import socket
 
 import uvicorn
 
+from infra.files import raise_limit
 from infra.settings import Settings
 from services.api.app import make_app
+from services.api.connections import bounds_for, server_config
+from services.api.metrics import serving_metrics
 from services.compose import Composition
 from services.problems import FINE
 from services.serve.listening import address_of, listen
 from services.serve.logs import log_to_stderr
-
-_GRACE_SECONDS = 5
 
 
 def run(settings: Settings, fd: int | None) -> int:
@@ -20,16 +21,14 @@ def run(settings: Settings, fd: int | None) -> int:
     Gives the exit code.
     """
     log_to_stderr("web")
-    with _socket(settings, fd) as listening, Composition(settings) as parts:
-        config = uvicorn.Config(
-            make_app(parts),
-            http="httptools",
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
+    with (
+        _socket(settings, fd) as listening,
+        serving_metrics(settings.metrics),
+        Composition(settings) as parts,
+    ):
+        bounds = bounds_for(raise_limit())
+        behind_proxy = settings.trusted_proxy == "on"
+        config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
         uvicorn.Server(config).run(sockets=[listening])

@@ -71,8 +71,8 @@ GENERAL: Final = (
     Form(
         "change_password",
         "change password",
-        "userid old new",
-        "give the account another password",
+        "userid old new [--end-tokens]",
+        "give the account another password, and end its sessions",
         people.change_password,
     ),
     Form(

@@ -67,10 +67,14 @@ def _check_password(call: Call) -> None:
 
 
 def change_password(call: Call) -> Answer:
-    """Give an account another password."""
+    """Give an account another password, which ends all sessions and, where asked, all tokens."""
     _admit(call)
-    account = call.desk.accounts.change_password(*call.sender, call.line.get("new"))
-    return Answer(f"the password of {_name(call, account)} is changed")
+    new, end = call.line.get("new"), call.line.has("end_tokens")
+    account = call.desk.accounts.change_password(*call.sender, new, tokens=end)
+    tokens = "and its tokens are ended" if end else "and its tokens stay good"
+    return Answer(
+        f"the password of {_name(call, account)} is changed; it is logged out everywhere, {tokens}"
+    )
 
 
 def add_addresses(call: Call) -> Answer:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.attempts import Source, coming_from
 from infra.mail.addresses import Addresses
 from infra.mail.codes import Codes
 from infra.mail.deliveries import ANSWERS, REFUSALS, AnswerLimit, Deliveries, key_of
@@ -141,7 +142,7 @@ class Office:
         return sheet, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: Read, sender: str) -> Reply:
-        with self._accounts.noting() as proven:
+        with self._accounts.noting() as proven, coming_from(_source(sender)):
             said = self._do_all(mail, lambda: at_server(mail), None)
         logger.info("a mail to the server: %s", _codes(said))
         sheet = Sheet(mail, said)
@@ -220,6 +221,15 @@ class Office:
     def _bounced(self, account: AccountId, address: str, why: str) -> None:
         if self._standing.bounced(account, address, why):
             logger.info("mail to an address came back")
+
+
+def _source(sender: str) -> Source:
+    """Return where the passwords of a mail come from.
+
+    Anybody can name any sender, and the peer is a mail server of our own. So a sender counts by
+    itself only for an account whose password came from there before, and all others as one.
+    """
+    return Source(f"mail {sender.lower()}", strangers="mail")
 
 
 def _refused(reason: Refusal) -> Said:

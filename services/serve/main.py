@@ -11,6 +11,7 @@ from infra.clients import make_client
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
+from infra.files import raise_limit
 from infra.lanes import Lanes
 from infra.mail.bell import Bell
 from infra.queue import wake
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 def run(settings: Settings) -> int:
     """Run until told to stop; gives the exit code. Standard output has the word `ready`."""
     log_to_stderr("serve")
+    raise_limit()
     try:
         with ExitStack() as stack:
             _serve(settings, stack)

@@ -15,11 +15,12 @@ from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.hand import Hand
+from services.confirming import FRESH_MS, confirm, is_fresh
 from services.language.parsing import games
 from services.language.people import LANGUAGES, NOTICES, read_language, read_notify
 from services.web.pages import go, page
 from services.web.params import Id, TheForm, TheHand, TheVisitor
-from services.web.visitors import Visitor, session_cookie
+from services.web.visitors import Form, Visitor, session_cookie
 
 _DAYS: Final = ("30", "365", "")
 
@@ -52,7 +53,13 @@ def _page(
         scopes=list(Scope),
         issued=issued,
         told=told,
+        # a little early: the page is looked at before its form is sent
+        ask_password=not is_fresh(hand.parts.store.now() + FRESH_MS // 2, _since(visitor)),
     )
+
+
+def _since(visitor: Visitor) -> int:
+    return visitor.session.created if visitor.session else 0
 
 
 @post("/account/preferences", sync_to_thread=True)
@@ -77,10 +84,21 @@ def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Red
 def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Replace the mail addresses."""
     wanted = form.get("addresses").replace(",", " ").split()
-    return _change(
-        hand,
-        visitor,
-        lambda account: hand.parts.accounts.change_addresses_of(account, wanted),
+
+    def changed(account: AccountId) -> None:
+        _confirm(hand, visitor, form)
+        hand.parts.accounts.change_addresses_of(account, wanted)
+
+    return _change(hand, visitor, changed)
+
+
+def _confirm(hand: Hand, visitor: Visitor, form: Form) -> None:
+    """Let who has logged in a moment ago go on, and who gives the password once more."""
+    confirm(
+        hand.parts.accounts,
+        visitor.need(),
+        form.raw("password"),
+        fresh=is_fresh(hand.parts.store.now(), _since(visitor)),
     )
 
 
@@ -94,16 +112,21 @@ def _change(hand: Hand, visitor: Visitor, change: Callable[[AccountId], Any]) ->
 
 @post("/account/password", sync_to_thread=True)
 def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
-    """Replace the password, and end all other sessions."""
-    session = visitor.session
-    new = form.raw("new")
+    """Replace the password, and end all other sessions; where asked, all tokens too."""
+    session = visitor.session.id if visitor.session else ""
+    old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
+    change = hand.parts.accounts.change_password
+    return _change(
+        hand, visitor, lambda _: change(visitor.name, old, new, session=session, tokens=end)
+    )
 
-    def changed(account: AccountId) -> None:
-        hand.parts.accounts.change_password(visitor.name, form.raw("old"), new)
-        if session is not None:
-            Sessions(hand.parts.data).end_others(account, session.id)
 
-    return _change(hand, visitor, changed)
+@post("/account/logout-everywhere", sync_to_thread=True)
+def log_out_everywhere(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+    """End all sessions, this one among them, and all tokens."""
+    del form
+    hand.parts.accounts.end_access(visitor.need(), tokens=True)
+    return go("/login", [session_cookie(visitor, "")])
 
 
 @post("/account/tokens", status_code=200, sync_to_thread=True)
@@ -112,6 +135,7 @@ def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[st
     account = visitor.need()
     hand.parts.pace.check(account)
     hand.parts.ready()
+    _confirm(hand, visitor, form)
     days = _days(form.get("days"))
     issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
     return _page(hand, visitor, issued)

@@ -13,6 +13,7 @@ from domain.drawing import draw_svg
 from domain.errors import Refusal
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Outcome, Seat, pinned
+from domain.rules.jump import Jump
 from services.language.telling import how, without_winner
 from services.language.typography import read_move
 
@@ -101,6 +102,9 @@ def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
     """Give the legal moves, for the page's script to choose from."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
+    if isinstance(rules, Jump):  # which has to walk through all chains before the first
+        first, more = rules.first_moves(position, MOST_MOVES)
+        return {"moves": first, "more": more}
     found = list(islice(rules.legal_moves(position), MOST_MOVES + 1))
     return {"moves": found[:MOST_MOVES], "more": len(found) > MOST_MOVES}
 

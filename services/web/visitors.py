@@ -96,7 +96,8 @@ class Form(msgspec.Struct, frozen=True):
 def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
     """Give who asks.
 
-    Who has not logged in may ask as often as the API takes requests without a token: `too-fast`.
+    Everybody is counted: who has logged in by account, who has not as the API counts requests
+    without a token. `too-fast` where there were too many.
     """
     secure = _came_by_tls(request, hand)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
@@ -109,6 +110,7 @@ def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
         partial=request.headers.get("hx-request") == "true",
     )
     if session is not None and profile is not None:
+        hand.visitors.check_account(request, session.account)
         return msgspec.structs.replace(said, proof=csrf_of(text), session=session, profile=profile)
     hand.visitors.check(request)
     known = request.cookies.get(_named(GUEST, secure=secure), "")

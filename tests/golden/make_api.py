@@ -192,6 +192,8 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})
     tokens = said.call("list_tokens", alice)
+    dora = said.api.player(name="dora2")
+    said.call("log_out_everywhere", dora)
     carol = said.api.player(name="carol2")
     said.call("delete_account", carol, {"password": "builder2"})
     said.call("revoke_token", alice, token=tokens[0]["id"])

@@ -58,6 +58,7 @@ TABLE = {
     "change_account": OWN_TO_CHANGE,
     "change_addresses": OWN_TO_CHANGE,
     "change_password": OWN_TO_CHANGE,
+    "log_out_everywhere": OWN_TO_CHANGE,
     "delete_account": OWN_TO_CHANGE,
     "list_messages": OWN_TO_READ,
     "send_message": OWN_TO_PLAY,
@@ -84,13 +85,12 @@ TABLE = {
     "openapi": PUBLIC,
     "show_api": PUBLIC,
     "health": PUBLIC,
-    "metrics": PUBLIC,
 }
 
-APART = ("health", "metrics")
+APART = ("health",)
 """Routes that do not look at tokens."""
 
-UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api", "metrics": "/metrics"}
+UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api"}
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def test_games_lists_the_games(terminal):
 def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):
     assert terminal.do("signup Dora explorer").sentence.startswith("welcome, dora;")
     changed = terminal.do("change password dora explorer adventurer")
-    assert changed.text == "the password of dora is changed"
+    assert changed.text.startswith("the password of dora is changed; it is logged out everywhere")
     assert terminal.do("change password dora explorer again-again").code == Code.WRONG_PASSWORD
 
 
