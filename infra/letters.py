@@ -216,6 +216,10 @@ class Letters:
         chat = [one for one in self.notices.of(account) if one.kind is NoticeKind.CHAT]
         return dict(Counter(one.board for one in chat if one.said > marks.get(_mark(one.board), 0)))
 
+    def messages_read(self, account: AccountId) -> dict[str, float]:
+        """Return up to which time, ms, an account has read its letters of each kind."""
+        return self._marks(account)
+
     def chat_read(self, account: AccountId, board: int) -> int:
         """Give up to which time, ms, an account has read what was said at a board."""
         return int(self._marks(account).get(_mark(board), 0))

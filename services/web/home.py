@@ -19,7 +19,7 @@ from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import Part
 from services.web.params import TheHand, TheVisitor
-from services.web.rows import items, waiting
+from services.web.rows import items, waiting, with_unread
 from services.web.tables import snapshot_of
 from services.web.telling import Told, told
 
@@ -42,14 +42,19 @@ def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     # first, so that what changes while the page is made is news to it
     mark = marks(hand.parts, [Home(account)])[Home(account)]
     mine = waiting(hand, account)
-    to_move = mine.items(hand, account, 0, SHOWN)
-    others = items(hand, hand.parts.lists.others(account, 0, SHOWN), account)
+    unread = hand.parts.unread.counts(account)
+    to_move = with_unread(mine.items(hand, account, 0, SHOWN), unread)
+    going = hand.parts.lists.others(account, 0, SHOWN)
+    others = with_unread(items(hand, going, account), unread)
     active = hand.parts.lists.counts(account).active
     open_, open_part = _open(hand, account)
     return page(
         "home.html",
         visitor,
         mark=mark,
+        messages=unread.messages,
+        # in matches that are over, too, and in those that are not shown here
+        chats=sorted(unread.boards.items()),
         now=hand.parts.store.now(),
         to_move=to_move,
         to_move_part=_part("Your move", "waiting", len(to_move), len(mine.rows)),

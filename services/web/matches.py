@@ -1,6 +1,6 @@
 """The page of a match: its board, whose turn it is, and what its players can do."""
 
-from typing import Any
+from typing import Any, Final
 
 from litestar import Request, Response, get
 
@@ -37,10 +37,15 @@ def show_chat(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Respons
 
 
 def _said(table: Table, hand: Hand) -> dict[str, Any]:
-    """Return what the page shows of the chat."""
+    """Return what the page shows of the chat, which is read by that."""
     # first, so that what is said while the page is made is news to it
     topic = Chat(table.board)
-    return {"chat": marks(hand.parts, [topic])[topic], "lines": said_at(hand, table)}
+    mark, lines = marks(hand.parts, [topic])[topic], said_at(hand, table)
+    return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
+
+
+_UNSAID: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
+"""Of a page that is asked for its other parts."""
 
 
 def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Response[str]:

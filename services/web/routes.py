@@ -42,6 +42,7 @@ from services.web.listings import (
     show_scores,
 )
 from services.web.matches import check_move, list_moves, show_chat, show_match
+from services.web.messages import show_messages
 from services.web.pages import secured
 from services.web.players import list_players, show_all_ratings, show_player, show_ratings
 from services.web.problems import HANDLERS
@@ -109,6 +110,7 @@ PAGES: Final[tuple[Any, ...]] = (
     show_challenges,
     show_notices,
     show_scores,
+    show_messages,
 )
 
 

@@ -9,6 +9,7 @@ from domain.match.record import unpack_snapshot
 from domain.match.state import Reason, deadline
 from domain.rules import pinned
 from infra.projections.lists import Row
+from infra.unread import Counts
 from services.api.hand import Hand
 from services.language.telling import how, listed, offer_name, without_winner
 from services.web.boards import names_of
@@ -36,6 +37,8 @@ class Item(msgspec.Struct, frozen=True):
     deadline: int | None = None
     offer: str = ""
     """What is proposed, where the answer of the one whose list it is is waited for."""
+    unread: int = 0
+    """Lines of chat that the one whose list it is has not read."""
 
 
 def items(hand: Hand, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
@@ -80,6 +83,11 @@ def _result(row: Row, names: Sequence[str]) -> str:
     won = f"{who} {'has won' if len(row.winners) == 1 else 'share the win'}"
     # what a game's own rules call an ending is a code, and no words
     return f"{won} {how(row.reason)}" if row.reason in set(Reason) else won
+
+
+def with_unread(found: Sequence[Item], unread: Counts) -> list[Item]:
+    """Return matches with how much of their chat is unread."""
+    return [msgspec.structs.replace(one, unread=unread.boards.get(one.board, 0)) for one in found]
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -5,9 +5,9 @@ missed nothing: a page compares that with what it shows. A stream ends with the 
 """
 
 import asyncio
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import ExitStack
+from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -64,7 +64,10 @@ async def follow(
         session=session_text(request, visitor) if visitor.session else "",
         user=visitor.name,
     )
-    return ServerSentEvent(_changes(hand, watched))
+    network = hand.visitors.network(request)
+    hand.streams.check(network, account)
+    good = partial(_lasts, hand, watched.session)
+    return ServerSentEvent(hand.streams.lasting(network, account, _changes(hand, watched), good))
 
 
 async def _snapshot(hand: Hand, board: int) -> Any:
@@ -86,14 +89,13 @@ class _Stale:
         self._news.set()
 
 
-async def _changes(hand: Hand, watched: Watched) -> AsyncIterator[ServerSentEventMessage]:
+async def _changes(hand: Hand, watched: Watched) -> AsyncGenerator[ServerSentEventMessage, None]:
     news, stale = asyncio.Event(), set(watched.boards)
     with ExitStack() as stack:
         for board in watched.boards:
             stack.enter_context(hand.follower.tell(board, _Stale(board, stale, news)))
         stack.enter_context(hand.marks.tell(watched.topics, news))
         told: dict[str, Any] = {}
-        checked = time.monotonic()
         while True:
             news.clear()
             now = await _state(hand, watched, stale, told)
@@ -104,12 +106,8 @@ async def _changes(hand: Hand, watched: Watched) -> AsyncIterator[ServerSentEven
                     data=msgspec.json.encode(changed).decode(), event="state"
                 )
             try:
-                left = checked + hand.rhythm.heartbeat - time.monotonic()
-                await asyncio.wait_for(news.wait(), max(0.0, left))
+                await asyncio.wait_for(news.wait(), hand.rhythm.heartbeat)
             except TimeoutError:
-                if not await _lasts(hand, watched.session):
-                    return
-                checked = time.monotonic()
                 yield _STILL_HERE
 
 

@@ -52,9 +52,18 @@ function told({ state, again }) {
   asked = setTimeout(() => {
     for (const [id, stale] of Object.entries(parts)) {
       const element = document.getElementById(id);
-      if (element && stale(known, element)) htmx.trigger(element, "news");
+      if (!element || !stale(known, element)) continue;
+      // what is fetched of a chat counts as read
+      if (id === "chat" && document.hidden) unread();
+      else htmx.trigger(element, "news");
     }
   }, 60);
+}
+
+/** Mark that something was said which nobody has looked at. */
+function unread() {
+  document.querySelector("#unread").hidden = false;
+  if (!document.title.startsWith("✉")) document.title = `✉ ${document.title}`;
 }
 
 /** Fetch all parts again, whatever the stream has told. */
@@ -172,8 +181,18 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
     failed(elt.id);
   } else {
     healed(elt.id);
+    if (elt.id === "chat") heard();
   }
 });
+
+/** Show how much of the chat is new, in its heading. */
+function heard() {
+  const count = document.querySelectorAll("#chat .new").length;
+  const mark = document.querySelector("#unread");
+  mark.textContent = `${count} new`;
+  mark.hidden = count === 0;
+  document.title = document.title.replace(/^✉ /, "");
+}
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { requestConfig, serverResponse, target, xhr } = event.detail;
