@@ -59,7 +59,7 @@ def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Re
         match=table.view,
         shown=table.shown(),
         move=move,
-        **_said(table, hand),
+        **(_UNSAID if visitor.partial else _said(table, hand)),
         laid=[] if table.seat is None else lines_of(laid_by(hand.desk, table.board, table.seat)),
         score=score,
         note=Notes(hand.parts.data).get(visitor.account, table.board) if visitor.account else "",

@@ -67,6 +67,12 @@ def pages(board: int) -> list[str]:
         "/ratings/line",
         "/players",
         "/players/anna",
+        "/players/anna/matches",
+        "/players/anna/matches?show=finished",
+        "/games/line/matches?show=finished",
+        "/games/pow2/matches",
+        "/games/one/scores",
+        "/challenges",
         f"/m/{board}",
         f"/m/{board + 1}",
         f"/m/{board + 2}",
@@ -81,7 +87,8 @@ def pages(board: int) -> list[str]:
 
 
 def own_pages() -> list[str]:
-    return ["/", "/new", "/new?game=halves", "/new?opponent=berta", "/account", "/players/berta"]
+    return ["/", "/new", "/new?game=halves", "/new?opponent=berta", "/account", "/players/berta",
+            "/matches", "/matches?show=others", "/matches?show=finished", "/notices", "/messages"]
 
 
 def test_no_page_has_anything_inline_or_from_elsewhere(come, played):
