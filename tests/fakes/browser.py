@@ -82,6 +82,12 @@ class Person:
         self.name = name
         return self
 
+    def logs_in(self) -> None:
+        """Fill the form of the login in that is shown."""
+        self.page.get_by_label("Userid").fill(self.name)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.locator("main").get_by_role("button", name="Log in").click()
+
     # at a board
 
     def chooses(self, place: str, *, plug: bool = False) -> None:
@@ -118,6 +124,15 @@ class Person:
     def closes(self) -> None:
         """Close the browser's window."""
         self.context.close()
+
+
+def pick_any(one: Person) -> None:
+    """Choose the first legal move of the page's board, place by place."""
+    moves = one.page.evaluate(
+        """async () => (await (await fetch(
+             document.querySelector("#board-area").dataset.moves)).json()).moves"""
+    )
+    one.picks(moves[0])
 
 
 def choices(page: Page) -> list[str]:

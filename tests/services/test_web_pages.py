@@ -87,8 +87,19 @@ def pages(board: int) -> list[str]:
 
 
 def own_pages() -> list[str]:
-    return ["/", "/new", "/new?game=halves", "/new?opponent=berta", "/account", "/players/berta",
-            "/matches", "/matches?show=others", "/matches?show=finished", "/notices", "/messages"]
+    return [
+        "/",
+        "/new",
+        "/new?game=halves",
+        "/new?opponent=berta",
+        "/account",
+        "/players/berta",
+        "/matches",
+        "/matches?show=others",
+        "/matches?show=finished",
+        "/notices",
+        "/messages",
+    ]
 
 
 def test_no_page_has_anything_inline_or_from_elsewhere(come, played):

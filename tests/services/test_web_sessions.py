@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from fakes.api import PASSWORD, Api, Player
+from fakes.api import PASSWORD, Api
 from fakes.web import Guest, door
 
 from infra.sessions import LASTS_SECONDS, Sessions
-from infra.tokens import Scope
 from services.language.boards import state_of
 from services.web.browsers import name_of_browser
 from services.web.pages import own_path
@@ -217,7 +216,7 @@ def test_a_cookie_that_is_none_is_nobodys(come, session):
 
 
 def test_after_the_login_one_is_where_one_wanted_to_be(come):
-    come().sign_up("iris")
+    come().sign_up("ida")
     guest = come()
     assert guest.get("/new").headers["location"] == "/login?next=/new"
     fields = {"userid": "ida", "password": PASSWORD, "next": "/new"}
@@ -242,12 +241,12 @@ def test_htmx_is_told_where_to_log_in(come):
 
 
 def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login(api, come):
-    guest = come().sign_up("iris")
+    guest = come().sign_up("ottilie")
     other = api.player()
-    board = api.match(api_player(api, guest), other)
+    board = api.match(api.player_of("ottilie"), other)
     page = guest.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
-    Sessions(api.parts.data).forget(api.parts.accounts.id_of("iris"))
+    Sessions(api.parts.data).forget(api.parts.accounts.id_of("ottilie"))
     sent = {**fields, "do": "move", "move": "m13-m5:l4", "ply": "0"}
     answer = guest.http.post(f"/m/{board}/act", data=sent)
     where = f"/login?next=/m/{board}%3Fmove%3Dm13-m5%253Al4"
@@ -256,15 +255,9 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     by_htmx = guest.http.post(f"/m/{board}/act", data=sent, headers={"HX-Request": "true"})
     assert by_htmx.status_code == 401
     assert f'<a href="{where}">Log in again</a> and your move is still here' in by_htmx.text
-    guest.log_in("iris")
+    guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
     assert state_of(api.parts, board).ply == 0
-
-
-def api_player(api, guest):
-    account = api.parts.accounts.id_of(guest.name)
-    token = api.parts.tokens.issue(account, "rig", tuple(Scope)).text
-    return Player(api, guest.name, account, token)
 
 
 def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
