@@ -49,7 +49,7 @@ def _form(
         games=[one for one in map(current, games()) if one.players != (1,)],
         choices=CHOICES.get(rules.key, ()),
         times=TIMES,
-        time=typed.get("time") or USUAL_TIME,
+        chosen_time=typed.get("time") or USUAL_TIME,
         typed=typed,
         same=typed.get("game") in ("", rules.key),
         opponents=(*typed.fields.get("opponent", ()), "", ""),

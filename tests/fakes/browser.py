@@ -47,6 +47,8 @@ class Person:
     def __init__(self, browser: Browser, api: Api, **options: Any) -> None:
         self.api = api
         self.name = ""
+        self.expected: list[str] = []
+        """What it may have to say in this test."""
         self.complaints: list[str] = []
         """What the browser had to say: errors of scripts, what the policy forbids."""
         self.elsewhere: list[str] = []
@@ -59,9 +61,10 @@ class Person:
         self.page.on("request", self._asked)
 
     def _heard(self, message: Any) -> None:
-        # an answer that says no is no fault of the page
-        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
-            self.complaints.append(message.text)
+        # an answer that says no is no fault of the page, and one that does not come is none either
+        text, expected = message.text, ("Failed to load resource", *self.expected)
+        if message.type in ("error", "warning") and not any(one in text for one in expected):
+            self.complaints.append(text)
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith((self.api.url, "data:", "about:")):

@@ -61,7 +61,8 @@ def all_pages(guest: Guest, path: str, pattern: str) -> list[str]:
     return found
 
 
-def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(busy, come):
+@pytest.mark.usefixtures("busy")
+def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
     erin = come()
     erin.log_in("erin")
     page = erin.page("/")
@@ -74,7 +75,8 @@ def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(busy, come):
     assert boards(mine)[0] == int(everything[0])
 
 
-def test_what_waits_for_me_is_not_among_the_others(busy, come):
+@pytest.mark.usefixtures("busy")
+def test_what_waits_for_me_is_not_among_the_others(come):
     erin, ida = come(), come()
     erin.log_in("erin")
     ida.log_in("ida")
@@ -131,7 +133,8 @@ def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
         ("/challenges", r"“(offer \d+)”", MANY),
     ],
 )
-def test_every_list_is_gone_through_page_by_page(busy, come, path, pattern, count):
+@pytest.mark.usefixtures("busy")
+def test_every_list_is_gone_through_page_by_page(come, path, pattern, count):
     guest = come()
     found = all_pages(guest, path, pattern)
     assert len(found) == len({*found})
@@ -142,7 +145,8 @@ def test_every_list_is_gone_through_page_by_page(busy, come, path, pattern, coun
     assert before[1].replace("&amp;", "&").startswith(path.split("?")[0])
 
 
-def test_the_page_of_a_player_and_of_a_game_lead_to_all(busy, come):
+@pytest.mark.usefixtures("busy")
+def test_the_page_of_a_player_and_of_a_game_lead_to_all(come):
     guest = come()
     page = guest.page("/players/ida")
     assert f"1 to 20 of {MANY + 1}" in page
@@ -151,13 +155,15 @@ def test_the_page_of_a_player_and_of_a_game_lead_to_all(busy, come):
     assert f"All {MANY} finished" in game
 
 
-def test_home_shows_how_many_challenges_there_are(busy, come):
+@pytest.mark.usefixtures("busy")
+def test_home_shows_how_many_challenges_there_are(come):
     guest = come()
-    guest.log_in(busy["ida"].name)
+    guest.log_in("ida")
     assert f"1 to 24 of {MANY}" in section(guest.page("/"), "open-title")
 
 
-def test_players_are_counted_and_each_is_on_some_page(api, busy, come):
+@pytest.mark.usefixtures("busy")
+def test_players_are_counted_and_each_is_on_some_page(api, come):
     while api.parts.accounts.count() < 102:
         api.player()
     guest = come()
@@ -166,7 +172,8 @@ def test_players_are_counted_and_each_is_on_some_page(api, busy, come):
     assert f"1 to 100 of {len(names)}" in guest.page("/players")
 
 
-def test_notices_are_all_there(busy, come):
+@pytest.mark.usefixtures("busy")
+def test_notices_are_all_there(come):
     guest = come()
     guest.log_in("erin")
     assert "1 to 50 of" in guest.page("/notices")

@@ -36,7 +36,9 @@ def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person, count):
     for page, path in zip(pages, ["/", *(f"/m/{board}" for board in boards)], strict=True):
         page.goto(path)
     for tab in tabs:
-        expect(tab.locator("#turn")).to_contain_text(f"{other.name}’s turn")
+        expect(tab.locator("#turn")).to_contain_text(
+            f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
+        )
     for board in boards:
         other.move(board, "m13-j7")
     for tab in tabs:
@@ -60,12 +62,15 @@ def test_a_page_heals_after_its_line_was_down(api, person):
     one, other = person("hilda"), api.player()
     board = api.match(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
+    one.expected.append("htmx:")
     bar = one.page.locator("#offline")
     expect(bar).to_be_hidden()
     one.context.set_offline(True)
     other.move(board, "m13-j7")
     expect(bar).to_have_text(re.compile(r"Offline\. Trying again (in \d+ s|now)"))
-    expect(one.page.locator("#turn")).to_contain_text(f"{other.name}’s turn")
+    expect(one.page.locator("#turn")).to_contain_text(
+        f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
+    )
     one.context.set_offline(False)
     one.waits_for_turn()
     expect(bar).to_be_hidden()
@@ -76,6 +81,7 @@ def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
     one, other = person("holger"), api.player()
     board = api.match(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
+    one.expected.append("htmx:")
     failed = []
 
     def fail(route) -> None:

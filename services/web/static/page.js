@@ -181,7 +181,6 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
     failed(elt.id);
   } else {
     healed(elt.id);
-    if (elt.id === "chat") heard();
   }
 });
 
@@ -243,8 +242,9 @@ const opened = new Set();
 document.addEventListener("toggle", (event) => {
   if (event.target.id) opened[event.target.open ? "add" : "delete"](event.target.id);
 }, true);
-document.addEventListener("htmx:afterSettle", () => {
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+  if (detail.requestConfig?.elt.id === "chat") heard();
   toNewest();
 });
 
