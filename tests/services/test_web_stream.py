@@ -113,7 +113,7 @@ def test_it_ends_within_a_heartbeat_of_its_session(api, come):
         assert next(told)["user"] == ""
 
 
-def test_it_counts_among_the_streams_that_one_account_may_have(api, come):
+def test_it_counts_among_the_streams_that_one_account_may_have(come):
     guest = come().sign_up("greedy")
     with ExitStack() as stack:
         streams = [stack.enter_context(follow(guest, "home=true")) for _ in range(BY_ACCOUNT)]

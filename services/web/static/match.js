@@ -1,6 +1,7 @@
 // Choosing a move on the board: a piece, where it goes, what is placed; then a look at what comes
 // of it, and only then is it played. With the pointer, with the keyboard, or from the list below.
 
+import { button, nearest, sentence } from "./elements.js";
 import { choices, instead, read } from "./notation.js";
 
 let builder = null;
@@ -368,17 +369,7 @@ class Builder {
 
   /** Go to the choice that lies nearest in a direction. */
   walk(from, key) {
-    const [right, down] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
-    const here = middle(from);
-    let best = null;
-    let least = Infinity;
-    for (const element of this.area.querySelectorAll(".choice")) {
-      const there = middle(element);
-      const [x, y] = [there[0] - here[0], there[1] - here[1]];
-      const along = x * right + y * down;
-      const far = along + 2 * Math.abs(x * down - y * right);
-      if (element !== from && along > 1 && far < least) [best, least] = [element, far];
-    }
+    const best = nearest(from, key, this.area.querySelectorAll(".choice"));
     if (!best) return;
     for (const element of this.area.querySelectorAll(".choice")) element.setAttribute("tabindex", "-1");
     best.setAttribute("tabindex", "0");
@@ -391,27 +382,6 @@ function again(place) {
   const twice = place === last.place && performance.now() - last.at < TWICE;
   last = { place, at: performance.now() };
   return twice;
-}
-
-function middle(element) {
-  const box = element.getBoundingClientRect();
-  return [box.x + box.width / 2, box.y + box.height / 2];
-}
-
-function button(text, kind, act) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = kind;
-  made.textContent = text;
-  made.addEventListener("click", act);
-  return made;
-}
-
-/** A move that a sentence begins with stays as it is written. */
-function sentence(text) {
-  if (!text) return "";
-  const told = /^[a-z]+[,:]?( |$)/i.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
-  return /[.!?]$/.test(told) ? told : `${told}.`;
 }
 
 document.addEventListener("pointerdown", (event) => {
