@@ -87,7 +87,7 @@ let line = null;
 
 function shared() {
   const worker = new SharedWorker(new URL("./worker.js", import.meta.url), { type: "module" });
-  // no such worker, or none of this kind
+  // it can't be loaded, or not as a module
   worker.addEventListener("error", () => { line = alone(); line.watch(); });
   worker.port.onmessage = ({ data }) => told(data);
   return {
@@ -111,7 +111,11 @@ function alone() {
 function join() {
   const { boards, home } = watch();
   if (!boards.length && !home) return;
-  line = "SharedWorker" in window ? shared() : alone();
+  try {
+    line = shared();
+  } catch {
+    line = alone(); // some browsers have no shared workers, and some refuse them
+  }
   line.watch();
   setInterval(() => line.watch(), 60_000);
 }

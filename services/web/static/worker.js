@@ -7,6 +7,8 @@ const pages = new Map(); // by port, the last to come last
 let known = {};
 
 const stream = new Stream((told) => {
+  // a stream that was opened tells all anew
+  if (told.again === 0) known = { user: known.user };
   if (told.state) {
     // somebody else sees other things
     if (told.state.user !== undefined && told.state.user !== known.user) known = {};
