@@ -1,5 +1,7 @@
 """All that an account is told: of its matches, which the logs say, and of letters, which they don't."""
 
+from collections.abc import Sequence
+
 from domain.match.events import AccountId
 from infra.letter_notices import LetterNotices
 from infra.projections.notices import Kept, Notice, Notices, Place, place_of
@@ -21,3 +23,11 @@ class AccountNotices:
     def since(self, account: AccountId, after: Place) -> Kept:
         """Give an account's notices after a place in their order, the oldest first."""
         return self._matches.since(account, after).with_(self._letters.since(account, after))
+
+    def count(self, account: AccountId) -> int:
+        """Count them; O(n) in those of letters, of which there are 400 at most."""
+        return self._matches.count(account) + len(self._letters.of(account))
+
+    def marks(self, accounts: Sequence[AccountId]) -> list[str]:
+        """Return for each account a text that changes with the newest about its matches."""
+        return self._matches.marks(accounts)

@@ -200,11 +200,35 @@ class Letters:
         member: Any = recipient
         return bool(self._client.sismember(keys.sent(sender), member))
 
+    def marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> list[str]:
+        """Return a text for each account, then for each board, that changes with what it can read.
+
+        For an account also with what it has marked as read. O(their number).
+        """
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.lrange(keys.BROADCAST, -2, -2)
+            for account in accounts:
+                pipe.lrange(keys.box(account), -2, -2)
+                pipe.zrange(keys.told(account), 0, 0, desc=True)
+                pipe.zrange(keys.read_marks(account), 0, -1, withscores=True)
+            for board in boards:
+                # what is erased makes it shorter
+                pipe.llen(self._chat(board))
+                pipe.lrange(self._chat(board), -2, -2)
+            broadcast, *found = pipe.execute()
+        end = 3 * len(accounts)
+        own = [f"{broadcast}{found[at : at + 3]}" for at in range(0, end, 3)]
+        return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
+
     def unread_chat(self, account: AccountId) -> dict[int, int]:
         """Count by board the lines of others, of the newest 200 told, that are not marked as read."""
         marks = self._marks(account)
         chat = [one for one in self.notices.of(account) if one.kind is NoticeKind.CHAT]
         return dict(Counter(one.board for one in chat if one.said > marks.get(_mark(one.board), 0)))
+
+    def messages_read(self, account: AccountId) -> dict[str, float]:
+        """Return up to which time, ms, an account has read its letters of each kind."""
+        return self._marks(account)
 
     def chat_read(self, account: AccountId, board: int) -> int:
         """Give up to which time, ms, an account has read what was said at a board."""

@@ -5,7 +5,7 @@ history folds fast; the position is a memo that whoever has just computed it may
 `position_at` replays the moves where nobody did.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, assert_never
 
@@ -66,6 +66,13 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
         A draw may be proposed together with a move; what a game offers is about a position.
         """
         return self.kind == "draw" and self.seat == mover
+
+    def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> "Offering | None":
+        """Return it as it stands after an answer; None when it was refused or all have agreed."""
+        accepted = (*self.accepted, seat)
+        if not accept or {self.seat, *accepted}.issuperset(playing):
+            return None
+        return msgspec.structs.replace(self, accepted=accepted)
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -261,13 +268,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
 
 def _answered(state: MatchState, event: Answered) -> Offering | None:
     """Give the offer as it stands after an answer; what all have agreed to is none any more."""
-    offer = state.offer
-    if offer is None or not event.accept:
+    if state.offer is None:
         return None
-    accepted = (*offer.accepted, event.seat)
-    if {offer.seat, *accepted}.issuperset(state.seats_in):
-        return None
-    return msgspec.structs.replace(offer, accepted=accepted)
+    return state.offer.answered(event.seat, accept=event.accept, playing=state.seats_in)
 
 
 def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:

@@ -220,6 +220,10 @@ class Accounts:
         """
         return self._users.names(start, count)
 
+    def count(self) -> int:
+        """Count the userids that `names` lists; one that is no more may be in for a while."""
+        return self._users.count()
+
     def _change_addresses(
         self,
         name: str,

@@ -89,6 +89,10 @@ class Challenges:
                 return waiting
             self._indexes.strike(game, {*ids} - {one.id for one in waiting})
 
+    def count(self, game: str | None = None) -> int:
+        """Count those that can be taken; one that was over when it was last listed may be in."""
+        return self._indexes.count(game)
+
     def of(self, account: AccountId) -> list[Challenge]:
         """Give the challenges that an account has opened or joined and that wait, newest first."""
         found = self._tidy(account, keys.opened(account)) + self._tidy(

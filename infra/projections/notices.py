@@ -8,6 +8,7 @@
 A set keeps a notice once, and its newest are the same in whatever order they came.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -136,6 +137,18 @@ class Notices(View):
         key = self._generation().key(box_key(account))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         return [_notice(member, score) for member, score in found]
+
+    def count(self, account: AccountId) -> int:
+        """Count an account's notices; O(1)."""
+        return int(self._client.zcard(self._generation().key(box_key(account))))
+
+    def marks(self, accounts: Sequence[AccountId]) -> list[str]:
+        """Return for each account a text that changes with its newest notice; O(their number)."""
+        generation = self._generation()
+        with self._client.pipeline(transaction=False) as pipe:
+            for account in accounts:
+                pipe.zrange(generation.key(box_key(account)), 0, 0, desc=True)
+            return [repr(found) for found in pipe.execute()]
 
     def since(self, account: AccountId, after: Place) -> Kept:
         """Give an account's notices after a place, the oldest first; O(n).

@@ -23,6 +23,7 @@ from infra.store.doors import DoorStore
 from infra.tokens import AsyncTokens, Token
 from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
+from services.api.marks import Marks
 from services.api.post import AsyncPost, ThreadPost
 from services.api.streams import Streams
 from services.api.visitors import Visitors
@@ -84,6 +85,7 @@ class Hand:
         self.store = store
         self.follower = follower
         self.bulletins = bulletins
+        self.marks = Marks(parts)
         self.rhythm = rhythm
         self.visitors = Visitors(parts.settings)
         self.streams = Streams()
@@ -168,6 +170,7 @@ async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator
         ):
             hand = Hand(parts, post, store, AsyncTokens(pipe), follower, bulletins, rhythm=rhythm)
             try:
-                yield hand
+                async with hand.marks:
+                    yield hand
             finally:
                 hand.close()

@@ -1,7 +1,7 @@
 """The own account: what is preferred, how one logs in, vacation, and the way out."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from litestar import Response, get, post
 from litestar.response import Redirect
@@ -26,6 +26,7 @@ from services.language.people import (
     read_language,
     read_notify,
 )
+from services.problems import PROBLEMS
 from services.web.pages import go, page
 from services.web.params import Id, TheForm, TheHand, TheVisitor
 from services.web.visitors import Form, Visitor, session_cookie
@@ -40,14 +41,28 @@ def show_account(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     return _page(hand, visitor)
 
 
+Answer: TypeAlias = Response[str] | Redirect
+
+
 def _page(
-    hand: Hand, visitor: Visitor, issued: Issued | None = None, told: str = ""
+    hand: Hand,
+    visitor: Visitor,
+    issued: Issued | None = None,
+    *,
+    told: str = "",
+    at: str = "",
+    typed: Form | None = None,
+    status: int = 200,
 ) -> Response[str]:
+    """Show it; a form with a mistake in it, `at`, keeps what was `typed`, beside what is `told`."""
     account = visitor.need()
     several = [rules for rules in map(current, games()) if len(rules.displays) > 1]
     return page(
         "account.html",
         visitor,
+        status=status,
+        at=at,
+        typed=typed or Form({}),
         me=visitor.profile,
         addresses=" ".join(one.address for one in visitor.profile.addresses)
         if visitor.profile
@@ -73,7 +88,7 @@ def _since(visitor: Visitor) -> int:
 
 
 @post("/account/preferences", sync_to_thread=True)
-def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
     kept = visitor.profile.challenges if visitor.profile else ""
@@ -94,11 +109,12 @@ def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Red
             displays=displays,
         )
 
-    return _change(hand, visitor, lambda account: hand.parts.accounts.change_of(account, changed))
+    change = hand.parts.accounts.change_of
+    return _change(hand, visitor, lambda account: change(account, changed), form, "preferences")
 
 
 @post("/account/addresses", sync_to_thread=True)
-def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Replace the mail addresses."""
     wanted = form.get("addresses").replace(",", " ").split()
 
@@ -106,7 +122,7 @@ def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redir
         _confirm(hand, visitor, form)
         hand.parts.accounts.change_addresses_of(account, wanted)
 
-    return _change(hand, visitor, changed)
+    return _change(hand, visitor, changed, form, "mail")
 
 
 def _confirm(hand: Hand, visitor: Visitor, form: Form) -> None:
@@ -119,23 +135,41 @@ def _confirm(hand: Hand, visitor: Visitor, form: Form) -> None:
     )
 
 
-def _change(hand: Hand, visitor: Visitor, change: Callable[[AccountId], Any]) -> Redirect:
+def _change(
+    hand: Hand,
+    visitor: Visitor,
+    change: Callable[[AccountId], Response[str] | object],
+    form: Form,
+    at: str = "",
+) -> Answer:
+    """Change something, and show the account, or the page that `change` gives.
+
+    What is wrong with the form `at` a place of the page is told there.
+    """
     account = visitor.need()
     hand.parts.pace.check(account)
     hand.parts.ready()
-    change(account)
-    return go("/account")
+    try:
+        answer = change(account)
+    except Refusal as reason:
+        if not at:
+            raise
+        status = PROBLEMS[reason.code].status
+        return _page(hand, visitor, told=reason.sentence, at=at, typed=form, status=status)
+    return answer if isinstance(answer, Response) else go("/account")
 
 
 @post("/account/password", sync_to_thread=True)
-def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Replace the password, and end all other sessions; where asked, all tokens too."""
     session = visitor.session.id if visitor.session else ""
     old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
     change = hand.parts.accounts.change_password
-    return _change(
-        hand, visitor, lambda _: change(visitor.name, old, new, session=session, tokens=end)
-    )
+
+    def changed(_: AccountId) -> None:
+        change(visitor.name, old, new, session=session, tokens=end)
+
+    return _change(hand, visitor, changed, form, "password")
 
 
 @post("/account/logout-everywhere", sync_to_thread=True)
@@ -147,15 +181,16 @@ def log_out_everywhere(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Red
 
 
 @post("/account/tokens", status_code=200, sync_to_thread=True)
-def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Make a token, and show its text this once."""
-    account = visitor.need()
-    hand.parts.pace.check(account)
-    hand.parts.ready()
-    _confirm(hand, visitor, form)
-    days = _days(form.get("days"))
-    issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
-    return _page(hand, visitor, issued)
+
+    def made(account: AccountId) -> Response[str]:
+        _confirm(hand, visitor, form)
+        days = _days(form.get("days"))
+        issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
+        return _page(hand, visitor, issued)
+
+    return _change(hand, visitor, made, form, "tokens")
 
 
 def _days(text: str) -> int | None:
@@ -165,30 +200,32 @@ def _days(text: str) -> int | None:
 
 
 @post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
-def revoke_token(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def revoke_token(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """End a token."""
-    del form
-    return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_))
+    return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_), form)
 
 
 @post("/account/sessions/{id_:str}/end", sync_to_thread=True)
-def end_session(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def end_session(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Log out somewhere else."""
-    del form
-    return _change(hand, visitor, lambda account: Sessions(hand.parts.data).end(account, id_))
+    end = Sessions(hand.parts.data).end
+    return _change(hand, visitor, lambda account: end(account, id_), form)
 
 
 @post("/account/vacation", status_code=200, sync_to_thread=True)
-def take_vacation(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def take_vacation(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Begin, prolong or end a vacation; the command line of the language does it."""
-    visitor.need()
     days, password = form.get("days"), form.raw("password")
-    if not password or password.split() != [password] or days.split() != [days]:
-        raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
-    answer = hand.language.do(f"vacation {visitor.name} {password} {days}")
-    if answer.refused:
-        raise Refusal(Code(answer.code), answer.sentence)
-    return _page(hand, visitor, told=answer.sentence)
+
+    def taken(_: AccountId) -> Response[str]:
+        if not password or password.split() != [password] or days.split() != [days]:
+            raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
+        answer = hand.language.do(f"vacation {visitor.name} {password} {days}")
+        if answer.refused:
+            raise Refusal(Code(answer.code), answer.sentence)
+        return _page(hand, visitor, told=answer.sentence)
+
+    return _change(hand, visitor, taken, form, "vacation")
 
 
 @post("/account/deletion", sync_to_thread=True)

@@ -23,7 +23,7 @@ def say(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -
     hand.parts.pace.check(account)
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
     chatting.say(hand.desk, board, account, form.get("text"), command_id(DOOR, account, key))
-    return go(f"/m/{board}")
+    return go(f"/m/{board}/chat")
 
 
 @post("/m/{board:int}/replies", sync_to_thread=True)

@@ -14,7 +14,6 @@ from services.api.visitors import WEIGHT
 from services.language.parsing import games
 from services.web.boards import legal, tried
 from services.web.choices import CHOICES
-from services.web.home import items
 from services.web.lines import Line
 from services.web.matches import as_json
 from services.web.pages import go, page
@@ -31,6 +30,7 @@ from services.web.params import (
 )
 from services.web.prose import blocks
 from services.web.puzzles import best
+from services.web.rows import items
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -63,6 +63,8 @@ def show_game(game: GameKey, hand: TheHand, visitor: TheVisitor) -> Response[str
         rules=rules,
         blocks=blocks(answer.page),
         playing=items(hand, rows),
+        playing_count=hand.parts.lists.count_playing(rules.key),
+        finished_count=hand.parts.history.count(rules.key),
         scores=best(hand, rules) if rules.players == (1,) else None,
         choices=CHOICES.get(rules.key, ()),
     )

@@ -1,5 +1,6 @@
 """Puzzles: what each has come to at best, and who did it."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -45,15 +46,24 @@ def show_puzzles(hand: TheHand, visitor: TheVisitor) -> Response[str]:
 
 
 def best(hand: Hand, rules: AnyRules, count: int = _SHOWN) -> Best:
-    """Give the leaderboard of a puzzle as it is usually played."""
-    rows = hand.parts.scores.best(puzzle_name(rules.key, ()), count)
+    """Return the best scores of a puzzle as it is usually played."""
+    return _best(hand, rules, hand.parts.scores.best(puzzle_name(rules.key, ()), count))
+
+
+def scored(hand: Hand, rules: AnyRules, start: int, count: int) -> tuple[Best, int]:
+    """Return some of its scores, one for each player, and how many there are; O(all)."""
+    rows = hand.parts.scores.best(puzzle_name(rules.key, ()))
+    return _best(hand, rules, rows[start : start + count]), len(rows)
+
+
+def _best(hand: Hand, rules: AnyRules, rows: Sequence[Row]) -> Best:
     names = names_of(hand.parts.accounts.name_of([row.account for row in rows]))
     start = rules.score(rules.start(rules.read_options(()), 1, None))
-    scored = [
+    found = [
         Scored(name, row.board, row.at, _detail(hand, row))
         for name, row in zip(names, rows, strict=True)
     ]
-    return Best(rules, start.bound if start else "", tuple(scored))
+    return Best(rules, start.bound if start else "", tuple(found))
 
 
 def _detail(hand: Hand, row: Row) -> str:

@@ -34,13 +34,23 @@ from services.web.library import (
     show_games,
     try_game,
 )
-from services.web.matches import check_move, list_moves, show_match
+from services.web.listings import (
+    show_challenges,
+    show_games_matches,
+    show_notices,
+    show_own,
+    show_players,
+    show_scores,
+)
+from services.web.matches import check_move, list_moves, show_chat, show_match
+from services.web.messages import show_messages
 from services.web.pages import secured
 from services.web.players import list_players, show_all_ratings, show_player, show_ratings
 from services.web.problems import HANDLERS
 from services.web.puzzles import show_puzzles
 from services.web.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.web.starting import show_new, start_new, take, withdraw
+from services.web.stream import follow
 from services.web.visitors import form, visitor
 
 PAGES: Final[tuple[Any, ...]] = (
@@ -53,6 +63,7 @@ PAGES: Final[tuple[Any, ...]] = (
     log_out,
     show_match,
     list_moves,
+    show_chat,
     check_move,
     act,
     say,
@@ -95,6 +106,14 @@ PAGES: Final[tuple[Any, ...]] = (
     take_vacation,
     delete_account,
     show_help,
+    follow,
+    show_own,
+    show_players,
+    show_games_matches,
+    show_challenges,
+    show_notices,
+    show_scores,
+    show_messages,
 )
 
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 from litestar import Response, get, post
 from litestar.response import Redirect
 
+from domain.errors import Refusal
 from domain.match.events import AccountId, CommandId, command_id
 from domain.rules import AnyRules, current
 from infra.challenges import Proposal, State
@@ -15,6 +16,7 @@ from services.api.hand import Hand
 from services.api.starting import NewMatch, begin, start_of
 from services.language import contact
 from services.language.parsing import games
+from services.problems import PROBLEMS
 from services.web.acts import DOOR
 from services.web.choices import CHOICES, TIMES, USUAL_TIME, options_of, terms_of
 from services.web.pages import go, page
@@ -32,16 +34,27 @@ def show_new(
 ) -> Response[str]:
     """Show what can be chosen for a match."""
     visitor.need()
-    rules = current(game.lower())
+    typed = Form({"opponent": (opponent,)})
+    return _form(visitor, current(game.lower()), typed)
+
+
+def _form(
+    visitor: Visitor, rules: AnyRules, typed: Form, told: str = "", status: int = 200
+) -> Response[str]:
+    """Show the form with what was typed in it, and what is wrong with that."""
     return page(
         "new.html",
         visitor,
+        status=status,
         rules=rules,
         games=[one for one in map(current, games()) if one.players != (1,)],
         choices=CHOICES.get(rules.key, ()),
         times=TIMES,
-        usual=USUAL_TIME,
-        opponent=opponent,
+        chosen_time=typed.get("time") or USUAL_TIME,
+        typed=typed,
+        same=typed.get("game") in ("", rules.key),
+        opponents=(*typed.fields.get("opponent", ()), "", ""),
+        told=told,
         key=uuid4().hex,
         draws=_may_draw(rules),
     )
@@ -53,11 +66,23 @@ def _may_draw(rules: AnyRules) -> bool:
 
 
 @post("/new")
-async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
-    """Start a match against somebody, or offer one to anybody."""
+async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str] | Redirect:
+    """Start a match against somebody, or offer one to anybody; or show the form of another game."""
     account = visitor.need()
     hand.parts.pace.check(account)
+    if form.get("switch"):
+        return _form(visitor, current(form.get("switch").lower()), form)
     game = current(form.get("game").lower())
+    try:
+        return await _start(form, hand, visitor, game)
+    except Refusal as reason:
+        if game.players == (1,):
+            raise
+        return _form(visitor, game, form, reason.sentence, PROBLEMS[reason.code].status)
+
+
+async def _start(form: Form, hand: Hand, visitor: Visitor, game: AnyRules) -> Redirect:
+    account = visitor.need()
     command = command_id(DOOR, account, f"{form.get('key')[:64] or uuid4().hex} new")
     if not form.all("opponent") and game.players != (1,):
         proposal = proposal_of(_offered(game, form))

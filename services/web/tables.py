@@ -11,6 +11,7 @@ from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, pinned
 from domain.rules.api import Score
+from infra.letters import CHAT_LIMIT
 from services.api.hand import Hand
 from services.api.views import Match, match_view
 from services.language.boards import state_of
@@ -25,6 +26,8 @@ class Line(msgspec.Struct, frozen=True):
     at: int
     name: str
     text: str
+    new: bool
+    """Whether the visitor has not read it before."""
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -136,9 +139,14 @@ def said_at(hand: Hand, table: Table) -> list[Line]:
     """Give what was said at the board, for its players alone."""
     if table.seat is None or table.puzzle:
         return []
-    letters = heard(hand.desk, table.board, table.state.seats[table.seat])
+    account = table.state.seats[table.seat]
+    read = hand.desk.letters.chat_read(account, table.board)
+    letters = heard(hand.desk, table.board, account, CHAT_LIMIT)
     names = names_of(hand.parts.accounts.name_of([letter.sender for letter in letters]))
-    return [Line(letter.at, name, letter.text) for letter, name in zip(letters, names, strict=True)]
+    return [
+        Line(letter.at, name, letter.text, letter.sender != account and letter.at > read)
+        for letter, name in zip(letters, names, strict=True)
+    ]
 
 
 def read_ply(table: Table, ply: int) -> int:

@@ -43,12 +43,17 @@ def told(hand: Hand, notices: Sequence[Notice], account: AccountId, most: int) -
     for one in notices:
         if len(newest) < most:
             newest.setdefault(one.board, one)
-    rows = hand.parts.lists.rows(list(newest))
+    return each_told(hand, list(newest.values()), account)
+
+
+def each_told(hand: Hand, notices: Sequence[Notice], account: AccountId) -> list[Told]:
+    """Say what each of these is about."""
+    rows = hand.parts.lists.rows([one.board for one in notices])
     accounts = list(dict.fromkeys(seat for row in rows if row for seat in row.seats))
     names = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
     return [
         Told(one.board, one.at, _text(one, row, names, account))
-        for one, row in zip(newest.values(), rows, strict=True)
+        for one, row in zip(notices, rows, strict=True)
     ]
 
 

@@ -10,9 +10,11 @@ has a cookie of chance instead, which stands for nobody.
 """
 
 import hmac
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 from litestar import Request
@@ -38,8 +40,18 @@ _SAME: Final = ("", "same-origin", "none")
 """What Sec-Fetch-Site says of a form of ours, or of a browser that does not say."""
 
 
+_FOR_ANYBODY: Final = ("/login", "/signup")
+"""Forms that need no session."""
+
+_OF_A_MATCH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
+
+
 class LoginNeededError(Exception):
-    """The page is for who has logged in."""
+    """The page is for who has logged in; `back` is where to go then, if that is not said by it."""
+
+    def __init__(self, back: str = "") -> None:
+        super().__init__(back)
+        self.back = back
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -118,6 +130,11 @@ def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
     return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
 
 
+def session_text(request: AnyRequest, visitor: Visitor) -> str:
+    """Return what the browser's session cookie holds; empty without one."""
+    return request.cookies.get(_named(SESSION, secure=visitor.secure), "")
+
+
 def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
     """Tell whether the browser spoke TLS, with us or with the proxy that is trusted."""
     if request.url.scheme == "https":
@@ -142,10 +159,22 @@ async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
             fields[name] = (*fields.get(name, ()), value)
     shown = request.headers.get(HEADER) or fields.get(FIELD, ("",))[0]
     if not hmac.compare_digest(shown.encode(), visitor.proof.encode()):
+        if visitor.session is None and request.url.path not in _FOR_ANYBODY:
+            # its session is over
+            raise LoginNeededError(_back(request.url.path, fields))
         raise PermissionDeniedException(
             "the page was open too long, or its cookie is gone; load it again and repeat"
         )
     return Form(fields)
+
+
+def _back(path: str, fields: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the page of the match that a form was sent for, with the move in it; else nothing."""
+    match = _OF_A_MATCH.match(path)
+    move = fields.get("move", ("",))[0]
+    if match is None:
+        return ""
+    return f"{match[0]}?{urlencode({'move': move})}" if move else match[0]
 
 
 def _named(name: str, *, secure: bool) -> str:

@@ -144,6 +144,12 @@ class Api:
         account = self.parts.accounts.signup(name, PASSWORD)
         return Player(self, name, account, self.parts.tokens.issue(account, "rig", scopes).text)
 
+    def player_of(self, name: str) -> "Player":
+        """A player who signed up before, with another token."""
+        account = self.parts.accounts.id_of(name)
+        token = self.parts.tokens.issue(account, "rig", tuple(Scope)).text
+        return Player(self, name, account, token)
+
     def expired_token(self) -> str:
         """The text of a token whose time has run out, of an account that is there."""
         day = 24 * 3_600_000

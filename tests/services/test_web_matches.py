@@ -297,7 +297,7 @@ def test_home_shows_what_waits_for_whom(api, pair):
     api.caught_up()
     assert f'href="/m/{board}"' in one.page("/")
     assert "6 days 23 hours left" in one.page("/")
-    assert f"{one.name} <span" in two.page("/")
+    assert f'{one.name} <span class="quiet">to move for' in two.page("/")
     until(lambda: f"with {one.name} has begun" in two.page("/"))
 
 
