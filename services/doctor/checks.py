@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from infra.lanes import LEASE_MS, WANTED, WANTED_MS
 from infra.projections.lag import Lag
 from services.doctor.clocks import clocks
 from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
@@ -179,7 +180,15 @@ def _lane(lane: Lane) -> Finding | None:
             f"the lease of lane {lane.number} never ends: nobody can drain it",
             f"delete the key lease:{lane.number} in RQ's Redis, and find out who wrote it",
         )
-    if lane.holder == "wanted":
+    if lane.holder and lane.left > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
+        return bad(
+            "lanes",
+            f"the lease of lane {lane.number} has {span(lane.left // 1000)} left, more than one can "
+            "have: the server's clock was set back",
+            "set the clock right, by NTP; the next drain takes such a lease over, and if it stays, "
+            "look whether `matchpost serve` and its workers run",
+        )
+    if lane.holder == WANTED:
         return note("lanes", f"a drain of lane {lane.number} was asked for and has not begun")
     if lane.holder:
         return note(

@@ -355,6 +355,16 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (with_("server", memory=75), Level.WARN, "the server uses"),
         (with_("server", memory=95), Level.BAD, "the server uses"),
         (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
+        (
+            with_("queue", lanes=(Lane(0, "wanted", 3_561_000, False),)),
+            Level.BAD,
+            "59 min left, more than",
+        ),
+        (
+            with_("queue", lanes=(Lane(0, "f00", 3_561_000, True),)),
+            Level.BAD,
+            "59 min left, more than",
+        ),
         (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
         (
             with_("server", shards=(Shard(0, 3, 1_000_000 - 7_200_000, 0, 0),)),

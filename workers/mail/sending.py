@@ -14,7 +14,7 @@ from infra.accounts.reading import mailbox
 from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter, Purpose, UnfitLetterError
 from infra.mail.message import envelope_sender, written
-from infra.mail.outbox import Outbox, Rest, Taken
+from infra.mail.outbox import LONGEST_REST_MS, Outbox, Rest, Taken
 from infra.mail.relay import Fate, Relay, RelayDownError, Sent, Session
 from infra.mail.standing import Standing
 from workers.mail.writing import wants_mail
@@ -26,7 +26,7 @@ _MINUTE: Final = 60_000
 PAUSES: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
 """Until a letter that was refused is tried again, in ms; the last one over and over."""
 
-RESTS: Final = (_MINUTE // 6, 1 * _MINUTE, 5 * _MINUTE)
+RESTS: Final = (_MINUTE // 6, 1 * _MINUTE, LONGEST_REST_MS)
 """The same for a relay that can't be reached."""
 
 GIVEN_UP_MS: Final = 3 * 24 * 60 * _MINUTE
