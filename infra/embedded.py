@@ -169,6 +169,11 @@ class EmbeddedServer:
         """None while the server runs, otherwise its return code (negative for a signal)."""
         return 0 if self._process is None else self._process.poll()
 
+    @property
+    def is_silent(self) -> bool:
+        """Return False: a server may load for long, and its disk may be slow; nobody ends it."""
+        return False
+
     def terminate(self) -> None:
         """Ask the server to end; it syncs its log first. Returns at once."""
         if self._process is not None:

@@ -36,6 +36,7 @@ from infra.announce import Told, announce, messages
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
+from infra.liveness import HEART
 from infra.seeds import LostSeedsError, Seeds
 from infra.store.port import (
     Committed,
@@ -305,6 +306,7 @@ class Drain:
         self, task: _Task, match: _Match, verdict: Rejected | None
     ) -> tuple[Write, _Match] | None:
         """Decide and seal one command; None, with the reason in the log, when that failed."""
+        HEART.step()
         try:
             with LIMITED:
                 state = match.snapshot.state

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from infra.liveness import HEART
 from infra.mail.route import Route
 
 ANSWER_SECONDS: Final = 30.0
@@ -65,7 +66,8 @@ class Session:
     def send(self, sender: str, to: str, data: bytes) -> Sent:
         """Send one letter; an empty `sender` has nothing come back. Raises `RelayDownError`."""
         try:
-            self._smtp.sendmail(sender, [to], data)
+            with HEART.waiting():
+                self._smtp.sendmail(sender, [to], data)
         except smtplib.SMTPRecipientsRefused as refusal:
             return _refused(*refusal.recipients[to], address=True)
         except smtplib.SMTPDataError as refusal:
@@ -88,13 +90,14 @@ class Relay:
     def session(self) -> Iterator[Session]:
         """Open a session, ready to send; `RelayDownError` when there can be none."""
         try:
-            smtp = self._connected()
+            with HEART.waiting():
+                smtp = self._connected()
         except (smtplib.SMTPException, OSError) as error:
             raise RelayDownError(f"{self._route.shown}: {_why(error)}") from error
         try:
             self._enter(smtp)
             yield Session(smtp)
-            with suppress(smtplib.SMTPException, OSError):
+            with suppress(smtplib.SMTPException, OSError), HEART.waiting():
                 smtp.quit()  # what was taken is taken, however it says goodbye
         finally:
             smtp.close()
@@ -113,7 +116,8 @@ class Relay:
 
     def _enter(self, smtp: smtplib.SMTP) -> None:
         try:
-            self._greet(smtp)
+            with HEART.waiting():
+                self._greet(smtp)
         except (smtplib.SMTPException, OSError) as error:
             raise RelayDownError(f"{self._route.shown}: {_why(error)}") from error
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from infra.clients import make_client
 from infra.embedded import socket_url
+from infra.liveness import HEART
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
 from infra.settings import Settings
 from services.compose import Composition
@@ -29,6 +30,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
     Gives the exit code.
     """
     log_to_stderr("mail")
+    HEART.watch()
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:
         sockets = given or list(listen_for_mail(settings, stack).values())

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 
+from infra.liveness import HEART
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
 from infra.mail.bell import Bell
 from infra.mail.relay import Relay
@@ -25,6 +26,7 @@ def run(settings: Settings) -> int:
     What ends it otherwise, such as a server that went away, is a line in the log.
     """
     log_to_stderr("mailer")
+    HEART.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server that takes outgoing mail")
     try:

@@ -4,6 +4,7 @@ import socket
 
 import uvicorn
 
+from infra.liveness import HEART
 from infra.settings import Settings
 from services.api.app import make_app
 from services.compose import Composition
@@ -20,6 +21,7 @@ def run(settings: Settings, fd: int | None) -> int:
     Gives the exit code.
     """
     log_to_stderr("web")
+    HEART.watch()
     with _socket(settings, fd) as listening, Composition(settings) as parts:
         config = uvicorn.Config(
             make_app(parts),

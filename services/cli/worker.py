@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from threading import Event
 
+from infra.liveness import HEART
 from infra.settings import Settings
 from services.cli import failures
 from services.compose import Composition
@@ -26,6 +27,7 @@ def run(settings: Settings, name: str, role: str) -> int:
     log like all others.
     """
     log_to_stderr(name)
+    HEART.watch()
     try:
         _run(settings, role)
     except Exception as error:
