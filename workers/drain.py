@@ -336,6 +336,8 @@ class Drain:
 
     def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> list[Committed]:
         self._forget(writes)  # until it is known what became of it
+        if self._seeds is not None:
+            self._seeds.mark(self._drawn)
         results = self._store.commit(writes)
         point("drain.committed")
         for write, door, result in zip(writes, doors, results, strict=True):

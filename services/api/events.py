@@ -62,11 +62,15 @@ class Event(msgspec.Struct, frozen=True):
 @get(
     "/api/matches/{board:int}/events",
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, tagged=True),
+    opt=refuses(
+        Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.DAMAGED, tagged=True
+    ),
     summary="The events of a match",
     description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
     "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
-    "after it, the stream ends with the match, and 204 says that nothing more will come.",
+    "after it, the stream ends with the match, and 204 says that nothing more will come. A stream that "
+    "is to begin later than with the next event is refused as `beyond-end`: who heard of such events "
+    "heard them of data that is there no more.",
 )
 async def show_events(
     request: AnyRequest,
@@ -121,6 +125,14 @@ def _lines(shown: Iterator[Event]) -> Iterator[bytes]:
 
 
 def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[Any]:
+    after = start - 1
+    if after > snapshot.state.seq:
+        raise Refusal(
+            Code.BEYOND_END,
+            f"match {board} has {snapshot.state.seq} events, and none that could follow number "
+            f"{after}; if you have heard of that one, the server's data was put back: load the match "
+            "again",
+        )
     if snapshot.state.over and start > snapshot.state.seq:
         return Response(None, status_code=204)  # who hears this does not ask again
     return ServerSentEvent(_live(hand, board, start))

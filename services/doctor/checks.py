@@ -311,8 +311,19 @@ def _memory(facts: Facts) -> Iterator[Finding]:
         yield ok("memory", what if server.memory_limit else what.partition(" of ")[0])
 
 
+def _draws(facts: Facts) -> Iterator[Finding]:
+    for why in facts.seeds_left:
+        yield Finding(
+            Level.NOTE,
+            "draws",
+            why,
+            "what came after the backup is lost; take the file `.left` beside the seeds away when you "
+            "have seen to it",
+        )
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _projections,
-    _disk, _memory,
+    _disk, _memory, _draws,
 )  # fmt: skip
 """In the order in which they are told."""

@@ -25,6 +25,7 @@ from infra.process import is_alive, owner_of
 from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.queue import COMMANDS
+from infra.seeds import chains_left
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
@@ -129,6 +130,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Why there is no server; empty when there is one."""
     queue: QueueFact | None
     queue_unreachable: str = ""
+    seeds_left: tuple[str, ...] = ()
+    """Why chains of seeds were left for new ones."""
 
 
 def now() -> int:
@@ -156,7 +159,8 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
                 queue = _queue(client, server.shape if server else None)
         except RedisError as error:
             queue_why = _reason(place, error)
-    return Facts(settings, when, directory, server, why, queue, queue_why)
+    left = tuple(chains_left(settings.seeds or settings.data / "seeds"))
+    return Facts(settings, when, directory, server, why, queue, queue_why, left)
 
 
 def _reason(url: str | None, error: Exception) -> str:

@@ -429,3 +429,11 @@ def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, 
     assert finding.level is level
     assert re.search(words, finding.what)
     assert bool(finding.remedy) is (level is Level.WARN)
+
+
+def test_data_that_was_put_back_is_worth_knowing(settings: Settings) -> None:
+    folder = settings.data / "seeds"
+    folder.mkdir(parents=True)
+    (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
+    findings = judge(gather(settings))
+    assert said(findings, Level.NOTE, "seeds up to number 5 were used$")

@@ -18,7 +18,8 @@ from infra.liveness import Heart
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
 
-BEGIN = "import sys, time; from infra import liveness; from infra.liveness import HEART; " + (
+BEGIN = (
+    "import sys, time; from infra import liveness; from infra.liveness import HEART; "
     "liveness.BEAT_SECONDS = 0.02; liveness.STALL_SECONDS = 0.2; HEART.watch(); "
 )
 QUIET = BEGIN + "exec('while True: HEART.step(); time.sleep(0.01)')"
