@@ -8,6 +8,7 @@ from functools import partial
 from socket import socket
 
 from infra.clients import make_client
+from infra.clock import ClockNotes
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
@@ -23,6 +24,7 @@ from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
 from workers.keeper import Keeper
+from workers.steadiness import Steadiness
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +56,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     verify(data, settings.durability)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
-    keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
+    lanes = Lanes(queue, lambda lane: wake(queue, lane))
+    keeper = Keeper(store, lanes, steadiness=Steadiness(ClockNotes(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
     listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
