@@ -30,6 +30,10 @@ class RelayDownError(Exception):
     """The relay can't be used now, whatever the letter; the message says why, without a login."""
 
 
+class BrokenSessionError(RelayDownError):
+    """The connection broke while a letter was sent; the relay may have taken it, or may be down."""
+
+
 class Fate(StrEnum):
     """What became of a letter."""
 
@@ -64,7 +68,7 @@ class Session:
         self._smtp = smtp
 
     def send(self, sender: str, to: str, data: bytes) -> Sent:
-        """Send one letter; an empty `sender` has nothing come back. Raises `RelayDownError`."""
+        """Send one letter; an empty `sender` has nothing come back. Raises `BrokenSessionError`."""
         try:
             with HEART.waiting():
                 self._smtp.sendmail(sender, [to], data)
@@ -75,7 +79,7 @@ class Session:
         except smtplib.SMTPSenderRefused as refusal:
             return Sent(Fate.LATER, _line(refusal.smtp_code, refusal.smtp_error))
         except (smtplib.SMTPException, OSError) as error:
-            raise RelayDownError(_why(error)) from error
+            raise BrokenSessionError(_why(error)) from error
         return Sent(Fate.SENT)
 
 
