@@ -12,6 +12,7 @@ What it keeps in the data directory is described in `infra.data_directory`.
 
 import logging
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -23,7 +24,7 @@ from typing import Final, Self
 
 from redis import Redis
 
-from infra.aof import DamagedError, mend
+from infra.aof import DamagedError, SyncMark, mend, newest
 from infra.clients import make_client, unix_url
 from infra.data_directory import DataDirectory, DirectoryError, answers
 from infra.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
@@ -34,9 +35,13 @@ logger = logging.getLogger(__name__)
 STOP_DEADLINE: Final = 10.0
 """Seconds the server may take to end by itself."""
 
+# as the server says it while it reads its log
+_UNKNOWN_COMMAND: Final = re.compile(r"unknown command '([^']+)'", re.IGNORECASE)
+
 _SILENCE_LIMIT: Final = 60.0  # seconds without any answer, not even "loading"
 _ORPHAN_LIMIT: Final = 30.0  # seconds to wait for what a killed owner's server left behind
 _LEAST_ROOM: Final = 4 << 20  # bytes; with less, a start would only be followed by an end
+_MARK_EVERY: Final = 5.0  # seconds; a mark is one more sync of the disk
 _NOTICE_EVERY: Final = 5.0  # seconds between lines that say the server is still loading
 
 _SETTINGS: Final[Mapping[str, str]] = {
@@ -107,6 +112,9 @@ class EmbeddedServer:
         }
         self._env = {**os.environ, **(env or {})}
         self._chosen = binary
+        self._mark = SyncMark(self._directory.synced)
+        self._mark_due = 0.0  # by the monotonic clock
+        self._durable = self._settings["appendfsync"] == "always"
         self._lock = DirectoryLock(self.data)
         self._socket: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -239,17 +247,52 @@ class EmbeddedServer:
 
     def _launch_mended(self) -> None:
         """Launch; when the server refuses its log, cut a torn end off and launch once more."""
+        known = self._known_synced()
         try:
             self._launch()
-        except EmbeddedError:
+        except EmbeddedError as error:
             # a signal is no refusal
             if self._process is None or (self._process.poll() or 0) <= 0:
                 raise
-            mended = mend(self._directory.files)
+            unknown = _UNKNOWN_COMMAND.search(str(error))
+            mended = mend(
+                self._directory.files, known, unknown[1].encode("latin-1") if unknown else b""
+            )
             if mended is None:
                 raise
             logger.warning("the server's log was torn at its end: %s", mended)
             self._launch()
+
+    def _known_synced(self) -> int:
+        """Return how much of the log is known to be synced; say so when there is less of it."""
+        log = newest(self._directory.files)
+        if log is None or not log.exists():
+            return 0
+        known, size = self._mark.read(log), log.stat().st_size
+        if size < known:
+            logger.error(
+                "ALARM: %s has %d bytes, and %d of it had been synced: it was put back in time, or cut "
+                "off; moves that were acknowledged are gone",
+                *(log, size, known),
+            )
+            self._mark.write(log, size)
+        return known
+
+    def note_synced(self) -> None:
+        """Note how much of the log is synced, for the next start; for `durable` servers only.
+
+        A server that syncs always has synced what it wrote before it answers anything that is asked
+        afterwards.
+        """
+        log = newest(self._directory.files)
+        if not self._durable or self._socket is None or log is None or not log.exists():
+            return
+        now, size = time.monotonic(), log.stat().st_size
+        if now < self._mark_due or size == self._mark.read(log):
+            return
+        if _ping(self._socket) == "ready":
+            self._mark.write(log, size)
+            self._mark_due = now + _MARK_EVERY
 
     def _launch(self) -> None:
         """Start the process, wait for it, and note how long it took."""
