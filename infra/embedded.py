@@ -290,7 +290,8 @@ class EmbeddedServer:
         now, size = time.monotonic(), log.stat().st_size
         if now < self._mark_due or size == self._mark.read(log):
             return
-        if _ping(self._socket) == "ready":
+        # what the server is set to may have been changed since it was started
+        if b"always" in _ask(self._socket, b"CONFIG GET appendfsync\r\n"):
             self._mark.write(log, size)
             self._mark_due = now + _MARK_EVERY
 
@@ -378,12 +379,17 @@ def _wait_until_ready(
 
 def _ping(place: Path) -> str:
     """Ask the server how it is: `ready`, `loading`, or `` when it does not answer."""
+    answer = _ask(place, b"PING\r\n")
+    return "" if not answer else "ready" if answer.startswith(b"+PONG") else "loading"
+
+
+def _ask(place: Path, question: bytes) -> bytes:
+    """Return the server's short answer; empty when there is none."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)
             probe.connect(str(place))
-            probe.sendall(b"PING\r\n")
-            answer = probe.recv(64)
+            probe.sendall(question)
+            return probe.recv(128)
     except OSError:
-        return ""
-    return "ready" if answer.startswith(b"+PONG") else "loading"
+        return b""

@@ -314,6 +314,14 @@ def test_without_durability_nothing_is_noted_as_synced(tmp_path: Path):
     assert not (tmp_path / "valkey.synced").exists()
 
 
+def test_a_server_that_was_set_not_to_sync_has_synced_nothing(tmp_path: Path):
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        client.config_set("appendfsync", "everysec")
+        client.set("key", "value")
+        server.note_synced()
+    assert not (tmp_path / "valkey.synced").exists()
+
+
 def test_a_mark_that_is_torn_is_none(tmp_path: Path):
     marked(tmp_path)
     (tmp_path / "valkey.synced").write_bytes(bytes(20))
