@@ -47,6 +47,7 @@
 | `{w:<hex>}` | a browser's session: `infra.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:notes` | hash: board -> what the account notes about a match: `infra.notes` |
+| `{damaged}` | hash: board -> why the match can't be read: `infra.damage` |
 | `{clock}` | hash: what is known of the server's clock: `infra.clock` |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
@@ -61,6 +62,7 @@ BOARDS: Final = "{boards}"
 GIVEN: Final = "{boards}:ids"
 SHAPE: Final = "{boards}:shape"
 CLOCK: Final = "{clock}"
+DAMAGED: Final = "{damaged}"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""

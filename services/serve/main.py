@@ -9,6 +9,8 @@ from socket import socket
 
 from infra.clients import make_client
 from infra.clock import ClockNotes
+from infra.damage import Damage
+from infra.due import DueTimes
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
@@ -23,6 +25,7 @@ from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
+from workers.due_check import DueCheck
 from workers.keeper import Keeper
 from workers.steadiness import Steadiness
 
@@ -65,7 +68,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listening))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
-    ticks = [keeper.tick, *(server.note_synced for server in foundation)]
+    check = DueCheck(DueTimes(data, shape), Damage(data))
+    ticks = [keeper.tick, check.tick, *(server.note_synced for server in foundation)]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))
