@@ -15,6 +15,7 @@ from domain.match.events import AccountId
 from infra.accounts import Accounts
 from infra.challenges import Challenges
 from infra.clients import make_client
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.durability import verify
 from infra.embedded import socket_url
@@ -118,6 +119,11 @@ class Composition:
     def store(self) -> Store:
         """Matches."""
         return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+
+    @cached_property
+    def damage(self) -> Damage:
+        """Matches that can't be read."""
+        return Damage(self.data)
 
     @cached_property
     def seeds(self) -> Seeds:

@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -22,6 +22,7 @@ from services.api.caching import Tag
 from services.api.callers import READ, Caller
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
+from services.damage import UNREADABLE
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -62,9 +63,7 @@ class Event(msgspec.Struct, frozen=True):
 @get(
     "/api/matches/{board:int}/events",
     tags=_TAGS,
-    opt=refuses(
-        Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.DAMAGED, tagged=True
-    ),
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, tagged=True),
     summary="The events of a match",
     description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
     "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
@@ -96,7 +95,7 @@ async def show_events(
     snapshot = await hand.match(board)
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        return _stream(hand, board, snapshot, int(last) + 1 if last else start)
+        return await _stream(hand, board, snapshot, int(last) + 1 if last else start)
     if kind is None:
         raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
     tag = Tag("events", kind, start, limit, snapshot.head)
@@ -105,11 +104,14 @@ async def show_events(
     # what came since is of another tag
     end = min(snapshot.state.seq, start + limit - 1)
     stored = (await hand.store.events(board, start))[: max(0, end - start + 1)]
-    shown = (show_event(seq, data) for seq, data in enumerate(stored, start))
+    try:
+        shown = [show_event(seq, data) for seq, data in enumerate(stored, start)]
+    except UNREADABLE as error:
+        raise await hand.damaged(board, error) from error
     headers = {**tag.headers, "Vary": "Accept", **_next(board, end, snapshot, limit)}
     if kind == NDJSON:
         return Stream(_lines(shown), media_type=NDJSON, headers=headers)
-    return Response(list(shown), headers=headers)
+    return Response(shown, headers=headers)
 
 
 def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
@@ -119,12 +121,12 @@ def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str
     return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
 
 
-def _lines(shown: Iterator[Event]) -> Iterator[bytes]:
+def _lines(shown: Iterable[Event]) -> Iterator[bytes]:
     for event in shown:
         yield msgspec.json.encode(event) + b"\n"
 
 
-def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[Any]:
+async def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[Any]:
     after = start - 1
     if after > snapshot.state.seq:
         raise Refusal(
@@ -135,16 +137,26 @@ def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[
         )
     if snapshot.state.over and start > snapshot.state.seq:
         return Response(None, status_code=204)  # who hears this does not ask again
+    for data in (await hand.store.events(board, start))[:1]:
+        try:
+            decode(data)
+        except UNREADABLE as error:
+            raise await hand.damaged(board, error) from error
     return ServerSentEvent(_live(hand, board, start))
 
 
 async def _live(hand: Hand, board: int, start: int) -> AsyncIterator[ServerSentEventMessage]:
-    """Send events as they come, until the match is over."""
+    """Send events as they come, until the match is over, or up to one that can't be read."""
     async for seq, data in hand.follower.events(board, start, hand.rhythm.heartbeat):
         if not seq:
             yield _STILL_HERE
             continue
-        event = show_event(seq, data)
+        try:
+            event = show_event(seq, data)
+        except UNREADABLE as error:
+            # who asks for what comes after the event before is told why there is no more
+            await hand.damaged(board, error)
+            return
         text = msgspec.json.encode(event).decode()
         yield ServerSentEventMessage(data=text, event=event.type, id=seq)
         if isinstance(decode(data).body, Ended):

@@ -56,7 +56,9 @@ def run(text: str, settings: Settings) -> int:
     with Composition(settings) as parts:
         try:
             print(check(parts.store, board))
+            parts.damage.forget(board)
         except Broken as broken:
+            parts.damage.note(board, str(broken))
             print(f"match {board} does not hold: {broken}", file=sys.stderr)
             return REFUSED
     return FINE

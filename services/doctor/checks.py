@@ -127,6 +127,19 @@ def _entries(facts: Facts) -> Iterator[Finding]:
             )
 
 
+def _damage(facts: Facts) -> Iterator[Finding]:
+    boards = facts.server.damaged if facts.server else ()
+    if boards:
+        some = ", ".join(map(str, boards[:10]))
+        yield bad(
+            "matches",
+            f"{count(len(boards), 'match', 'matches')} can't be read: {some}"
+            f"{' and others' if len(boards) > 10 else ''}",  # noqa: PLR2004 - as many as are named
+            f"`matchpost verify {boards[0]}` says what is wrong; look at the disk and restore the data "
+            "from a copy; verifying a match that holds again takes it off this list",
+        )
+
+
 def _workers(facts: Facts) -> Iterator[Finding]:
     queue = facts.queue
     if queue is None:
@@ -323,7 +336,7 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _projections,
+    _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _damage, _projections,
     _disk, _memory, _draws,
 )  # fmt: skip
 """In the order in which they are told."""

@@ -19,6 +19,7 @@ from rq.worker import BaseWorker
 from infra import keys
 from infra.clients import make_client, shown_url
 from infra.clock import Clock, ClockNotes
+from infra.damage import Damage
 from infra.disk import median_fdatasync
 from infra.durability import DurabilityError, check_version, verify
 from infra.embedded import NotRunningError, socket_url
@@ -87,6 +88,8 @@ class Server(msgspec.Struct, frozen=True):
     """Why there is no shape; empty when there is one."""
     shards: tuple[Shard, ...] = ()
     projections: tuple[Lag, ...] = ()
+    damaged: tuple[int, ...] = ()
+    """Matches that could not be read."""
     steps: Clock = Clock()
     """What is known of steps of its clock."""
 
@@ -217,6 +220,7 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
         no_shape=no_shape,
         shards=_shards(client, shape, clock) if shape else (),
         projections=_projections(client, settings) if shape else (),
+        damaged=tuple(Damage(client).found()),
         steps=ClockNotes(client).read(),
     )
 
