@@ -238,6 +238,13 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(
 AHEAD = 40 * 86_400_000
 
 
+def work(side: Side) -> Side:
+    """Have a side worker do what it can: while something waits for its turn it is never done."""
+    for _ in range(8):
+        side.round()
+    return side
+
+
 def boards(client: Redis) -> list[int]:
     return [point.board for point in Ratings(client).series("pow2", ALICE)]
 
@@ -249,15 +256,15 @@ def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
     match(logs, 1, 1_000 + AHEAD, 0)
     match(logs, 2, 1_000 + AHEAD, 0)
     match(logs, 5, 100, 1)
-    side = catch_up(logs.store, shelf_client, ONLY)
+    side = work(Side(logs.store, shelf_client, ONLY))
     assert boards(shelf_client) == [1, 5]
     logs.mark = 2_000
     match(logs, 9, 1_500, 1)
-    settle(side)
+    work(side)
     assert boards(shelf_client) == [1, 5, 9]
     logs.mark = 3_000
     logs.add(6, 2_500, ALICE, started())
-    settle(side)
+    work(side)
     assert boards(shelf_client) == [1, 5, 9, 2]
     assert not side.hurries
 
@@ -274,18 +281,20 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
             match(logs, board, at + off, chance.randrange(2))
             logs.mark = at + off
             if while_ahead or not off:
-                settle(side)
+                work(side)
     logs.mark = at + 1_000
     for shard in range(4):
         logs.add(1_000 + shard, at + 1, ALICE, started())
-    settle(side)
+    work(side)
     assert sorted(boards(shelf_client)) == list(range(1, 61))
-    assert boards(shelf_client)[-20:] == list(range(41, 61))
+    for first in (1, 41):
+        right = range(first, first + 20)
+        assert [board for board in boards(shelf_client) if board in right] == list(right)
     points = Ratings(shelf_client).series("pow2", ALICE)
-    assert all(a.at <= b.at < at for a, b in itertools.pairwise(points))
+    assert all(a.at <= b.at <= at for a, b in itertools.pairwise(points))
     live = contents(shelf_client)
     shelf_client.flushall()
-    catch_up(logs.store, shelf_client, ONLY)
+    work(Side(logs.store, shelf_client, ONLY))
     made = contents(shelf_client)
     assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
         k: v for k, v in live.items() if not k.endswith(":at")
@@ -296,8 +305,8 @@ def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs: Logs, shelf_client:
     logs.mark = 1_000
     match(logs, 5, 100, 1)
     match(logs, 1, 9_999, 0)
-    side = catch_up(logs.store, shelf_client, ONLY)
+    side = work(Side(logs.store, shelf_client, ONLY))
     assert boards(shelf_client) == [5]
     logs.mark = 10_000
-    settle(side)
+    work(side)
     assert boards(shelf_client) == [5, 1]
