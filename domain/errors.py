@@ -43,6 +43,8 @@ class Code(StrEnum):
     UNKNOWN_BOARD = "unknown-board"
     WRONG_GAME = "wrong-game"
     UNKNOWN_PLY = "unknown-ply"
+    BEYOND_END = "beyond-end"
+    DAMAGED = "damaged"
     NOT_STARTED = "not-started"
     MATCH_OVER = "match-over"
     ALREADY_STARTED = "already-started"

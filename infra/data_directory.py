@@ -1,6 +1,7 @@
 """The data directory as the embedded server uses it; for one user only.
 
 valkey/       the server's append-only files
+valkey.synced how much of which of these files is known to be synced (`infra.aof.SyncMark`)
 valkey.log    its log; `valkey.log.1` is the one before
 valkey.sock   where it listens
 socket        where it listens instead, when the path above is too long for a socket
@@ -36,6 +37,7 @@ class DataDirectory:
         self.path = path
         self.files = path / "valkey"
         self.log = path / "valkey.log"
+        self.synced = path / "valkey.synced"
         self._note = path / "socket"
 
     def prepare(self) -> None:

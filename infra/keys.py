@@ -16,7 +16,8 @@
 | `{s07}:m:<board>:chat` | list of the lines said at a board: `infra.letters` |
 | `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.drafts` |
 | `{boards}` | the board counter |
-| `{boards}:id:<hex>` | the number given to a command id, kept 40 days |
+| `{boards}:id:<hex>` | the number given to a command id, as long as it is in `{boards}:ids` |
+| `{boards}:ids` | list of the command ids that were given numbers, the last million |
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
@@ -53,6 +54,8 @@
 | `{w:<hex>}` | a browser's session: `infra.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:notes` | hash: board -> what the account notes about a match: `infra.notes` |
+| `{damaged}` | hash: board -> why the match can't be read: `infra.damage` |
+| `{clock}` | hash: what is known of the server's clock: `infra.clock` |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
 
@@ -64,7 +67,10 @@ from typing import Final
 
 BEATS: Final = "{beats}"
 BOARDS: Final = "{boards}"
+GIVEN: Final = "{boards}:ids"
 SHAPE: Final = "{boards}:shape"
+CLOCK: Final = "{clock}"
+DAMAGED: Final = "{damaged}"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""

@@ -17,6 +17,7 @@ from infra.accounts import Accounts
 from infra.blocks import Blocks
 from infra.challenges import Challenges
 from infra.clients import make_client
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.durability import verify
 from infra.embedded import socket_url
@@ -123,6 +124,11 @@ class Composition:
     def store(self) -> Store:
         """Matches."""
         return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+
+    @cached_property
+    def damage(self) -> Damage:
+        """Matches that can't be read."""
+        return Damage(self.data)
 
     @cached_property
     def seeds(self) -> Seeds:

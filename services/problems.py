@@ -69,6 +69,8 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.UNKNOWN_BOARD: Problem(REFUSED, 404, "there is no match of this number"),
     Code.WRONG_GAME: Problem(REFUSED, 409, "the match is one of another game"),
     Code.UNKNOWN_PLY: Problem(REFUSED, 404, "the match has not come to this ply"),
+    Code.BEYOND_END: Problem(REFUSED, 409, "the match has fewer events than were heard of"),
+    Code.DAMAGED: Problem(UNKNOWN, 503, "what is stored of the match can't be read"),
     Code.NOT_STARTED: Problem(REFUSED, 409, "the match waits for its players to accept it"),
     Code.MATCH_OVER: Problem(REFUSED, 409, "the match has ended"),
     Code.ALREADY_STARTED: Problem(REFUSED, 409, "the match has started already"),

@@ -36,6 +36,7 @@ from infra.announce import Told, announce, messages
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
+from infra.liveness import HEART
 from infra.seeds import LostSeedsError, Seeds
 from infra.store.port import (
     Committed,
@@ -309,6 +310,7 @@ class Drain:
         self, task: _Task, match: _Match, verdict: Rejected | None
     ) -> tuple[Write, _Match] | None:
         """Decide and seal one command; None, with the reason in the log, when that failed."""
+        HEART.step()
         try:
             with LIMITED:
                 state = match.snapshot.state
@@ -342,6 +344,8 @@ class Drain:
 
     def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> list[Committed]:
         self._forget(writes)  # until it is known what became of it
+        if self._seeds is not None:
+            self._seeds.mark(self._drawn)
         results = self._store.commit(writes)
         point("drain.committed")
         for write, door, result in zip(writes, doors, results, strict=True):

@@ -52,6 +52,7 @@ from domain.match.events import (
 from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
 from domain.match.replies import Laid, Replies, Reply
 from domain.match.state import MatchState
+from domain.rules import pinned
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -80,7 +81,7 @@ def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
 
 def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapshot:
     first = group[0]
-    sent = Sent(board, first.command, first.actor, commands_of(first)[0])
+    sent = Sent(board, first.command, first.actor, commands_of(first, snapshot.state.ply)[0])
     try:
         decided = decide(sent, snapshot.state, Given(first.at, _seed(group), _replies(group)))
     except Exception as error:
@@ -119,12 +120,29 @@ def _replies(group: Sequence[Envelope]) -> Replies:
     }
 
 
+def tells_command(first: Envelope, rules: str) -> bool:
+    """Return whether the first event of a command tells exactly what was sent.
+
+    It does not for a move of a game that takes several spellings as one move, because the event
+    has the canonical one, nor for a return that waited until its day was over, because the event
+    has the later time.
+    """
+    match first.body:
+        case Moved():
+            return pinned(rules).one_spelling
+        case Returned(until=until):
+            return until > first.at
+        case _:
+            return True
+
+
 def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    first: Envelope,
+    first: Envelope, ply: int
 ) -> list[Command]:
-    """Give the commands that this can be the first event of; all are decided alike.
+    """Return the commands that this can be the first event of; all are decided alike.
 
     A move may or may not have said its ply, and consent may have been given by proposing the same.
+    `ply` is how many moves stood on the board then: the scheduler says so in what it sends.
     """
     event = first.body
     match event:
@@ -163,9 +181,9 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Resigned():
             return [Resign()]
         case Nagged():
-            return [Nag()]
+            return [Nag(ply=ply), Nag()]
         case Flagged():
-            return [Flag()]
+            return [Flag(ply=ply), Flag()]
         case Resumed():
             return [Resume()]
         case Absent():

@@ -85,6 +85,8 @@ class _HasJson(Protocol):
 class _Plain:
     """What most games have nothing of their own to say about."""
 
+    one_spelling: bool = True
+
     def public_json(self: _HasJson, position: Any) -> dict[str, Any]:
         """Give the same as `to_json`."""
         return self.to_json(position)
@@ -153,6 +155,8 @@ class Rules(Protocol[P, M, O]):
     """Names of the text drawings, the default first."""
     offers: tuple[str, ...]
     """Kinds of offers the game has beside those of every game, such as `count`."""
+    one_spelling: bool
+    """Whether `check` gives each legal move back as it came; False where it may write another."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 

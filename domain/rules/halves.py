@@ -70,6 +70,7 @@ class Halves(WithoutOffers):
     players: tuple[int, ...] = (2, 3)
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("numbered", "plain")
+    one_spelling: bool = False
     position_type = HalvesPosition
 
     def read_options(self, flags: Sequence[str]) -> HalvesOptions:

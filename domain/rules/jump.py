@@ -108,6 +108,7 @@ class Jump(Puzzle):
 
     key = "jump"
     title = "Get a Jump On"
+    one_spelling: bool = False
     position_type = JumpPosition
 
     def read_options(self, flags: Sequence[str]) -> JumpOptions:

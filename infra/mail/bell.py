@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import redis
 
+from infra import scripts
 from infra.mail import keys
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Progress
@@ -58,7 +59,7 @@ class Bell:
 
     def ring(self) -> None:
         """Ask for the mailer, unless that was done of late."""
-        if self._queue.set(keys.WANTED, "", nx=True, px=WANTED_MS):
+        if scripts.claim(self._queue, keys.WANTED, "", WANTED_MS):
             _enqueue(self._queue)
 
     def heard(self) -> None:
@@ -68,9 +69,9 @@ class Bell:
     def _is_noted(self, now: int) -> bool:
         with self._data.pipeline(transaction=False) as pipe:
             pipe.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
-            pipe.zcount(keys.DAILY, "-inf", now)
             pipe.zcount(keys.CHAT_DUE, "-inf", now)
-            return any(pipe.execute())
+            due = pipe.execute()
+        return any(due) or bool(self._progress.digests_due(now, 1))
 
     def _has_news(self) -> bool:
         read = self._progress.read()

@@ -19,6 +19,6 @@ SCORES: Final = Spec("scores", 1)
 HISTORY: Final = Spec("history", 1)
 STANDINGS: Final = Spec("standings", 2)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 2)
-RATINGS: Final = Spec("ratings", 1)
+RATINGS: Final = Spec("ratings", 2)
 
 SPECS: Final = (LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS)

@@ -9,6 +9,7 @@ from litestar import Litestar, Request, Router
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
+from infra.liveness import HEART
 from services.api.accounts import (
     change_account,
     change_addresses,
@@ -120,11 +121,12 @@ def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         async with open_hand(parts, rhythm) as hand:
             app.state.hand = hand
-            starting = asyncio.create_task(start_full(hand))
+            tasks = [asyncio.create_task(task) for task in (start_full(hand), HEART.turn())]
             try:
                 yield
             finally:
-                starting.cancel()
+                for task in tasks:
+                    task.cancel()
 
     app = Litestar(
         route_handlers=[_api(), *WEB_ROUTES],

@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -23,6 +23,7 @@ from services.api.caching import Tag
 from services.api.callers import READ, Caller, still_good
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
+from services.damage import UNREADABLE
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -65,11 +66,13 @@ class Event(msgspec.Struct, frozen=True):
 @get(
     "/api/matches/{board:int}/events",
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BUSY, tagged=True),
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY, tagged=True),
     summary="The events of a match",
     description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
     "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
-    "after it, the stream ends with the match, and 204 says that nothing more will come.",
+    "after it, the stream ends with the match, and 204 says that nothing more will come. A stream that "
+    "is to begin later than with the next event is refused as `beyond-end`: who heard of such events "
+    "heard them of data that is there no more.",
 )
 async def show_events(
     request: AnyRequest,
@@ -95,7 +98,7 @@ async def show_events(
     snapshot = await hand.match(board)
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        return _stream(request, hand, board, snapshot, int(last) + 1 if last else start)
+        return await _stream(request, hand, board, snapshot, int(last) + 1 if last else start)
     if kind is None:
         raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
     tag = Tag("events", kind, start, limit, snapshot.head)
@@ -104,11 +107,14 @@ async def show_events(
     # what came since is of another tag
     end = min(snapshot.state.seq, start + limit - 1)
     stored = (await hand.store.events(board, start))[: max(0, end - start + 1)]
-    shown = (show_event(seq, data) for seq, data in enumerate(stored, start))
+    try:
+        shown = [show_event(seq, data) for seq, data in enumerate(stored, start)]
+    except UNREADABLE as error:
+        raise await hand.damaged(board, error) from error
     headers = {**tag.headers, "Vary": "Accept", **_next(board, end, snapshot, limit)}
     if kind == NDJSON:
         return Stream(_lines(shown), media_type=NDJSON, headers=headers)
-    return Response(list(shown), headers=headers)
+    return Response(shown, headers=headers)
 
 
 def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
@@ -118,16 +124,29 @@ def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str
     return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
 
 
-def _lines(shown: Iterator[Event]) -> Iterator[bytes]:
+def _lines(shown: Iterable[Event]) -> Iterator[bytes]:
     for event in shown:
         yield msgspec.json.encode(event) + b"\n"
 
 
-def _stream(
+async def _stream(
     request: AnyRequest, hand: Hand, board: int, snapshot: Snapshot, start: int
 ) -> Response[Any]:
+    after = start - 1
+    if after > snapshot.state.seq:
+        raise Refusal(
+            Code.BEYOND_END,
+            f"match {board} has {snapshot.state.seq} events, and none that could follow number "
+            f"{after}; if you have heard of that one, the server's data was put back: load the match "
+            "again",
+        )
     if snapshot.state.over and start > snapshot.state.seq:
         return Response(None, status_code=204)  # who hears this does not ask again
+    for data in (await hand.store.events(board, start))[:1]:
+        try:
+            decode(data)
+        except UNREADABLE as error:
+            raise await hand.damaged(board, error) from error
     caller: Caller | None = request.auth
     return _opened(request, hand, caller.account if caller else None, _live(hand, board, start))
 
@@ -143,12 +162,17 @@ def _opened(
 
 
 async def _live(hand: Hand, board: int, start: int) -> Messages:
-    """Send events as they come, until the match is over."""
+    """Send events as they come, until the match is over, or up to one that can't be read."""
     async for seq, data in hand.follower.events(board, start, hand.rhythm.heartbeat):
         if not seq:
             yield _STILL_HERE
             continue
-        event = show_event(seq, data)
+        try:
+            event = show_event(seq, data)
+        except UNREADABLE as error:
+            # who asks for what comes after the event before is told why there is no more
+            await hand.damaged(board, error)
+            return
         text = msgspec.json.encode(event).decode()
         yield ServerSentEventMessage(data=text, event=event.type, id=seq)
         if isinstance(decode(data).body, Ended):

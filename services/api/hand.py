@@ -28,6 +28,7 @@ from services.api.post import AsyncPost, ThreadPost
 from services.api.streams import Streams
 from services.api.visitors import Visitors
 from services.compose import Composition
+from services.damage import UNREADABLE, damaged
 from services.language import Language
 
 DOOR: Final = "api"
@@ -108,9 +109,12 @@ class Hand:
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
-        """Give a match as it stands; that of no match where there is none."""
+        """Give a match as it stands; that of no match where there is none. Refused as `damaged`."""
         (found,) = sound(await (asked or self.store.ask_snapshot(board)))
-        return unpack_snapshot(found)
+        try:
+            return unpack_snapshot(found)
+        except UNREADABLE as error:
+            raise await self.damaged(board, error) from error
 
     def ask(self, board: int) -> Asked:
         """Ask for a match before it is sure that it is needed; `snapshot` takes it up."""
@@ -119,18 +123,15 @@ class Hand:
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Give a match as it stands, as `state_of` does: `unknown-board`, `internal`."""
-        try:
-            found = await self.snapshot(board)
-        except msgspec.MsgspecError:
-            raise Refusal(
-                Code.INTERNAL,
-                f"match {board} can't be read; its operator sees why with "
-                f"`matchpost verify {board}`",
-            ) from None
+        """Give a match as it stands, as `state_of` does: `unknown-board`, `damaged`."""
+        found = await self.snapshot(board)
         if not found.state.started:
             raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
         return found
+
+    async def damaged(self, board: int, error: Exception) -> Refusal:
+        """Note that a match can't be read, and return what its reader is told."""
+        return await asyncio.to_thread(damaged, self.parts.damage, board, error)
 
     async def wait(self, work: Callable[[], Answer]) -> Answer:
         """Do what may wait for an outcome in a thread, where nothing else waits for it."""

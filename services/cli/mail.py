@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from infra.clients import make_client
 from infra.embedded import NotRunningError, socket_url
 from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
 from infra.mail.agreed import OtherKeyError, agree
 from infra.mail.readdressed import telling
@@ -35,6 +36,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
     Gives the exit code.
     """
     log_to_stderr("mail")
+    HEART.watch()
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:
         sockets = given or list(listen_for_mail(settings, stack).values())

@@ -5,6 +5,7 @@ import os
 import sys
 
 from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
 from infra.mail.agreed import OtherKeyError, agree
 from infra.mail.bell import Bell
@@ -28,6 +29,7 @@ def run(settings: Settings) -> int:
     What ends it otherwise, such as a server that went away, is a line in the log.
     """
     log_to_stderr("mailer")
+    HEART.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server that takes outgoing mail")
     try:

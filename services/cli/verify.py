@@ -8,7 +8,7 @@ it; and the shard's log has the events and refusals at the places that the outco
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
@@ -17,7 +17,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Code, Refusal
 from domain.fairness import CHAIN_LENGTH, steps_back
 from domain.match import commands
-from domain.match.audit import Verdict, commands_of, verify
+from domain.match.audit import Verdict, commands_of, tells_command, verify
 from domain.match.commands import Sent
 from domain.match.events import (
     SCHEMA,
@@ -25,7 +25,9 @@ from domain.match.events import (
     CommandId,
     Envelope,
     MatchStarted,
+    Moved,
     RefusedLeaf,
+    Undone,
     decode,
     decode_refusal,
     encode,
@@ -54,7 +56,9 @@ def run(text: str, settings: Settings) -> int:
     with Composition(settings) as parts:
         try:
             print(check(parts.store, board))
+            parts.damage.forget(board)
         except Broken as broken:
+            parts.damage.note(board, str(broken))
             print(f"match {board} does not hold: {broken}", file=sys.stderr)
             return REFUSED
     return FINE
@@ -71,13 +75,25 @@ def check(store: Store, board: int) -> str:
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
     log = _Log(store, board)
-    places = _check_events(log, found)
+    places = _check_events(log, found, verdict.state.rules)
     _check_refusals(log, found, places)
     drawn = _check_draw(log, found, places)
     return (
         f"match {board} holds: {_counted(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
+
+
+def failures(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
+    """Yield the boards that do not hold, with the first fault of each; no match is no fault."""
+    for board in boards:
+        try:
+            check(store, board)
+        except Broken as broken:
+            yield board, broken
+        except Refusal as refusal:
+            if refusal.code is not Code.UNKNOWN_BOARD:
+                raise
 
 
 def _counted(events: int) -> str:
@@ -155,9 +171,10 @@ class _Log:
         return f"leaf {index} of shard {self._shard}'s log"
 
 
-def _check_events(log: _Log, found: Stored) -> list[int]:
+def _check_events(log: _Log, found: Stored, rules: str) -> list[int]:
     """Check outcome and leaves of each event; gives the log index of each."""
     places: list[int] = []
+    ply = 0
     for group in _commands(found.events):
         first = group[0]
         stored = found.outcomes.get(first.command)
@@ -172,17 +189,26 @@ def _check_events(log: _Log, found: Stored) -> list[int]:
             if places and index <= places[-1]:
                 raise Broken(envelope.seq, "the log has it before the event before it")
             places.append(index)
-        if outcome.digest not in _digests(first):
+        if tells_command(first, rules) and outcome.digest not in _digests(first, ply):
             raise Broken(first.seq, "the outcome stored for its command is of another command")
+        ply = _ply_after(group, ply)
     return places
 
 
-def _digests(first: Envelope) -> list[bytes]:
-    """Give the digests of the commands that this can be the first event of, as doors send them."""
+def _digests(first: Envelope, ply: int) -> list[bytes]:
+    """Return the digests of the commands that this can be the first event of, as they are sent."""
     return [
         commands.digest(commands.encode(Sent(first.match, first.command, first.actor, command)))
-        for command in commands_of(first)
+        for command in commands_of(first, ply)
     ]
+
+
+def _ply_after(group: Sequence[Envelope], ply: int) -> int:
+    """Return how many moves stand on the board after a command's events."""
+    for envelope in group:
+        if isinstance(envelope.body, Moved | Undone):
+            ply = envelope.body.ply
+    return ply
 
 
 def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:

@@ -12,6 +12,7 @@ from infra.durability import DurabilityError
 from infra.embedded import NotRunningError
 from infra.files import raise_limit
 from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.settings import Settings
 from services.api.app import make_app
 from services.api.connections import bounds_for, server_config
@@ -32,6 +33,7 @@ def run(settings: Settings, fd: int | None) -> int:
     Gives the exit code.
     """
     log_to_stderr("web")
+    HEART.watch()
     # uvicorn raises the signal once more at its end, which would end us before we have cleaned up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
     with (

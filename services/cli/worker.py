@@ -7,6 +7,7 @@ from collections.abc import Callable
 from threading import Event
 
 from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.settings import Settings
 from services.beating import beating
 from services.cli import failures
@@ -28,6 +29,7 @@ def run(settings: Settings, name: str, role: str) -> int:
     log like all others.
     """
     log_to_stderr(name)
+    HEART.watch()
     try:
         _run(settings, role)
     except Exception as error:

@@ -18,6 +18,8 @@ from rq.worker import BaseWorker
 
 from infra import keys
 from infra.clients import make_client, shown_url
+from infra.clock import Clock, ClockNotes
+from infra.damage import Damage
 from infra.disk import median_fdatasync
 from infra.durability import DurabilityError, check_version, verify
 from infra.embedded import NotRunningError, socket_url
@@ -28,6 +30,7 @@ from infra.process import is_alive, owner_of
 from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.queue import COMMANDS
+from infra.seeds import chains_left
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
@@ -104,6 +107,10 @@ class Server(msgspec.Struct, frozen=True):
     """The fields of those that were processes of this machine, and are none any more."""
     post: Post = Post()
     projections: tuple[Lag, ...] = ()
+    damaged: tuple[int, ...] = ()
+    """Matches that could not be read."""
+    steps: Clock = Clock()
+    """What is known of steps of its clock."""
 
 
 class Lane(msgspec.Struct, frozen=True):
@@ -150,6 +157,8 @@ class Facts(msgspec.Struct, frozen=True):
     queue_unreachable: str = ""
     files: int = LOW
     """How many files a process of this user may have open."""
+    seeds_left: tuple[str, ...] = ()
+    """Why chains of seeds were left for new ones."""
 
 
 def now() -> int:
@@ -177,7 +186,8 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
                 queue = _queue(client, server.shape if server else None)
         except RedisError as error:
             queue_why = _reason(place, error)
-    return Facts(settings, when, directory, server, why, queue, queue_why, most_files())
+    left = tuple(chains_left(settings.seeds or settings.data / "seeds"))
+    return Facts(settings, when, directory, server, why, queue, queue_why, most_files(), left)
 
 
 def _reason(url: str | None, error: Exception) -> str:
@@ -235,6 +245,8 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
         gone=frozenset(beat.field for beat in beats if beat.is_gone),
         post=_post(client, clock),
         projections=_projections(client, settings) if shape else (),
+        damaged=tuple(Damage(client).found()),
+        steps=ClockNotes(client).read(),
     )
 
 

@@ -13,6 +13,7 @@ from domain.match.record import unpack_snapshot
 from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from infra.projections.lists import State
+from services.damage import reading
 from services.language.answer import Answer
 from services.language.bounces import came_back
 from services.language.desk import Call, Desk
@@ -183,16 +184,11 @@ def present(call: Call, board: int) -> MatchState:
 def state_of(desk: Desk, board: int) -> MatchState:
     """Give a match as it stands; `unknown-board` where there is none.
 
-    `internal` when its snapshot is damaged.
+    `damaged` when its snapshot can't be read.
     """
     (data,) = desk.store.snapshots([board])
-    try:
+    with reading(desk.damage, board):
         state = unpack_snapshot(data).state
-    except msgspec.MsgspecError:
-        raise Refusal(
-            Code.INTERNAL,
-            f"match {board} can't be read; its operator sees why with `matchpost verify {board}`",
-        ) from None
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     return state

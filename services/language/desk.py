@@ -11,6 +11,7 @@ from domain.match.events import AccountId
 from domain.rules import AnyRules, current
 from infra.accounts import Accounts, Profile
 from infra.blocks import Blocks
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.letters import Letters
 from infra.limits import CommandLimit
@@ -76,6 +77,11 @@ class Desk(Protocol):
     @property
     def standing(self) -> Standing:
         """What is known of players' own addresses."""
+        ...
+
+    @property
+    def damage(self) -> Damage:
+        """Matches that can't be read."""
         ...
 
     @property

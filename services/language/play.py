@@ -25,6 +25,7 @@ from domain.match.record import refold
 from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned
 from infra.outcomes import Outcome
+from services.damage import UNREADABLE, damaged
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, present
 from services.language.desk import Call
@@ -185,8 +186,13 @@ def _untold(call: Call, sent: Sent, code: Code, why: str) -> Answer:
 def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
     """Tell what an accepted command led to, as it was then: a repetition is answered alike."""
     stored = call.desk.store.events(sent.match)
-    led_to = _led_to(stored, sent, outcome)
-    scene = Scene.of(call.desk, sent.match, refold(stored[: led_to[-1].seq]))
+    try:
+        led_to = _led_to(stored, sent, outcome)
+        state = refold(stored[: led_to[-1].seq])
+    except UNREADABLE as error:
+        refusal = damaged(call.desk.damage, sent.match, error)
+        return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
+    scene = Scene.of(call.desk, sent.match, state)
     sentence = tell(scene, [envelope.body for envelope in led_to])
     if any(isinstance(envelope.body, MatchStarted) for envelope in led_to):
         # crash window: a match of who is on vacation knows nothing of it; a day more tells it

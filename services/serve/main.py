@@ -12,6 +12,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.clients import make_client
+from infra.clock import ClockNotes
+from infra.damage import Damage
+from infra.due import DueTimes
 from infra.durability import DurabilityError, verify
 from infra.embedded import EmbeddedError, EmbeddedServer
 from infra.faults import point
@@ -29,7 +32,9 @@ from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
+from workers.due_check import DueCheck
 from workers.keeper import Keeper
+from workers.steadiness import Steadiness
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +67,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     verify(data, settings.durability)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
-    keeper = Keeper(store, Lanes(queue, lambda lane: wake(queue, lane)))
+    lanes = Lanes(queue, lambda lane: wake(queue, lane))
+    keeper = Keeper(store, lanes, steadiness=Steadiness(ClockNotes(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
     listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
@@ -70,12 +76,13 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listening))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
-    # last of all ticks: one that fails is silence, which the doctor hears
-    ticks = [keeper.tick]
+    check = DueCheck(DueTimes(data, shape), Damage(data))
+    ticks = [keeper.tick, check.tick, *(server.note_synced for server in foundation)]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
+    # last of all ticks: one that fails is silence, which the doctor hears
     ticks.append(_sign_of_life(heartbeat, data))
     if settings.redis_url is not None:  # else the server has ended by then
         stack.callback(_end, heartbeat, data)

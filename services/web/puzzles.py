@@ -12,6 +12,7 @@ from domain.match.state import positions
 from domain.rules import AnyRules, current, pinned
 from infra.projections.scores import Row, puzzle_name
 from services.api.hand import Hand
+from services.damage import reading
 from services.language.parsing import games
 from services.web.boards import names_of
 from services.web.pages import page
@@ -70,7 +71,8 @@ def _detail(hand: Hand, row: Row) -> str:
     """Say what a match has come to; it has ended, so this is looked up once."""
     known = _known(row)
     if not known:
-        state = refold(hand.parts.store.events(row.board))
+        with reading(hand.parts.damage, row.board):
+            state = refold(hand.parts.store.events(row.board))
         rules = pinned(state.rules)
         found = [score for position in positions(state) if (score := rules.score(position))]
         known.append(min(found, key=lambda score: score.rank).detail)

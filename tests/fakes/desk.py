@@ -11,6 +11,7 @@ from fakes.memory import memory_client
 from fakes.side import catch_up
 from infra.accounts import Accounts
 from infra.blocks import Blocks
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.lanes import Lanes
 from infra.letters import Letters
@@ -50,6 +51,7 @@ class FakeDesk:
         self._folder = TemporaryDirectory()
         self._seeds = Seeds(self.store, Path(self._folder.name))
         self.scores = Scores(self.client)
+        self.damage = Damage(self.client)
         self.pace = CommandLimit(1_000_000)
         self.letters = Letters(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)

@@ -267,3 +267,23 @@ def test_a_parameter_is_refused_by_the_name_that_it_was_sent_under(api, path, wo
     refused = api.http.get(path)
     assert refused.status_code == 400
     assert refused.json()["detail"].startswith(words)
+
+
+@pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
+def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
+    play(pair)
+    board = pair[2]
+    headers = {"Accept": "text/event-stream"} | (asked if isinstance(asked, dict) else {})
+    query = asked if isinstance(asked, str) else ""
+    answer = events_of(api, board, query, **headers)
+    assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
+    assert f"match {board} has 4 events" in answer.json()["detail"]
+
+
+def test_a_match_that_is_over_says_so_only_to_who_heard_its_end(api, pair):
+    one, _, board = pair
+    assert one.give(board, {"do": "resign"}).is_success
+    heard = {"Accept": "text/event-stream", "Last-Event-ID": "3"}
+    assert events_of(api, board, **heard).status_code == 204
+    beyond = events_of(api, board, **{**heard, "Last-Event-ID": "4"})
+    assert (beyond.status_code, code_of(beyond)) == (409, "beyond-end")

@@ -328,11 +328,12 @@ def test_a_damaged_match_is_said_to_be_one_and_the_others_are_served(api, player
     api.parts.data.set(name, b"x" * 40)
     for place in ("", "/events", "/board.svg", "/plies/0"):
         answer = api.http.get(f"/api/matches/{damaged}{place}")
-        assert (answer.status_code, code_of(answer)) == (500, "internal")
+        assert (answer.status_code, code_of(answer)) == (503, "damaged")
         assert "verify" in answer.json()["detail"]
     assert api.http.get(f"/api/matches/{whole}").is_success
     said = player.give(damaged, RESIGN)
-    assert (said.status_code, code_of(said)) == (500, "internal")
+    assert (said.status_code, code_of(said)) == (503, "damaged")
+    assert list(api.parts.damage.found()) == [damaged]
 
 
 def test_what_is_measured_names_routes_and_no_more(api, player, board):

@@ -371,6 +371,16 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (with_("server", memory=75), Level.WARN, "the server uses"),
         (with_("server", memory=95), Level.BAD, "the server uses"),
         (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
+        (
+            with_("queue", lanes=(Lane(0, "wanted", 3_561_000, False),)),
+            Level.BAD,
+            "59 min left, more than",
+        ),
+        (
+            with_("queue", lanes=(Lane(0, "f00", 3_561_000, True),)),
+            Level.BAD,
+            "59 min left, more than",
+        ),
         (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
         (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
         (
@@ -436,3 +446,11 @@ def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, 
     assert finding.level is level
     assert re.search(words, finding.what)
     assert bool(finding.remedy) is (level is Level.WARN)
+
+
+def test_data_that_was_put_back_is_worth_knowing(settings: Settings) -> None:
+    folder = settings.data / "seeds"
+    folder.mkdir(parents=True)
+    (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
+    findings = judge(gather(settings))
+    assert said(findings, Level.NOTE, "seeds up to number 5 were used$")

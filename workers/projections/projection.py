@@ -49,6 +49,8 @@ class Fact(msgspec.Struct, frozen=True):
     cast: Cast
     finished: Finished | None = None
     """Of the event that ends a match."""
+    shard: int = 0
+    """In whose log it is."""
 
     @property
     def place(self) -> Place:

@@ -131,7 +131,7 @@ class Reader:
             try:
                 if index != expected:
                     raise LookupError(f"the log goes on with leaf {index}")  # noqa: TRY301
-                fact = self._fact(data) if is_event(data) else None
+                fact = self._fact(data, shard) if is_event(data) else None
             except (LookupError, TypeError, ValueError) as error:
                 # msgspec's errors are ValueErrors; of an event that is gone there are no bytes
                 yield Unreadable(shard, expected, error)
@@ -150,10 +150,10 @@ class Reader:
                 if isinstance(leaf, Unreadable):
                     return
 
-    def _fact(self, data: bytes) -> Fact:
+    def _fact(self, data: bytes, shard: int) -> Fact:
         event = decode(data)
         cast = self._cast(event)
-        return Fact(event, cast, self._finished(event, event.body))
+        return Fact(event, cast, self._finished(event, event.body), shard)
 
     def _cast(self, event: Envelope) -> Cast:
         board = event.match
