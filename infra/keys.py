@@ -17,6 +17,7 @@
 | `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.drafts` |
 | `{boards}` | the board counter |
 | `{boards}:id:<hex>` | the number given to a command id, kept 40 days |
+| `{boards}:words` | secret of the texts that the server keeps for players: `infra.words` |
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
@@ -57,6 +58,7 @@ from typing import Final
 
 BOARDS: Final = "{boards}"
 SHAPE: Final = "{boards}:shape"
+WORDS: Final = "{boards}:words"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""

@@ -17,7 +17,7 @@ LISTS: Final = Spec("lists", 1)
 NOTICES: Final = Spec("notifications", 1)
 SCORES: Final = Spec("scores", 1)
 HISTORY: Final = Spec("history", 1)
-STANDINGS: Final = Spec("standings", 1)
+STANDINGS: Final = Spec("standings", 2)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 1)
 RATINGS: Final = Spec("ratings", 1)
 

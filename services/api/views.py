@@ -135,7 +135,7 @@ def match_view(
             for seat, name in enumerate(names)
         ),
         state="over" if state.over else "waiting" if state.gathering else "active",
-        waits_for=_waits(state),
+        waits_for=state.waits,
         ply=state.ply,
         moves=tuple(state.moves_of(state.ply)),
         at=_now(state, rules, legal=legal),
@@ -154,12 +154,6 @@ def place_view(state: MatchState, ply: int, *, legal: bool) -> Place:
     if ply == state.ply:
         return _now(state, rules, legal=legal)
     return _place(state, rules, position_at(state, ply), ply, legal=legal)
-
-
-def _waits(state: MatchState) -> tuple[Seat, ...]:
-    if state.gathering:
-        return tuple(seat for seat, text in enumerate(state.texts) if text is None)
-    return () if state.next is None else (state.next,)
 
 
 def _offer(state: MatchState) -> OpenOffer | None:

@@ -8,7 +8,9 @@ import msgspec
 from domain.match.events import (
     Absent,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Envelope,
@@ -22,7 +24,10 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
+    Withheld,
 )
 from domain.rules import Seat
 from infra.projections.lists import (
@@ -113,19 +118,29 @@ def _evolved(  # noqa: PLR0911 - one return an event
         case MatchStarted():
             return replace(row, waits=_turn(body.next), started=True)
         case Challenged():
-            return replace(row, waits=tuple(range(1, len(body.seats))), started=False)
-        case Gathered():
+            return replace(row, waits=_called(body), started=False)
+        case Sealed():
+            # what the server keeps is revealed with the seal
+            return replace(row, waits=body.waits)
+        case Gathered() | Committed() | Revealed():
             return replace(row, waits=tuple(seat for seat in row.waits if seat != body.seat))
         case Resigned() | Flagged():
             return replace(row, waits=_turn(body.next), left=(*row.left, body.seat))
         case Ended():
             return replace(row, waits=(), winners=body.winners, reason=body.reason)
-        case Offered() | Answered() | Declined() | Nagged():
+        case Offered() | Answered() | Declined() | Withheld() | Nagged():
             return row
         case Paused() | Resumed() | Absent() | Returned():
             return row
         case _:  # pragma: no cover - the union is closed
             assert_never(body)
+
+
+def _called(event: Challenged) -> tuple[Seat, ...]:
+    """Return who is to accept a match that was called for."""
+    if isinstance(event, Called):
+        return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
+    return tuple(range(1, len(event.seats)))
 
 
 def _turn(seat: Seat | None) -> tuple[Seat, ...]:
