@@ -22,6 +22,7 @@ from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
 from infra.projections.standings import Standings
 from infra.store.port import Store
+from infra.words import Words
 from services.language.answer import Answer
 from services.language.parsing import Line
 
@@ -49,6 +50,11 @@ class Desk(Protocol):
     @property
     def accounts(self) -> Accounts:
         """Players."""
+        ...
+
+    @property
+    def words(self) -> Words:
+        """Texts that the server keeps for draws."""
         ...
 
     @property

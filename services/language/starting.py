@@ -31,7 +31,7 @@ def start_command(
         rules=rules_id(rules),
         options=rules.write_options(options),
         seats=tuple(seats),
-        text=entropy_text(command, agreed.word) if draws else b"",
+        text=entropy_text(command, agreed.word) if draws and not agreed.gather else b"",
         gather=agreed.gather,
         terms=agreed.terms,
     )

@@ -26,6 +26,7 @@ from infra.projections.standings import Standings
 from infra.seeds import Seeds
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
+from infra.words import Words
 from services.language import Answer, Language
 from services.post import Post
 from workers.drain import Drain
@@ -52,6 +53,7 @@ class FakeDesk:
         self.letters = Letters(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)
         self.accounts = Accounts(self.client, CHEAP)
+        self.words = Words(self.client)
         self._lanes = Lanes(self.client, self._drain)
         self.post = Post(self.store, self._lanes, self.client)
 
