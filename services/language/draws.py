@@ -29,6 +29,11 @@ from services.language.desk import Desk
 DOOR: Final = "reveal"
 """Under which texts are revealed that prove themselves."""
 
+NOT_GATHERED: Final = (
+    "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
+    "server could choose it"
+)
+
 _HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 _DIGITS: Final = 64
 
