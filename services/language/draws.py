@@ -11,12 +11,15 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.fairness import TEXT_LIMIT, Commitment, entropy_text
+from domain.fairness import TEXT_LIMIT, Commitment, Draw, entropy_text
 from domain.match.commands import Answer, Reveal, Sent, Start
 from domain.match.events import (
     AccountId,
+    Called,
+    Challenged,
     CommandId,
     Committed,
+    Event,
     Gathered,
     MatchStarted,
     command_id,
@@ -45,6 +48,19 @@ class Part(msgspec.Struct, frozen=True):
     """A word of the player's own, mixed into the text that the server keeps."""
     commitment: str = ""
     """SHA-256 of a text that the player keeps, 64 hex digits."""
+
+
+def said_of_draw(events: Sequence[Event]) -> str:
+    """Say who had a part in a draw, by a match's first event; empty where nothing was drawn."""
+    match events[0] if events else None:
+        case Called():
+            return "all players had committed to their texts before its seed was sealed"
+        case Challenged():
+            return "the players gave their texts one after another, not committed before"
+        case MatchStarted(draw=Draw()):
+            return NOT_GATHERED.removeprefix("the draw was ")
+        case _:
+            return ""
 
 
 def read_commitment(text: str) -> bytes:
