@@ -313,12 +313,13 @@ def _sent(hand: Hand, challenge: Challenge) -> Sent:
     command = challenge.start_id
     begun = start_command(rules, proposal.options, agreed, seats, command)
     board = hand.parts.store.allocate(command)
-    if begun.gather:
-        given = dict(challenge.commitments)
-        begun = committed(begun, all_committed(hand.parts.words, board, seats, given))
     # whose taking made it full, so that all others are told; the same for whoever starts it
     actor = challenge.takers[-1]
-    return Sent(board, command, actor, begun)
+    sent = Sent(board, command, actor, begun)
+    if begun.gather:
+        given = dict(challenge.commitments)
+        return committed(hand.parts, sent, all_committed(hand.parts.words, board, seats, given))
+    return sent
 
 
 def _shown(hand: Hand, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

@@ -93,7 +93,8 @@ def start_of(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent
     if data.commitment and not start.gather:
         raise Refusal(Code.BAD_OPTION, "a commitment belongs to a match with --gather")
     board = hand.parts.store.allocate(id_)
+    sent = Sent(board, id_, account, start)
     if start.gather:
         own = commitment_of(hand.parts.words, board, account, Part(agreed.word, data.commitment))
-        start = committed(start, {account: own})
-    return Sent(board, id_, account, start)
+        sent = committed(hand.parts, sent, {account: own})
+    return sent

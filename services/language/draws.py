@@ -92,10 +92,20 @@ def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> C
     return Commitment(read_commitment(part.commitment))
 
 
-def committed(start: Start, given: Mapping[AccountId, Commitment]) -> Start:
-    """Return a start that gathers, with what its players have committed to."""
+def committed(desk: Desk, sent: Sent, given: Mapping[AccountId, Commitment]) -> Sent:
+    """Return a start that gathers, with what its players have committed to.
+
+    Repeated, it is the command it was, whatever is committed to now.
+    """
+    start = sent.command
+    assert isinstance(start, Start)
     by_seat = tuple(given.get(account, Commitment()) for account in start.seats)
-    return msgspec.structs.replace(start, text=b"", commitments=by_seat)
+    for data in desk.store.events(sent.match)[:1]:
+        first = decode(data)
+        if first.command == sent.id and isinstance(first.body, Called):
+            by_seat = first.body.commitments
+    start = msgspec.structs.replace(start, text=b"", commitments=by_seat)
+    return msgspec.structs.replace(sent, command=start)
 
 
 def consent(

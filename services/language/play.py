@@ -44,11 +44,12 @@ def challenge(call: Call) -> Answer:
     start = start_command(rules, of_game, agreed, seats, command)
     call.desk.ready()  # before a number is given to what could not be sent
     board = call.desk.store.allocate(command)
+    sent = Sent(board, command, seats[0], start)
     if start.gather:
         part = Part(agreed.word, agreed.commitment)
         own = commitment_of(call.desk.words, board, seats[0], part)
-        start = committed(start, {seats[0]: own})
-    return deliver(call, Sent(board, command, seats[0], start), 0)
+        sent = committed(call.desk, sent, {seats[0]: own})
+    return deliver(call, sent, 0)
 
 
 def move(call: Call) -> Answer:
