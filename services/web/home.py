@@ -15,7 +15,7 @@ from services.api.hand import Hand
 from services.language.parsing import games
 from services.language.telling import how, listed, without_winner
 from services.web.boards import drawn, names_of
-from services.web.choices import TIMES, USUAL_TIME
+from services.web.choices import TIMES, USUAL_TIME, draws_usually
 from services.web.offers import Offer, offers
 from services.web.pages import page
 from services.web.params import TheHand, TheVisitor
@@ -73,6 +73,7 @@ def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
         news=_news(hand, account),
         offers=_offers(hand, account),
         quick=[current(key) for key in _QUICK],
+        chance={key for key in _QUICK if draws_usually(current(key))},
         quick_time=TIMES[USUAL_TIME][0],
         key=uuid4().hex,
     )

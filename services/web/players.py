@@ -120,6 +120,7 @@ def show_player(userid: Userid, hand: TheHand, visitor: TheVisitor) -> Response[
         finished=_matches(hand, account, State.INACTIVE),
         strengths=_strengths(hand, account, profile.name),
         against=_against(hand, visitor, account),
+        refused=hand.parts.standings.refused(account),
     )
 
 

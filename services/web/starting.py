@@ -17,7 +17,7 @@ from services.api.starting import NewMatch, begin, start_of
 from services.language.draws import read_commitment
 from services.language.parsing import games
 from services.web.acts import DOOR
-from services.web.choices import CHOICES, TIMES, USUAL_TIME, options_of, terms_of
+from services.web.choices import CHOICES, TIMES, USUAL_TIME, draws_usually, options_of, terms_of
 from services.web.pages import go, page
 from services.web.params import Id, Opponent, TheForm, TheHand, TheVisitor, Wanted
 from services.web.visitors import Form, Visitor
@@ -44,13 +44,8 @@ def show_new(
         usual=USUAL_TIME,
         opponent=opponent,
         key=uuid4().hex,
-        draws=_may_draw(rules),
+        draws=draws_usually(rules),
     )
-
-
-def _may_draw(rules: AnyRules) -> bool:
-    """Tell whether chance has a part in the usual match of the game."""
-    return rules.needs_draw(rules.read_options(()), rules.players[-1])
 
 
 @post("/new")

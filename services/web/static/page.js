@@ -20,6 +20,7 @@ function follow(board, seq, state) {
   const kinds = [
     "challenged", "gathered", "match-started", "moved", "offered", "answered", "undone",
     "resigned", "nagged", "flagged", "paused", "resumed", "absent", "returned", "declined", "ended",
+    "called", "committed", "sealed", "revealed", "withheld",
   ];
   for (const kind of kinds) source.addEventListener(kind, tell);
   addEventListener("pagehide", () => source.close());
