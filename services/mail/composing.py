@@ -184,7 +184,7 @@ def _how(scene: Scene, seat: Seat) -> str:
     asked = _asked(scene, seat)
     if not asked:
         return "Nothing is asked of you now. `say TEXT` in a reply writes to the others."
-    others = ["resign", "propose draw", "say TEXT"]
+    others = ["say TEXT"] if scene.state.gathering else ["resign", "propose draw", "say TEXT"]
     if not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
     return f"{asked}, in the first line of a reply.\nAlso: {', '.join(others)}."
