@@ -94,16 +94,25 @@ def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(ap
     assert any(body.text[32:] == sha256(b"swordfish").digest() for body in revealed)
 
 
-def test_a_browser_that_does_not_keep_the_text_says_where_it_is(api, person):
-    lena, dora = person("lena-e"), api.player(name="dora-e")
-    board = calls(lena, dora)
-    text = b"a text that is kept elsewhere..."
-    assert dora.give(board, {"do": "accept", "commitment": sha256(text).hexdigest()}).is_success
+def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_is_typed(
+    api, person
+):
+    lena, dora = api.player(name="lena-e"), api.player(name="dora-e")
+    texts = [f"{player.name} keeps this elsewhere".encode() for player in (lena, dora)]
+    own, others = (sha256(text).hexdigest() for text in texts)
+    board = api.match(lena, dora, game="powerdrain", terms=["--gather"], commitment=own)
+    assert dora.give(board, {"do": "accept", "commitment": others}).is_success
     elsewhere = person(dora)
     elsewhere.goes_to(f"/m/{board}")
     expect(elsewhere.page.locator("#turn")).to_have_text("Your text for the draw is asked for")
     form = elsewhere.page.locator("[data-elsewhere]")
     expect(form).to_contain_text("open matchpost where you accepted")
-    form.get_by_label("Or write the text").fill(text.hex())
+    field = form.get_by_label("Or write the text")
+    field.fill(texts[1].hex())
+    field.evaluate("(field) => { field.dataset.before = 'yes'; }")
+    # the form is drawn anew with what happens, and what was typed stays
+    api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
+    expect(elsewhere.page.locator("[data-before]")).to_have_count(0)
+    expect(field).to_have_value(texts[1].hex())
     form.get_by_role("button", name="Reveal").click()
     elsewhere.page.locator("#board-area svg").wait_for()

@@ -31,7 +31,15 @@ async function prepare(form) {
   prepared.set(form, { word, text: hex(text), commitment: hex(await digest(text)) });
 }
 
+// what was typed stays when news of the match draw its form anew
+const typed = new Map();
+const FIELDS = '[data-commits] [name="entropy"], [data-reveal] [name="text"]';
+document.addEventListener("input", (event) => {
+  if (event.target.matches(FIELDS)) typed.set(event.target.name, event.target.value);
+});
+
 function look() {
+  for (const field of document.querySelectorAll(FIELDS)) field.value ||= typed.get(field.name) ?? "";
   if (!able) return;
   for (const form of document.querySelectorAll("form[data-commits]")) {
     if (prepared.has(form)) continue;
