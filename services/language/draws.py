@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from domain.errors import Code, Refusal
 from domain.fairness import TEXT_LIMIT, Commitment, Draw, entropy_text
@@ -143,6 +144,16 @@ def _repeated(desk: Desk, board: int, id_: CommandId) -> Answer | None:
             case Gathered() as body if envelope.command == id_:
                 return Answer(accept=True, text=body.text)
     return None
+
+
+def keeps(words: Words, sent: Sent) -> bool:
+    """Tell whether the server keeps the text that a command's sender commits to with it."""
+    command, own = sent.command, Commitment()
+    if isinstance(command, Start) and command.commitments is not UNSET:
+        own = dict(zip(command.seats, command.commitments, strict=True)).get(sent.actor, own)
+    if isinstance(command, Answer) and command.commitment is not UNSET:
+        own = command.commitment
+    return own.fits(words.text(sent.match, sent.actor) + own.word)
 
 
 def revealed(board: int, state: MatchState, text: bytes) -> Sent:

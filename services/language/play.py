@@ -21,7 +21,7 @@ from infra.outcomes import Outcome
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, present
 from services.language.desk import Call
-from services.language.draws import Part, commitment_of, committed, consent, read_text
+from services.language.draws import Part, commitment_of, committed, consent, keeps, read_text
 from services.language.parsing import Line
 from services.language.reading import read_board, split_ply
 from services.language.starting import check_players, start_command
@@ -176,6 +176,10 @@ def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
     led_to = _led_to(stored, sent, outcome)
     scene = Scene.of(call.desk, sent.match, refold(stored[: led_to[-1].seq]))
     sentence = tell(scene, [envelope.body for envelope in led_to])
+    if keeps(call.desk.words, sent):
+        sentence += (
+            "; the server keeps your text for the draw: you trust its operator for your part"
+        )
     page = draw(scene, display_of(call, sent.actor))
     if call.desk.durable:
         return Answer(sentence, page)

@@ -51,6 +51,7 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     accepted = bob(terminal, board, f"accept --commitment={DIGEST}")
     assert "accepted and committed to a text for the draw" in accepted.sentence
     assert "it starts when Negative (bob) revealed" in accepted.sentence
+    assert "the server keeps" not in accepted.sentence
     shown = terminal.do(f"powerdrain show {board}").text
     assert "it starts when Negative (bob) revealed what they committed to" in shown
     assert "\nwaits until " in shown
@@ -124,7 +125,11 @@ def test_repeated_with_its_key_a_command_is_answered_alike(terminal):
 
 def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
     board = called(terminal, "--gather --entropy=luck")
-    assert "has started" in bob(terminal, board, "accept").sentence
+    said = bob(terminal, board, "accept").sentence
+    assert "has started" in said
+    assert said.endswith(
+        "the server keeps your text for the draw: you trust its operator for your part"
+    )
     found = bodies(terminal.desk, board)
     assert isinstance(found[0], Called)
     (started,) = [body for body in found if isinstance(body, MatchStarted)]
