@@ -58,6 +58,7 @@ class Code(StrEnum):
     TIME_OVER = "time-over"
     TOO_EARLY = "too-early"
     TOO_LATE = "too-late"
+    WRONG_TEXT = "wrong-text"
     TOO_MANY = "too-many"
     UNKNOWN_CHALLENGE = "unknown-challenge"
     OWN_CHALLENGE = "own-challenge"

@@ -18,6 +18,7 @@
 | `{boards}` | the board counter |
 | `{boards}:id:<hex>` | the number given to a command id, as long as it is in `{boards}:ids` |
 | `{boards}:ids` | list of the command ids that were given numbers, the last million |
+| `{boards}:words` | secret of the texts that the server keeps for players: `infra.words` |
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
@@ -71,6 +72,7 @@ GIVEN: Final = "{boards}:ids"
 SHAPE: Final = "{boards}:shape"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
+WORDS: Final = "{boards}:words"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""

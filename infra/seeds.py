@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from domain.fairness import CHAIN_LENGTH, SEED_BYTES, Seed, before
-from domain.match.events import SCHEMA, AnchorLeaf, encode
+from domain.match.events import SCHEMA, AnchorLeaf, decode_anchor, encode
 from infra.store.port import Draws, Store
 
 logger = logging.getLogger(__name__)
@@ -99,6 +99,21 @@ class Seeds:
             else:
                 logger.warning("%s: draws were cut off; those to come are of a new chain", what)
         return last
+
+    def sealed(self, shard: int, chain: int, k: int) -> Seed:
+        """Return a seed that was sealed before; `LostSeedsError` where its secret is missing."""
+        draws = self._draws(shard)
+        if chain != draws.chain:
+            draws = self._before(shard, chain)
+        return Seed(chain, k, self._seed(shard, draws, k))
+
+    def _before(self, shard: int, chain: int) -> Draws:
+        """Return a chain that is used up, by the leaf that anchored it."""
+        index = self._store.anchored(shard, chain)
+        if index is None:
+            raise LostSeedsError(f"chain {chain} of shard {shard} was never anchored")
+        ((_, leaf),) = self._store.leaves(shard, index, 1)
+        return Draws(chain, CHAIN_LENGTH, decode_anchor(leaf).anchor, index)
 
     def _draws(self, shard: int) -> Draws:
         return self._store.draws(shard) or self._new_chain(shard, 0)

@@ -46,6 +46,7 @@ from infra.store.port import Store
 from infra.store.server import RedisStore
 from infra.tokens import Tokens
 from infra.unread import Unread
+from infra.words import Words
 from services.language import LOCAL, Language, Sender
 from services.post import Post
 
@@ -134,6 +135,11 @@ class Composition:
     def seeds(self) -> Seeds:
         """The secrets that draws come from."""
         return Seeds(self.store, self.settings.seeds or self.settings.data / "seeds")
+
+    @cached_property
+    def words(self) -> Words:
+        """Texts that the server keeps for draws."""
+        return Words(self.data)
 
     @cached_property
     def accounts(self) -> Accounts:

@@ -84,6 +84,7 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.TIME_OVER: Problem(REFUSED, 409, "the player's time had run out"),
     Code.TOO_EARLY: Problem(REFUSED, 409, "it is not time for this yet"),
     Code.TOO_LATE: Problem(REFUSED, 409, "this could be done only earlier in the match"),
+    Code.WRONG_TEXT: Problem(REFUSED, 422, "the text is not the one that the player committed to"),
     Code.TOO_MANY: Problem(REFUSED, 409, "there are as many of these as there may be"),
     Code.UNKNOWN_CHALLENGE: Problem(REFUSED, 404, "there is no open challenge of this id"),
     Code.OWN_CHALLENGE: Problem(REFUSED, 409, "a challenge is taken by others than who made it"),

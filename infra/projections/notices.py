@@ -30,6 +30,8 @@ class Kind(StrEnum):
 
     CHALLENGED = "challenged"
     """A match was called for, and waits for the account's consent."""
+    REVEAL = "reveal"
+    """The account is to reveal the text it has committed to."""
     STARTED = "started"
     """A match has begun."""
     YOUR_TURN = "your-turn"

@@ -17,7 +17,7 @@ LISTS: Final = Spec("lists", 2)
 NOTICES: Final = Spec("notifications", 1)
 SCORES: Final = Spec("scores", 1)
 HISTORY: Final = Spec("history", 1)
-STANDINGS: Final = Spec("standings", 2)
+STANDINGS: Final = Spec("standings", 3)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 2)
 RATINGS: Final = Spec("ratings", 2)
 

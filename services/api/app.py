@@ -34,7 +34,7 @@ from services.api.challenges import (
     start_full,
     withdraw_challenge,
 )
-from services.api.commands import command_outcome, give_command
+from services.api.commands import command_outcome, give_command, reveal_text
 from services.api.edge import Edge
 from services.api.events import follow_account, show_events
 from services.api.hand import USUAL, Hand, Rhythm, open_hand
@@ -59,6 +59,7 @@ from services.web.routes import WEB_ROUTES
 
 ROUTES: Final[tuple[Any, ...]] = (
     give_command,
+    reveal_text,
     command_outcome,
     show_match,
     show_ply,

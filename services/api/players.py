@@ -79,6 +79,8 @@ class Player(msgspec.Struct, frozen=True):
     finished: int
     ratings: dict[str, int]
     """By game, of those in which a rated match was finished."""
+    refused_draws: int
+    """Draws that the player knew, or could know, and would not play."""
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -165,6 +167,7 @@ def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
         to_move=counts.next,
         active=counts.active,
         finished=counts.inactive,
+        refused_draws=hand.parts.standings.refused(account),
         ratings={key: rating.shown for key, rating in ratings.items() if rating.matches},
     )
 

@@ -15,28 +15,23 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.fairness import CHAIN_LENGTH, steps_back
 from domain.match import commands
 from domain.match.audit import Verdict, commands_of, tells_command, verify
 from domain.match.commands import Sent
 from domain.match.events import (
-    SCHEMA,
-    AnchorLeaf,
     CommandId,
     Envelope,
-    MatchStarted,
     Moved,
     RefusedLeaf,
     Undone,
     decode,
     decode_refusal,
-    encode,
 )
 from domain.match.record import Broken, unpack_snapshot
-from infra.keys import shard_of
 from infra.outcomes import Outcome, parse
 from infra.settings import Settings
 from infra.store.port import Store
+from services.cli.verify_draws import Log, check_draw
 from services.compose import Composition
 from services.language.reading import read_board
 from services.problems import FINE, REFUSED
@@ -74,10 +69,10 @@ def check(store: Store, board: int) -> str:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
-    log = _Log(store, board)
+    log = Log(store, board)
     places = _check_events(log, found, verdict.state.rules)
     _check_refusals(log, found, places)
-    drawn = _check_draw(log, found, places)
+    drawn = check_draw(log, list(map(decode, found.events)), places)
     return (
         f"match {board} holds: {_counted(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
@@ -136,42 +131,7 @@ def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
         raise Broken(seq, "the snapshot's state is not what the events up to it add up to")
 
 
-class _Log:
-    """The log of a match's shard."""
-
-    def __init__(self, store: Store, board: int) -> None:
-        self.board = board
-        self._store = store
-        self._shard = shard_of(board, store.shape().shards)
-
-    def leaf(self, index: int, seq: int) -> bytes:
-        """Give a leaf; `Broken` at event `seq` when there is none that can be read."""
-        try:
-            ((at, data),) = self._store.leaves(self._shard, index, 1)
-        except (LookupError, ValueError, TypeError, ResponseError) as error:
-            raise Broken(seq, f"{self.name(index)} is missing") from error
-        if at != index or data is None:
-            raise Broken(seq, f"{self.name(index)} is missing")
-        return data
-
-    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Give the leaf that anchored a chain of seeds, and its index; `Broken` at event `seq`."""
-        index = self._store.anchored(self._shard, chain)
-        if index is None:
-            raise Broken(seq, f"chain {chain} of seeds, from which it draws, was never anchored")
-        return index, self.leaf(index, seq)
-
-    @property
-    def shard(self) -> int:
-        """The shard's number."""
-        return self._shard
-
-    def name(self, index: int) -> str:
-        """Name a leaf."""
-        return f"leaf {index} of shard {self._shard}'s log"
-
-
-def _check_events(log: _Log, found: Stored, rules: str) -> list[int]:
+def _check_events(log: Log, found: Stored, rules: str) -> list[int]:
     """Check outcome and leaves of each event; gives the log index of each."""
     places: list[int] = []
     ply = 0
@@ -211,7 +171,7 @@ def _ply_after(group: Sequence[Envelope], ply: int) -> int:
     return ply
 
 
-def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:
+def _check_refusals(log: Log, found: Stored, places: Sequence[int]) -> None:
     """Check that each outcome that is of no event is that of a refusal in the log."""
     accepted = {decode(data).command for data in found.events}
     for command, stored in found.outcomes.items():
@@ -230,26 +190,6 @@ def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:
             raise Broken(
                 outcome.seq, f"{log.name(outcome.index)}, of a refusal after it, is another"
             )
-
-
-def _check_draw(log: _Log, found: Stored, places: Sequence[int]) -> str:
-    """Check that the seed of a match's draw was fixed before; gives a clause for the sentence."""
-    for envelope in map(decode, found.events):
-        body = envelope.body
-        if isinstance(body, MatchStarted) and body.draw is not None:
-            index, leaf = log.anchor(body.draw.chain, envelope.seq)
-            if not 1 <= body.draw.k <= CHAIN_LENGTH:
-                raise Broken(envelope.seq, f"no chain has a seed {body.draw.k}")
-            wanted = steps_back(body.draw.seed, body.draw.k)
-            if leaf != encode(AnchorLeaf(SCHEMA, log.shard, body.draw.chain, wanted)):
-                raise Broken(envelope.seq, "its seed does not lead back to the chain's anchor")
-            if index >= places[envelope.seq - 1]:
-                raise Broken(envelope.seq, "the chain of its seed was anchored only after it")
-            return (
-                f"; what chance drew follows from seed {body.draw.k} of chain {body.draw.chain}, "
-                f"anchored before as leaf {index}"
-            )
-    return ""
 
 
 def _refusal(data: bytes) -> RefusedLeaf | None:

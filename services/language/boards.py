@@ -8,7 +8,7 @@ import msgspec
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.match.events import AccountId, decode
 from domain.match.record import unpack_snapshot
 from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
@@ -17,6 +17,7 @@ from services.damage import reading
 from services.language.answer import Answer
 from services.language.bounces import came_back
 from services.language.desk import Call, Desk
+from services.language.draws import said_of_draw
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
@@ -201,4 +202,14 @@ def drawn_now(desk: Desk, board: int) -> str:
 
 
 def _drawn(desk: Desk, scene: Scene, display: str) -> str:
-    return f"{heading(scene, desk.store.now())}\n\n{draw(scene, display)}"
+    above = "\n".join([heading(scene, desk.store.now()), *_draw_line(desk, scene)])
+    return f"{above}\n\n{draw(scene, display)}"
+
+
+def _draw_line(desk: Desk, scene: Scene) -> list[str]:
+    """Say of a match that chance has set up for several what its players had a part in."""
+    state = scene.state
+    if state.setup is None or len(state.seats) == 1:
+        return []
+    said = said_of_draw([decode(data).body for data in desk.store.events(scene.board)[:1]])
+    return [f"draw: {said}"] if said else []

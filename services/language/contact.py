@@ -52,12 +52,14 @@ def check_chat(desk: Desk, sender: AccountId, players: Sequence[AccountId]) -> N
     _check_blocks(desk, sender, others, "reads no chat of yours")
 
 
-def take(desk: Desk, challenges: Challenges, id_: str, account: AccountId) -> Challenge:
+def take(
+    desk: Desk, challenges: Challenges, id_: str, account: AccountId, commitment: bytes = b""
+) -> Challenge:
     """Take a seat in an open challenge, as `Challenges.take` does, unless somebody there minds."""
     found = challenges.get(id_)
     if found.state is State.OPEN and account not in found.players:
         _check_blocks(desk, account, found.players, "takes no challenges from you")
-    return challenges.take(id_, account)
+    return challenges.take(id_, account, commitment)
 
 
 def _check_blocks(
@@ -98,4 +100,5 @@ def _plays(desk: Desk, account: AccountId, other: AccountId) -> bool:
 
 def has_taken_up(state: MatchState, seat: int) -> bool:
     """Tell whether a seat has moved, or accepted a match that waits for consent."""
-    return bool(state.acted >> seat & 1 or (state.texts and state.texts[seat] is not None))
+    accepted = state.gathering and (state.sealed or seat not in state.waits)
+    return bool(state.acted >> seat & 1) or accepted

@@ -25,6 +25,7 @@ from infra.projections.scores import Scores
 from infra.projections.standings import Standings
 from infra.starts import Starts
 from infra.store.port import Store
+from infra.words import Words
 from services.language.answer import Answer
 from services.language.parsing import Line
 
@@ -52,6 +53,11 @@ class Desk(Protocol):
     @property
     def accounts(self) -> Accounts:
         """Players."""
+        ...
+
+    @property
+    def words(self) -> Words:
+        """Texts that the server keeps for draws."""
         ...
 
     @property

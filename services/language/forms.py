@@ -174,7 +174,7 @@ OF_GAMES: Final = (
         "move",
         "move",
         f"{_IN_MATCH} MOVE[#ply]",
-        "play a move; or in its place: propose KIND, undo, accept, reject, resign, decline, resume",
+        "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume",
         play.move,
         of_game=True,
     ),

@@ -13,6 +13,7 @@ from domain.rules import AnyRules, rules_id
 from infra.starts import MOST, MOST_BETWEEN_TWO, Entry
 from services.language import contact
 from services.language.desk import Desk
+from services.language.draws import NO_PART, Part, commitment_of, committed
 from services.language.terms import Agreed
 
 
@@ -37,7 +38,7 @@ def start_command(
         rules=rules_id(rules),
         options=rules.write_options(options),
         seats=tuple(seats),
-        text=entropy_text(command, agreed.word) if draws else b"",
+        text=entropy_text(command, agreed.word) if draws and not agreed.gather else b"",
         gather=agreed.gather,
         terms=agreed.terms,
     )
@@ -61,16 +62,24 @@ _START_SECONDS: Final = 3_600
 
 
 def sent_by_name(
-    desk: Desk, challenger: AccountId, command: CommandId, start: Start, *, counted: bool = True
+    desk: Desk,
+    challenger: AccountId,
+    command: CommandId,
+    start: Start,
+    part: Part = NO_PART,
+    *,
+    counted: bool = True,
 ) -> Sent:
     """Return a start of players by name, under its board's number: the rule of every way in.
 
-    Refused as `bad-players` for a challenger who does not play, as `not-wanted`, and as `too-many`;
-    a repetition of a start that has its match is never refused. Uncounted are the starts of the
+    `part` is what the challenger adds to the draw of a match that gathers. Refused as `bad-players`
+    for a challenger who does not play, as `bad-option`, as `not-wanted`, and as `too-many`; a repetition of a start that has its match is never refused. Uncounted are the starts of the
     operator, who is nobody's challenger.
     """
     if challenger not in start.seats:
         raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
+    if part.commitment and not start.gather:
+        raise Refusal(Code.BAD_OPTION, "a commitment belongs to a match with --gather")
     (board,) = desk.store.numbers([command])
     if board is None or not _state(desk, board).started:
         others = [seat for seat in start.seats if seat != challenger]
@@ -79,7 +88,11 @@ def sent_by_name(
             _reserve(desk, challenger, command, start)
         # crash window: the start is counted and has no match; an hour later it is not counted
         board = desk.store.allocate(command)
-    return Sent(board, command, challenger, start)
+    sent = Sent(board, command, challenger, start)
+    if not start.gather:
+        return sent
+    own = commitment_of(desk.words, board, challenger, part)
+    return committed(desk, sent, {challenger: own})
 
 
 def _reserve(desk: Desk, challenger: AccountId, command: CommandId, start: Start) -> None:

@@ -48,6 +48,7 @@ _SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
 
 _SHORT: Final = re.compile(
     r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
+    r"|reveal\s+[0-9a-f]+"
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )

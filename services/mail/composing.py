@@ -39,6 +39,7 @@ _FORMER: Final = "a former player"
 
 _HAPPENED: Final = {
     Kind.CHALLENGED: "you are asked to play",
+    Kind.REVEAL: "it waits for your text for the draw",
     Kind.STARTED: "it has started",
     Kind.YOUR_TURN: "it became your turn",
     Kind.OFFER: "something was proposed",
@@ -216,7 +217,7 @@ def _how(scene: Scene, seat: Seat) -> str:
     asked = _asked(scene, seat)
     if not asked:
         return f"Nothing is asked of you now. {_SAY}"
-    others = ["resign", "propose draw", "say TEXT"]
+    others = ["say TEXT"] if scene.state.gathering else ["resign", "propose draw", "say TEXT"]
     if not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
     return f"{asked}, in the first line of a reply.\nAlso: {', '.join(others)}."
@@ -228,8 +229,20 @@ def _asked(scene: Scene, seat: Seat) -> str:
     if state.over:
         return ""
     if state.gathering:
-        return "To play, write accept" if state.texts[seat] is None else ""
+        return _asked_before(state, seat)
     return "\n".join([*_proposed(scene, state, seat), *_turn(scene, state, seat)])
+
+
+def _asked_before(state: MatchState, seat: Seat) -> str:
+    """Say what is asked of a player before the draw."""
+    if seat not in state.waits:
+        return ""
+    if not state.sealed:
+        return "To play, write accept"
+    return (
+        "To play, open the match where you accepted it: your text for the draw is kept there, and "
+        "revealed by itself. Or write reveal and the text"
+    )
 
 
 def _proposed(scene: Scene, state: MatchState, seat: Seat) -> Iterator[str]:

@@ -14,7 +14,7 @@ from services.api.hand import Hand
 from services.api.marks import Home, marks
 from services.language.parsing import games
 from services.web.boards import drawn, names_of
-from services.web.choices import TIMES, USUAL_TIME
+from services.web.choices import TIMES, USUAL_TIME, draws_usually
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import Part
@@ -64,6 +64,7 @@ def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
         offers=offers(hand, open_, account),
         offers_part=open_part,
         quick=[current(key) for key in _QUICK],
+        chance={key for key in _QUICK if draws_usually(current(key))},
         quick_time=TIMES[USUAL_TIME][0],
         key=uuid4().hex,
     )

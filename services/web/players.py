@@ -139,6 +139,7 @@ def show_player(userid: Userid, hand: TheHand, visitor: TheVisitor) -> Response[
         strengths=_strengths(hand, account, profile.name),
         blocked=bool(visitor.account and hand.parts.blocks.by([visitor.account], account)),
         against=_against(hand, visitor, account),
+        refused=hand.parts.standings.refused(account),
     )
 
 

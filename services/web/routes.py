@@ -20,6 +20,7 @@ from services.web.accounts import (
 from services.web.acts import act
 from services.web.assets import show_asset
 from services.web.blocks import block_player, unblock_player
+from services.web.draws import list_reveals
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
 from services.web.exports import export_film, export_json, export_text, show_picture
 from services.web.helping import show_help
@@ -66,6 +67,7 @@ PAGES: Final[tuple[Any, ...]] = (
     show_chat,
     check_move,
     act,
+    list_reveals,
     say,
     lay_ready,
     write_note,

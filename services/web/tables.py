@@ -91,6 +91,11 @@ class Table(msgspec.Struct, frozen=True):
         return waits and self.seat in self.view.waits_for
 
     @property
+    def reveals(self) -> bool:
+        """Whether it waits for the visitor's text for the draw."""
+        return self.asked and self.state.sealed
+
+    @property
     def looks(self) -> Sequence[int]:
         """Whose look each seat's pieces have: its own, unless the players have swapped theirs."""
         position, own = self.view.at.position, range(len(self.names))

@@ -13,6 +13,7 @@ from services.web.boards import names_of
 
 _WORDS: Final = {
     Kind.CHALLENGED: "{others} called you to a match; accept or decline it",
+    Kind.REVEAL: "the match with {others} waits until you reveal your text for the draw",
     Kind.STARTED: "a match with {others} has begun",
     Kind.YOUR_TURN: "your turn against {others}",
     Kind.OFFER: "{others} proposed something",

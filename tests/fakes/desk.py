@@ -29,6 +29,7 @@ from infra.seeds import Seeds
 from infra.starts import Starts
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
+from infra.words import Words
 from services.language import LOCAL, Answer, Language
 from services.post import Post
 from workers.drain import Drain
@@ -58,6 +59,7 @@ class FakeDesk:
         self.blocks = Blocks(self.client)
         self.starts = Starts(self.client)
         self.accounts = Accounts(self.client, CHEAP)
+        self.words = Words(self.client)
         self._lanes = Lanes(self.client, self._drain)
         self.post = Post(self.store, self._lanes, self.client)
 

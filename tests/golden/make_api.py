@@ -7,6 +7,7 @@ writes them to `services/api/examples.json`. A test has the same exchange again,
 
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -106,6 +107,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _write(said, alice, bob)
     _challenge(said, alice, bob)
     _look(said, alice, bob)
+    _reveal(said, alice, bob)
     _leave(said, alice)
     return dict(sorted(said.examples.items()))
 
@@ -184,6 +186,15 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("do_line", body="pow2 show 1", **{"Idempotency-Key": "7d3c-2"})
     said.call("show_error", code="stale-ply")
     said.call("health")
+
+
+def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
+    text = b"32 bytes that nobody can guess.."
+    new = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
+    commitment = sha256(text).hexdigest()
+    made = alice.post("/api/matches", {**new, "commitment": commitment}).json()
+    bob.give(made["board"], {"do": "accept"})
+    said.call("reveal_text", body={"text": text.hex()}, board=made["board"])
 
 
 def _leave(said: Exchange, alice: Player) -> None:

@@ -145,6 +145,7 @@ def test_a_long_line_is_repeated_in_part():
         ("propose draw", "pow2 move 13 alice word propose draw"),
         ("accept", "pow2 move 13 alice word accept"),
         ("accept --entropy=luck", "pow2 move 13 alice word accept --entropy=luck"),
+        ("reveal 6c75636b", "pow2 move 13 alice word reveal 6c75636b"),
         ("undo", "pow2 move 13 alice word undo"),
         ("chat Well played, Bob!", "pow2 chat 13 alice word Well played, Bob!"),
         ("SAY hello", "pow2 chat 13 alice word hello"),

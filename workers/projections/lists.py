@@ -8,7 +8,9 @@ import msgspec
 from domain.match.events import (
     Absent,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Envelope,
@@ -22,6 +24,8 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
 )
 from domain.match.state import Offering
@@ -104,7 +108,7 @@ def _first(cast: Cast, event: Envelope) -> Row:
     )
 
 
-def _evolved(  # noqa: C901, PLR0911 - one case an event
+def _evolved(  # noqa: C901, PLR0911, PLR0912 - one case an event
     row: Row, event: Envelope
 ) -> Row:
     body = event.body
@@ -118,8 +122,11 @@ def _evolved(  # noqa: C901, PLR0911 - one case an event
         case MatchStarted():
             return replace(row, waits=_turn(body.next), started=True)
         case Challenged():
-            return replace(row, waits=tuple(range(1, len(body.seats))), started=False)
-        case Gathered():
+            return replace(row, waits=_called(body), started=False)
+        case Sealed():
+            # what the server keeps is revealed with the seal
+            return replace(row, waits=body.waits)
+        case Gathered() | Committed() | Revealed():
             return replace(row, waits=tuple(seat for seat in row.waits if seat != body.seat))
         case Resigned() | Flagged():
             left = (*row.left, body.seat)
@@ -130,12 +137,19 @@ def _evolved(  # noqa: C901, PLR0911 - one case an event
             return replace(row, offer=Offering(body.kind, body.seat))
         case Answered():
             return replace(row, offer=_answered(row, body))
-        case Declined() | Nagged():
+        case Declined() | Withheld() | Nagged():
             return row
         case Paused() | Resumed() | Absent() | Returned():
             return row
         case _:  # pragma: no cover - the union is closed
             assert_never(body)
+
+
+def _called(event: Challenged) -> tuple[Seat, ...]:
+    """Return who is to accept a match that was called for."""
+    if isinstance(event, Called):
+        return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
+    return tuple(range(1, len(event.seats)))
 
 
 def _turn(seat: Seat | None) -> tuple[Seat, ...]:
