@@ -11,6 +11,7 @@ import redis
 
 from infra import scripts
 from infra.mail import keys
+from infra.mail.chats import Chats
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Progress
 from infra.store.port import Store
@@ -41,6 +42,7 @@ class Bell:
         self._queue = queue
         self._outbox = outbox or Outbox(data)
         self._progress = Progress(data)
+        self._chats = Chats(data)
 
     def begin(self) -> None:
         """Have everything told that happens from now on, unless that was begun before."""
@@ -67,11 +69,11 @@ class Bell:
         self._queue.delete(keys.WANTED)
 
     def _is_noted(self, now: int) -> bool:
-        with self._data.pipeline(transaction=False) as pipe:
-            pipe.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
-            pipe.zcount(keys.CHAT_DUE, "-inf", now)
-            due = pipe.execute()
-        return any(due) or bool(self._progress.digests_due(now, 1))
+        return bool(
+            self._data.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
+            or self._chats.due(now, 1)
+            or self._progress.digests_due(now, 1)
+        )
 
     def _has_news(self) -> bool:
         read = self._progress.read()

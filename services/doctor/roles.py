@@ -82,7 +82,7 @@ def _silent(silent: Sequence[Beat], clock: int) -> Iterator[Finding]:
         yield warn(
             "processes",
             f"{_NAMES[beat.role]} {beat.pid} on {beat.host} has been silent for "
-            f"{span((clock - beat.at) // 1000)}",
+            f"{span(max(0, clock - beat.at) // 1000)}",
             "it hangs, its machine is gone, or it can't reach the server; look there, and end it if it "
             "is still there. One that was taken away for good is forgotten within a day",
         )

@@ -234,6 +234,15 @@ def test_a_start_that_came_to_nothing_stands_in_the_way_for_an_hour(door):
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
+def test_a_start_that_came_to_nothing_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
+    alice, bob = door.ids["alice"], door.ids["bob"]
+    for number in range(MOST_BETWEEN_TWO):
+        command = command_id("mail", alice, f"killed {number}")
+        assert door.desk.starts.add(alice, command, [bob], gather=False) == ""
+    set_times(door, door.desk.store.now() + 40 * 24 * 3_600_000)
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
 def set_times(door: Door, at: int) -> None:
     """Have all starts of alice been asked for at a time."""
     name = keys.starts(door.ids["alice"])

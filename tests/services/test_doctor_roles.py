@@ -190,6 +190,7 @@ def test_a_sign_of_life_stands_until_the_process_ends_in_good_order(redis_client
     assert (beat.version, beat.lost) == ("1", (2,))
     assert not beat.is_silent(beat.at + SILENT_MS)
     assert beat.is_silent(beat.at + SILENT_MS + 1)
+    assert beat.is_silent(beat.at - SILENT_MS - 1)
     heartbeat.end(redis_client)
     assert read_beats(redis_client) == []
 

@@ -165,3 +165,15 @@ def test_no_text_is_kept_for_the_mail(mailing: Mailing, letters):
     say(letters, ALICE, "a secret")
     for name in mailing.client.scan_iter("{mail}:chat*"):
         assert b"secret" not in b"".join(mailing.client.zrange(name, 0, -1))
+
+
+def test_a_line_that_was_said_while_a_clock_ran_ahead_is_mailed_when_it_is_right_again(
+    mailing: Mailing, letters
+):
+    right = mailing.bench.now
+    mailing.bench.now += 40 * DAY
+    say(letters, ALICE, "hello")
+    mailing.bench.now = right
+    assert Bell(mailing.bench.store, mailing.client, mailing.client, mailing.outbox).has_work()
+    (mail,) = mailing.mail_to(BOB)
+    assert "alice says: hello" in text_of(mail)

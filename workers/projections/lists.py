@@ -27,6 +27,7 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Undone,
+    Withheld,
 )
 from domain.match.state import Offering
 from domain.rules import Seat
