@@ -56,7 +56,7 @@ class Blank(msgspec.Struct, frozen=True):
     start: int
     """Where the `-` stands in the text."""
     part: str
-    """`password`, `new` for one that is to be, or the part of a flag."""
+    """`password`, or `new` for one that is to be."""
     userid: str
     """Whose it is, where the line says so."""
     form: str
@@ -75,19 +75,19 @@ def blanks(text: str) -> list[Blank]:
         form, tokens = _read(text)
     except Unparsed:
         return []
-    userid = next((str(token) for token in tokens if token.type == "USERID"), "")
+    players = [str(token) for token in tokens if token.type == "USERID"]
+    proven = [str(token).partition("=")[2] for token in tokens if _names_the_challenger(token)]
+    userid = next(iter(proven + players), "")
     return [
-        Blank(token.start_pos + len(token) - 1, token.type.lower(), userid, form)
+        Blank(token.start_pos + len(token) - 1, _word(token)[0], userid, form)
         for token in tokens
-        if _is_password(token) and token.rpartition("=")[2] == "-"
+        if token.type in _PASSWORDS and token.rpartition("=")[2] == "-"
         if token.start_pos is not None
     ]
 
 
-def _is_password(token: Token) -> bool:
-    return token.type in _PASSWORDS or (
-        token.type == "FLAG" and as_flag(token).lower().startswith("--password=")
-    )
+def _names_the_challenger(token: Token) -> bool:
+    return token.type == "FLAG" and as_flag(token).lower().startswith("--as=")
 
 
 def _read(text: str) -> tuple[str, list[Token]]:

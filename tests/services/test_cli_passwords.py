@@ -43,7 +43,8 @@ def test_a_hyphen_that_is_no_password_asks_for_nothing(line):
         ("signup alice -", [("password", "alice")]),
         ("change password alice - -", [("password", "alice"), ("new", "alice")]),
         ("pow2 previewas 15 alice - m13-j7", [("password", "alice")]),
-        ("pow2 challenge --password=- alice bob", [("flag", "alice")]),
+        ("pow2 challenge --password=- alice bob", [("password", "alice")]),
+        ("pow2 challenge alice bob --as=bob \u2014password=-", [("password", "bob")]),
     ],
 )
 def test_a_hyphen_in_the_place_of_a_password_stands_for_one(line, parts):

@@ -276,7 +276,7 @@ def test_a_match_that_can_not_be_read_is_told(terminal, line):
     board = terminal.challenge()
     terminal.desk.store._matches[board].snapshot = bytes(32) + b"\xc1"
     answer = terminal.do(line)
-    assert answer.code == Code.INTERNAL
+    assert answer.code == Code.DAMAGED
     assert "`matchpost verify 1`" in answer.sentence
 
 

@@ -1,6 +1,7 @@
 """`verify` holds for what every kind of sender leads to, read from the store."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import get_args
 
 import pytest
@@ -11,7 +12,7 @@ from fakes.web import Guest
 
 from domain.errors import Code
 from domain.match import events
-from domain.match.commands import Return, Sent
+from domain.match.commands import Answer, Return, Sent, Start
 from domain.match.events import Event, Flagged, Nagged, command_id, decode
 from domain.match.record import unpack_snapshot
 from domain.match.state import due, position_of
@@ -144,7 +145,46 @@ def by_mail(api: Api) -> set[type]:
     return found
 
 
-SENDERS = (by_api, by_the_web, by_a_terminal, by_a_vacation, by_the_scheduler, by_mail)
+def by_silence_before_a_draw(api: Api) -> set[type]:
+    """A match whose challenger commits to a text and never reveals it."""
+    one, other = api.players()
+    asked = {
+        "game": "powerdrain",
+        "players": [one.name, other.name],
+        "terms": ["--gather", *TIMED],
+        "commitment": sha256(b"mine").hexdigest(),
+    }
+    board = one.post("/api/matches", asked).json()["board"]
+    assert other.give(board, {"do": "accept"}).json()["accepted"]
+    keep(api, board, events.Withheld)
+    return kinds_of(api.parts.store, board)
+
+
+def by_commands_of_before_commitments(api: Api) -> set[type]:
+    """A match that was called for and accepted by commands as they were before commitments."""
+    seats = tuple(map(api.parts.accounts.id_of, [player.name for player in api.players()]))
+    ids = [command_id("api", seats[0], f"old {number} {seats[1].hex()}") for number in range(2)]
+    board = api.parts.store.allocate(ids[0])
+    start = Start(rules="powerdrain/1", options=(), seats=seats, text=b"mine", gather=True)
+    for sent in (
+        Sent(board, ids[0], seats[0], start),
+        Sent(board, ids[1], seats[1], Answer(accept=True, text=b"ours")),
+    ):
+        api.parts.post.hand_in([sent])
+    heard(api, board, {events.MatchStarted})
+    return kinds_of(api.parts.store, board)
+
+
+SENDERS = (
+    by_api,
+    by_the_web,
+    by_a_terminal,
+    by_a_vacation,
+    by_the_scheduler,
+    by_mail,
+    by_silence_before_a_draw,
+    by_commands_of_before_commitments,
+)
 
 
 def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
@@ -152,7 +192,7 @@ def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
     assert set(get_args(Event)) - set().union(*found.values()) == set()
     assert {Nagged, Flagged, events.Ended} <= found["by_the_scheduler"]
     assert {events.Absent, events.Returned} <= found["by_a_vacation"]
-    assert {events.Paused, events.Undone, events.Gathered} <= found["by_api"]
+    assert {events.Paused, events.Undone, events.Revealed} <= found["by_api"]
     assert {events.Moved, events.Ended} <= found["by_mail"]
 
 
