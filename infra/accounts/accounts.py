@@ -22,7 +22,7 @@ from infra.accounts.reading import (
 )
 from infra.accounts.record import Account, Address, Profile, decode, decode_profile, encode
 from infra.accounts.users import Users
-from infra.attempts import PASSWORDS_A_MINUTE, PasswordAttempts
+from infra.attempts import PASSWORDS_A_MINUTE, PasswordAttempts, source
 from infra.limits import LoginLimit
 from infra.mail.keys import NAMED
 from infra.sessions import Sessions
@@ -254,7 +254,7 @@ class Accounts:
     def _verified(self, name: str, password: str) -> tuple[AccountId, bytes]:
         """Give the account and its record, as stored now."""
         found = self._users.read(name)
-        if found is not None and self._recent.has(decode(found[1]).password, password):
+        if found is not None and self._is_recent(decode(found[1]).password, password):
             return found
         with self._passwords.place():
             counted = self._attempts.count(name, found and found[0])
@@ -268,6 +268,15 @@ class Accounts:
         self._attempts.give_back(counted)
         self._attempts.remember(found[0])
         return found[0], self._welcome(*found, password)
+
+    def _is_recent(self, stored: str, password: str) -> bool:
+        """Tell whether the password was found right lately, and where it comes from as well.
+
+        What comes from elsewhere is counted, so that nobody finds the password by guesses beyond the
+        limits while its owner plays.
+        """
+        place = source()
+        return not place.strangers and self._recent.has(stored, password, place.network)
 
     def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
         """Refuse a password that is not that of who was found; of nobody it takes as long."""
@@ -286,7 +295,7 @@ class Accounts:
         # what a signup that was killed has not come to
         self._client.persist(keys.account(account))
         self._users.enlist(decode(data).name)
-        self._recent.add(decode(data).password, password)
+        self._recent.add(decode(data).password, password, source().network)
         return data
 
     def _store(self, account: AccountId, data: bytes, change: Callable[[Account], Account]) -> None:

@@ -1,5 +1,6 @@
 """Hashes of passwords, and which passwords this process has found right lately."""
 
+import hashlib
 import hmac
 import os
 import threading
@@ -82,9 +83,9 @@ class Passwords:
 
 
 class RecentPasswords:
-    """Remembers, in this process only, which passwords were found right in the last ten minutes.
+    """Remembers, in this process only, which passwords were right in the last ten minutes, and where.
 
-    What is kept is a hash over the stored hash and the password, keyed by chance when the process
+    What is kept is a hash over the network, the stored hash and the password, keyed by chance when the process
     starts. So no password is kept, and where the stored hash has changed, whoever changed it,
     nothing matches any more. Safe for several threads.
     """
@@ -94,22 +95,23 @@ class RecentPasswords:
         self._lock = threading.Lock()
         self._seen: TTLCache[bytes, None] = TTLCache(MOST_RECENT, RECENT_SECONDS, timer)
 
-    def add(self, stored: str, password: str) -> None:
-        """Remember that the password was found right."""
-        digest = self._digest(stored, password)
+    def add(self, stored: str, password: str, network: str) -> None:
+        """Remember that the password was found right, and from which network it came."""
+        digest = self._digest(stored, password, network)
         with self._lock:
             self._seen[digest] = None
 
-    def has(self, stored: str, password: str) -> bool:
-        """Whether the password was found right for this very hash lately."""
-        digest = self._digest(stored, password)
+    def has(self, stored: str, password: str, network: str) -> bool:
+        """Whether the password was found right for this very hash lately, from the same network."""
+        digest = self._digest(stored, password, network)
         # how long the look-up takes tells of the digest only, which nobody can choose
         with self._lock:
             return digest in self._seen
 
-    def _digest(self, stored: str, password: str) -> bytes:
-        # a hash as argon2 writes it has no NUL
-        return hmac.digest(self._key, stored.encode() + b"\0" + _bytes(password), "sha256")
+    def _digest(self, stored: str, password: str, network: str) -> bytes:
+        # a hash as argon2 writes it has no NUL, and what the network gives is of one length
+        place = hashlib.sha256(_bytes(network)).digest()
+        return hmac.digest(self._key, place + stored.encode() + b"\0" + _bytes(password), "sha256")
 
 
 def _bytes(password: str) -> bytes:

@@ -38,7 +38,6 @@ def run(settings: Settings, fd: int | None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
     with (
         _socket(settings, fd) as listening,
-        serving_metrics(settings.metrics),
         Composition(settings) as parts,
         beating(settings, Role.WEB),
     ):
@@ -53,7 +52,8 @@ def run(settings: Settings, fd: int | None) -> int:
         config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
-        uvicorn.Server(config).run(sockets=[listening])
+        with serving_metrics(settings.metrics):
+            uvicorn.Server(config).run(sockets=[listening])
     return FINE
 
 

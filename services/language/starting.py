@@ -6,7 +6,7 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
 from domain.match.commands import Sent, Start
-from domain.match.events import AccountId, CommandId
+from domain.match.events import THE_SERVER, AccountId, CommandId, decode
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_id
@@ -60,6 +60,9 @@ def check_players(rules: AnyRules, seats: Sequence[object]) -> None:
 _START_SECONDS: Final = 3_600
 """After which a start that has no match yet is taken to have come to nothing."""
 
+_LEFT_SECONDS: Final = 24 * 3_600
+"""For which a match counts that its challenger left before any of the others acted."""
+
 
 def sent_by_name(
     desk: Desk,
@@ -73,7 +76,8 @@ def sent_by_name(
     """Return a start of players by name, under its board's number: the rule of every way in.
 
     `part` is what the challenger adds to the draw of a match that gathers. Refused as `bad-players`
-    for a challenger who does not play, as `bad-option`, as `not-wanted`, and as `too-many`; a repetition of a start that has its match is never refused. Uncounted are the starts of the
+    for a challenger who does not play, as `bad-option`, as `not-wanted`, and as `too-many`; a
+    repetition of a start that has its match is never refused. Uncounted are the starts of the
     operator, who is nobody's challenger.
     """
     if challenger not in start.seats:
@@ -109,13 +113,14 @@ def _reserve(desk: Desk, challenger: AccountId, command: CommandId, start: Start
 
 
 def _waits(desk: Desk, challenger: AccountId, entry: Entry) -> bool:
-    """Tell whether a start waits for one of the others to move or to accept it."""
+    """Tell whether a start waits for one of the others, or counts as if it did."""
     (board,) = desk.store.numbers([entry.command])
     state = _state(desk, board) if board is not None else MatchState()
-    if not state.started:
-        # one from the time to come was asked for while a clock ran ahead
-        return 0 <= desk.store.now() - entry.at < _START_SECONDS * 1000
-    if state.over or (entry.gather and not state.gathering):
+    if board is None or not state.started:
+        return _is_within(desk, entry, _START_SECONDS)
+    if state.over:
+        return _is_within(desk, entry, _LEFT_SECONDS) and _left(desk, challenger, board)
+    if entry.gather and not state.gathering:
         return False
     return any(
         not contact.has_taken_up(state, seat)
@@ -124,18 +129,38 @@ def _waits(desk: Desk, challenger: AccountId, entry: Entry) -> bool:
     )
 
 
+def _is_within(desk: Desk, entry: Entry, seconds: int) -> bool:
+    """Tell whether a start was asked for in the last seconds.
+
+    One from the time to come was not: it was asked for while a clock ran ahead.
+    """
+    return 0 <= desk.store.now() - entry.at < seconds * 1000
+
+
+def _left(desk: Desk, challenger: AccountId, board: int) -> bool:
+    """Tell whether a match that is over ended without any act of another player.
+
+    Then its challenger ended it. It goes on counting because the others were written to all the
+    same, and starting and resigning in turn would be a way round the limit.
+    """
+    actors = {decode(event).actor for event in desk.store.events(board)}
+    return actors <= {challenger, THE_SERVER}
+
+
 def _too_many(desk: Desk, full: str) -> Refusal:
     if full == "all":
         return Refusal(
             Code.TOO_MANY,
             f"{MOST} matches that you have started wait for others to take them up, and that is "
-            "the most; wait until they move, or resign some",
+            "the most; wait until they move. One that you resign or decline before that counts "
+            "for a day from its start",
         )
     (name,) = desk.accounts.name_of([bytes.fromhex(full)])
     return Refusal(
         Code.TOO_MANY,
         f"{name or 'a former player'} has not taken up {MOST_BETWEEN_TWO} matches that you have "
-        "started, and that is the most; wait until they move in one, or resign one",
+        "started, and that is the most; wait until they move in one. One that you resign or "
+        "decline before that counts for a day from its start",
     )
 
 

@@ -8,6 +8,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from infra import keys
 from infra.accounts import Accounts, RecentPasswords
+from infra.attempts import LOCAL
 from infra.clients import make_client
 from infra.limits import WRONG_PASSWORDS, LoginLimit
 
@@ -121,8 +122,9 @@ def test_a_renewed_hash_is_known_to_be_right(redis_client, accounts):
 
 def test_only_the_very_password_for_the_very_hash_is_remembered():
     recent = RecentPasswords()
-    recent.add("a hash", "wonderland")
-    assert recent.has("a hash", "wonderland")
+    recent.add("a hash", "wonderland", LOCAL)
+    assert recent.has("a hash", "wonderland", LOCAL)
+    assert not recent.has("a hash", "wonderland", "192.0.2.1")
     for stored, password in (
         ("a hash", "wonderlan"),
         ("a hash", "wonderland "),
@@ -130,8 +132,8 @@ def test_only_the_very_password_for_the_very_hash_is_remembered():
         ("another hash", "wonderland"),
         ("a hash", "wonderlan\udc80"),
     ):
-        assert not recent.has(stored, password)
-    assert not RecentPasswords().has("a hash", "wonderland")
+        assert not recent.has(stored, password, LOCAL)
+    assert not RecentPasswords().has("a hash", "wonderland", LOCAL)
 
 
 def test_what_can_not_be_written_matches_no_password(accounts):
@@ -143,10 +145,10 @@ def test_what_can_not_be_written_matches_no_password(accounts):
 def test_passwords_are_remembered_of_ten_thousand_at_most():
     recent = RecentPasswords()
     for n in range(10_001):
-        recent.add("a hash", f"password{n}")
-    assert not recent.has("a hash", "password0")
-    assert recent.has("a hash", "password1")
-    assert recent.has("a hash", "password10000")
+        recent.add("a hash", f"password{n}", LOCAL)
+    assert not recent.has("a hash", "password0", LOCAL)
+    assert recent.has("a hash", "password1", LOCAL)
+    assert recent.has("a hash", "password10000", LOCAL)
 
 
 @pytest.mark.parametrize("name", ["alice", "nobody"])

@@ -76,6 +76,27 @@ def test_wrong_passwords_from_one_network_lock_the_owner_out_nowhere_else(redis_
     assert accounts_of(redis_client).verify("alice", PASSWORD) == alice  # at the terminal
 
 
+def test_who_guesses_while_the_owner_plays_is_stopped_before_the_right_one(redis_client, alice):
+    accounts = accounts_of(redis_client)
+    with coming_from(Source("192.0.2.2")):
+        assert accounts.verify("alice", PASSWORD) == alice
+    assert guess(accounts, "192.0.2.1", WRONG_PASSWORDS) == {Code.WRONG_PASSWORD}
+    with coming_from(Source("192.0.2.1")):
+        assert refused(accounts.verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+    guess(accounts, "192.0.2.2", WRONG_PASSWORDS)
+    with coming_from(Source("192.0.2.2")):
+        assert accounts.verify("alice", PASSWORD) == alice
+
+
+def test_who_names_a_player_s_sender_is_stopped_before_the_right_one(redis_client, alice):
+    accounts = accounts_of(redis_client)
+    with coming_from(Source("mail alice@example.org", strangers="mail")):
+        assert accounts.verify("alice", PASSWORD) == alice
+        for n in range(WRONG_PASSWORDS):
+            assert refused(accounts.verify, "alice", f"guess-{n}") is Code.WRONG_PASSWORD
+        assert refused(accounts.verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+
+
 def test_guesses_from_everywhere_stop_and_spare_where_the_owner_has_been(
     redis_client, alice, monkeypatch
 ):

@@ -147,7 +147,8 @@ def test_five_matches_wait_between_two_until_the_other_moves(door):
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
     assert "bob has not taken up 5 matches" in refused.sentence
-    assert "wait until they move in one, or resign one" in refused.sentence
+    assert "wait until they move in one." in refused.sentence
+    assert "resign or decline before that counts for a day" in refused.sentence
     assert door.do("halves challenge alice carol bob", "alice").code == Code.TOO_MANY
     board_of(door.do("pow2 challenge alice carol", "alice"))
     board_of(door.do("pow2 challenge bob alice", "bob"))
@@ -158,10 +159,43 @@ def test_five_matches_wait_between_two_until_the_other_moves(door):
     assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
 
 
-@pytest.mark.parametrize(("name", "text"), [("bob", "decline"), ("alice", "resign")])
-def test_a_match_that_is_over_waits_no_longer(door, name, text):
+@pytest.mark.parametrize("text", ["decline", "resign"])
+def test_a_match_that_the_other_ended_waits_no_longer(door, text):
     first, *_ = door.fill("alice", "bob")
-    door.terminal.move(first, name, text)
+    door.terminal.move(first, "bob", text)
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+def test_a_match_that_is_over_after_the_other_acted_waits_no_longer(door):
+    first, *_ = door.fill("alice", "bob")
+    door.terminal.move(first, "alice", "propose draw")
+    door.terminal.move(first, "bob", "reject")
+    door.terminal.move(first, "alice", "resign")
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+@pytest.mark.parametrize(
+    ("game", "line", "text"),
+    [
+        ("pow2", "pow2 challenge alice bob", "resign"),
+        ("pow2", "pow2 challenge alice bob", "decline"),
+        ("pow2", "pow2 challenge bob alice", "resign"),
+        ("powerdrain", "powerdrain challenge alice bob --gather", "decline"),
+    ],
+)
+def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, text):
+    for _ in range(MOST_BETWEEN_TWO):
+        assert not door.terminal.move_in(game, board_of(door.do(line, "alice")), "alice", text).code
+    set_times(door, door.desk.store.now() - 86_000_000)
+    assert door.do(line, "alice").code == Code.TOO_MANY
+    set_times(door, door.desk.store.now() - 86_500_000)
+    board_of(door.do(line, "alice"))
+
+
+def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
+    for board in door.fill("alice", "bob"):
+        door.terminal.move(board, "alice", "resign")
+    set_times(door, door.desk.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 

@@ -110,6 +110,13 @@ def test_without_a_server_the_remedy_is_told(nowhere, words):
     assert "start it with `matchpost serve`" in done.stderr
 
 
+def test_web_without_a_server_says_one_sentence_whatever_it_would_serve(nowhere):
+    done = nowhere.run("web", "--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unavailable: no server is running for " in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
 @pytest.mark.parametrize("line", ["signup alice wonderland", "pow2 show 1"])
 def test_a_server_that_does_not_answer_is_named(nowhere, line):
     done = nowhere.run("do", line, "--redis-url", "redis://127.0.0.1:1")
