@@ -1,8 +1,8 @@
 """Lists on pages: what waits is complete and in order, and no list ends without a word."""
 
 import re
-from hashlib import sha256
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 import pytest
 from fakes.api import Api, Player, until
@@ -277,3 +277,14 @@ def test_news_of_a_chat_begins_like_a_sentence(api, come):
     assert f'New in the chat of <a href="/m/{board}#chat-title">' in guest.page("/")
     one.post("/api/messages", {"to": [two.name], "text": "hello"})
     assert f'; new in the chat of <a href="/m/{board}#chat-title">' in guest.page("/")
+
+
+def test_news_names_players_as_they_are_written(api, come):
+    one, two = api.player(name="ludwig"), api.player()
+    api.match(one, two, game="powerdrain", terms=["--gather"])
+    api.caught_up()
+    guest = come()
+    guest.log_in(two.name)
+    news = guest.page("/notices")
+    assert "ludwig called you to a match; accept or decline it" in news
+    assert "Ludwig" not in news
