@@ -214,3 +214,16 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     one.page.locator("#confirm").click()
     one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
     assert state_of(api.parts, board).ply == 1
+
+
+def test_a_form_that_is_sent_after_the_session_is_over_says_that_nothing_was_taken(api, person):
+    one = person("ulla")
+    page = one.goes_to("/new?game=pow2")
+    Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
+    page.locator("#new").get_by_role("button", name="Start").click()
+    page.wait_for_url("**/login?**")
+    expect(page.get_by_role("alert").filter(has_text="logged out")).to_have_text(
+        "You are logged out, and what you sent was not taken; log in and send it again."
+    )
+    one.logs_in()
+    page.wait_for_url("**/new?game=pow2")
