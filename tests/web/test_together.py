@@ -25,9 +25,9 @@ def look_again(page) -> None:
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
 
 
-@pytest.mark.parametrize("count", [8, 20])
-def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person, count):
-    one, other = person(f"tabs-{count}"), api.player()
+def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
+    count = 20
+    one, other = person("tabs"), api.player()
     mine = api.player_of(one.name)
     boards = [api.match(other, mine) for _ in range(count)]
     api.caught_up()
@@ -80,6 +80,8 @@ def test_a_page_heals_after_its_line_was_down(api, person):
 def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
     one, other = person("holger"), api.player()
     board = api.match(other, api.player_of(one.name))
+    clock = one.page.clock
+    clock.install()
     one.goes_to(f"/m/{board}")
     one.expected.append("htmx:")
     failed = []
@@ -92,8 +94,11 @@ def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
             route.fulfill(status=503, body="<p>busy</p>", content_type="text/html")
 
     one.page.route(f"**/m/{board}", fail, times=2)
-    other.move(board, "m13-j7")
-    expect(one.page.locator("#offline")).to_be_visible()
+    with one.page.expect_response(lambda answer: answer.status == 503):
+        other.move(board, "m13-j7")
+        expect(one.page.locator("#offline")).to_be_visible()
+        clock.fast_forward(2_000)  # nobody has to sit out the time between the tries
+    clock.fast_forward(4_000)
     one.waits_for_turn()
     assert len(failed) == 2
     expect(one.page.locator("#offline")).to_be_hidden()
