@@ -38,7 +38,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
     waits: tuple[Seat, ...]
-    """Who is to act: the seat to move, or those that have not accepted a match that waits."""
+    """Who is to act: the seat to move, or those that are to accept, commit or reveal."""
     since: int
     """When their turn began, ms."""
     ply: int
@@ -54,6 +54,8 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     """Why it ended."""
     offer: Offering | None = None
     """What stands proposed."""
+    sealed: bool = False
+    """Whether those that it waits for are to reveal texts that they have committed to."""
 
     @property
     def game(self) -> str:

@@ -13,7 +13,7 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever other leaves or another form would be kept of the same log."""
 
 
-LISTS: Final = Spec("lists", 2)
+LISTS: Final = Spec("lists", 3)
 NOTICES: Final = Spec("notifications", 1)
 SCORES: Final = Spec("scores", 1)
 HISTORY: Final = Spec("history", 1)

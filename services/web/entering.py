@@ -9,18 +9,21 @@ from services.api.hand import Hand
 from services.problems import PROBLEMS
 from services.web.browsers import name_of_browser
 from services.web.pages import go, own_path, page
-from services.web.params import Next, TheForm, TheHand, TheVisitor
+from services.web.params import Next, Over, TheForm, TheHand, TheVisitor
 from services.web.visitors import AnyRequest, Visitor, session_cookie
 
 _WRONG = "this userid and password do not belong together"
+_KEPT = "log in again and your move is still here"
+_OVER = "you are logged out, and what you sent was not taken; log in and send it again"
 
 
 @get("/login", sync_to_thread=False)
-def show_login(visitor: TheVisitor, wanted: Next = "/") -> Response[str]:
+def show_login(visitor: TheVisitor, wanted: Next = "/", over: Over = "") -> Response[str]:
     """Show the form, or send on who has logged in."""
     if visitor.account is not None:
         return go(own_path(wanted))
-    return _login(visitor, wanted=wanted, kept="?move=" in wanted)
+    told = _KEPT if "?move=" in wanted else _OVER if over else ""
+    return _login(visitor, wanted=wanted, told=told)
 
 
 def _login(
@@ -30,9 +33,7 @@ def _login(
     name: str = "",
     told: str = "",
     status: int = 200,
-    kept: bool = False,
 ) -> Response[str]:
-    told = told or ("log in again and your move is still here" if kept else "")
     return page("login.html", visitor, status=status, wanted=wanted, name=name, told=told)
 
 

@@ -39,7 +39,11 @@ _ENVIRONMENT.globals["asset"] = url_of
 
 
 def sentence(text: str) -> str:
-    """Write what a refusal or an outcome says as a sentence; a move it begins with stays as it is."""
+    """Write what a refusal or an outcome says as a sentence; a move it begins with stays as it is.
+
+    A command that it ends with is left out, because a page has no place to write one.
+    """
+    text = text.partition("; `")[0]
     first = text.partition(" ")[0].rstrip(",:")
     told = text[:1].upper() + text[1:] if first.isalpha() else text
     return told if told.endswith((".", "!", "?")) or not told else f"{told}."

@@ -1,5 +1,6 @@
 """Pages that say no. Where htmx asked, the sentence alone, for the place where messages stand."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -82,12 +83,18 @@ def lost(request: AnyRequest, error: HTTPException) -> Response[Any]:
 def login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:
     """Ask to log in, and come back; a move that was sent is kept in the address to come back to."""
     wanted = needed.back or _wanted(request)
-    login = "/login" if wanted == "/" else f"/login?{urlencode({'next': wanted}, safe='/')}"
+    given = {} if wanted == "/" else {"next": wanted}
+    login = _login(given)
     if request.headers.get("hx-request") != "true":
-        return go(login)
+        lost = request.method != "GET" and "?move=" not in wanted
+        return go(_login(given | {"over": "yes"}) if lost else login)
     visitor = Visitor(proof="", secure=False, path=request.url.path, partial=True)
     shown = page("_logged_out.html", visitor, status=401, login=login, moved="?move=" in wanted)
     return _as_message(shown)
+
+
+def _login(given: Mapping[str, str]) -> str:
+    return f"/login?{urlencode(given, safe='/')}" if given else "/login"
 
 
 def _wanted(request: AnyRequest) -> str:

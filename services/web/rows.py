@@ -31,7 +31,9 @@ class Item(msgspec.Struct, frozen=True):
     """Who is to move."""
     mine: bool
     waiting: bool
-    """Whether it waits for consent."""
+    """Whether it waits for consent, or for texts for its draw."""
+    sealed: bool
+    """Whether all have consented, and it waits for the texts that they have committed to."""
     result: str
     """How it ended; empty while it goes on."""
     deadline: int | None = None
@@ -61,6 +63,7 @@ def _item(row: Row, names: Sequence[str], account: AccountId | None) -> Item:
         turn=" and ".join(names[at] for at in row.waits),
         mine=seat in row.waits,
         waiting=not row.started,
+        sealed=row.sealed,
         result=_result(row, names),
         offer=_offer(row, names) if seat in row.asked else "",
     )

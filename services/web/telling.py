@@ -13,20 +13,20 @@ from services.web.boards import names_of
 
 _WORDS: Final = {
     Kind.CHALLENGED: "{others} called you to a match; accept or decline it",
-    Kind.REVEAL: "the match with {others} waits until you reveal your text for the draw",
-    Kind.STARTED: "a match with {others} has begun",
-    Kind.YOUR_TURN: "your turn against {others}",
+    Kind.REVEAL: "The match with {others} waits until you reveal your text for the draw",
+    Kind.STARTED: "A match with {others} has begun",
+    Kind.YOUR_TURN: "Your turn against {others}",
     Kind.OFFER: "{others} proposed something",
     Kind.ANSWERED: "{others} answered what was proposed",
-    Kind.REPLIED: "a move that you had laid ready was played against {others}",
-    Kind.RESIGNED: "one of {others} has left, and the others play on",
-    Kind.FLAGGED: "a player's time was over in the match with {others}",
-    Kind.RESUMED: "the pause has ended in the match with {others}",
+    Kind.REPLIED: "A move that you had laid ready was played against {others}",
+    Kind.RESIGNED: "One of {others} has left, and the others play on",
+    Kind.FLAGGED: "A player's time was over in the match with {others}",
+    Kind.RESUMED: "The pause has ended in the match with {others}",
     Kind.DECLINED: "{others} declined to play",
-    Kind.OVER: "the match with {others} has ended",
-    Kind.REMINDER: "your time runs out against {others}",
-    Kind.CHAT: "something was said in the match with {others}",
-    Kind.MESSAGE: "somebody has written to you",
+    Kind.OVER: "The match with {others} has ended",
+    Kind.REMINDER: "Your time runs out against {others}",
+    Kind.CHAT: "Something was said in the match with {others}",
+    Kind.MESSAGE: "Somebody has written to you",
 }
 
 
@@ -60,5 +60,4 @@ def each_told(hand: Hand, notices: Sequence[Notice], account: AccountId) -> list
 
 def _text(notice: Notice, row: Row | None, names: dict[AccountId, str], account: AccountId) -> str:
     others = [names[seat] for seat in row.seats if seat != account] if row else []
-    said = _WORDS[notice.kind].format(others=" and ".join(others) or "yourself")
-    return said[:1].upper() + said[1:]
+    return _WORDS[notice.kind].format(others=" and ".join(others) or "yourself")

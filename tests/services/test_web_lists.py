@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 import pytest
 from fakes.api import Api, Player, until
@@ -241,3 +242,49 @@ def test_a_part_says_what_it_shows():
     assert Part.of("x", start=24, shown=2, total=26, path="/x", size=24).before == "/x"
     assert not Part.of("x", start=0, shown=5, total=5, path="/x").needed
     assert Part.of("x", start=900, shown=0, total=5, path="/x").said == "none of 5 from here on"
+
+
+def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
+    one, two = api.player(), api.player()
+    texts = [f"{player.name} keeps it".encode() for player in (one, two)]
+    own, others = (sha256(text).hexdigest() for text in texts)
+    terms = ["--gather", "--days=3"]
+    board = api.match(one, two, game="powerdrain", terms=terms, commitment=own)
+    two.give(board, {"do": "accept", "commitment": others})
+    api.caught_up()
+    guest, maker = come(), come()
+    guest.log_in(two.name)
+    maker.log_in(one.name)
+    mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
+    assert "waits for your text for the draw; 2 days 23 hours left" in mine
+    assert "Its board is set up once all have revealed their texts." in mine
+    api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
+    api.caught_up()
+    other = section(maker.page("/"), "others")
+    assert f"waits for {two.name} to reveal a text for the draw" in other
+    assert boards(section(guest.page("/"), "to-move")) == [board]
+    two.give(board, {"do": "decline"})
+    assert "Its board was never set up." in guest.page(f"/m/{board}")
+
+
+def test_news_of_a_chat_begins_like_a_sentence(api, come):
+    one, two = api.player(), api.player()
+    board = api.match(one, two)
+    api.caught_up()
+    one.post(f"/api/matches/{board}/chat", {"text": "hello"})
+    guest = come()
+    guest.log_in(two.name)
+    assert f'New in the chat of <a href="/m/{board}#chat-title">' in guest.page("/")
+    one.post("/api/messages", {"to": [two.name], "text": "hello"})
+    assert f'; new in the chat of <a href="/m/{board}#chat-title">' in guest.page("/")
+
+
+def test_news_names_players_as_they_are_written(api, come):
+    one, two = api.player(name="ludwig"), api.player()
+    api.match(one, two, game="powerdrain", terms=["--gather"])
+    api.caught_up()
+    guest = come()
+    guest.log_in(two.name)
+    news = guest.page("/notices")
+    assert "ludwig called you to a match; accept or decline it" in news
+    assert "Ludwig" not in news

@@ -176,7 +176,7 @@ def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, pair):
         assert stranger.send(where, fields).status_code == 403
         answer = guest.send(where, fields, on="/login")
         assert answer.status_code == 303
-        assert answer.headers["location"] == "/login"
+        assert answer.headers["location"] == "/login?over=yes"
     assert not state_of(api.parts, board).over
 
 

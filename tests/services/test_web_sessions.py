@@ -262,7 +262,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
 
 def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
     answer = come().http.post("/m/3/chat", data={"text": "hello"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/m/3")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/m/3&over=yes")
     assert come().http.post("/login", data={"userid": "ida"}).status_code == 403
 
 

@@ -161,3 +161,27 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
     expect(page.get_by_label("What it is for")).to_have_value("my bot")
     expect(page.get_by_label("play for you")).not_to_be_checked()
     expect(page.get_by_label("It lasts")).to_have_value("30")
+
+
+def test_nothing_on_the_form_of_a_new_match_lies_over_another_and_mistakes_have_plain_words(person):
+    page = person("schmal").goes_to("/new?game=powerdrain")
+    page.get_by_label("Userid of your opponent").fill("nobodyhere")
+    page.locator("#new").get_by_role("button", name="Start").click()
+    said = page.locator("main").get_by_role("alert").filter(has_text="nobodyhere")
+    expect(said).to_have_text("There is no user 'nobodyhere'.")
+    for width in (1280, 375):
+        page.set_viewport_size({"width": width, "height": 800})
+        gaps = page.evaluate(
+            """() => {
+              const text = (one) => {
+                const range = document.createRange();
+                range.selectNodeContents(one);
+                return range.getBoundingClientRect();
+              };
+              return [...document.querySelectorAll("#new .check, #new .check + .hint")]
+                .filter((one) => one.nextElementSibling && one.offsetParent)
+                .map((one) => text(one.nextElementSibling).top - text(one).bottom);
+            }"""
+        )
+        assert len(gaps) >= 7
+        assert min(gaps) >= 0, (width, gaps)

@@ -58,6 +58,7 @@ def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_
     lena.page.locator("aside").get_by_role("button", name="Powerdrain").click()
     lena.page.wait_for_url("**/#open")
     assert kept(lena) == 1
+    lena.goes_to("/help")  # the list of matches would reveal at once
     dora.goes_to("/")
     row = dora.page.locator("li", has_text="lena-o")
     row.get_by_role("button", name="Play").click()
@@ -116,3 +117,36 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     expect(field).to_have_value(texts[1].hex())
     form.get_by_role("button", name="Reveal").click()
     elsewhere.page.locator("#board-area svg").wait_for()
+
+
+def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_busy(person):
+    lena, dora = person("lena-l"), person("dora-l")
+    lena.page.clock.install()
+    lena.goes_to("/")
+    lena.page.locator("aside").get_by_role("button", name="Powerdrain").click()
+    lena.page.wait_for_url("**/#open")
+    asked = []
+
+    def busy(route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=503, json={"code": "unavailable"})
+
+    lena.page.route("**/draws", busy, times=1)
+    lena.page.route("**/reveal", busy, times=1)
+    dora.goes_to("/")
+    with lena.page.expect_response("**/draws"):
+        dora.page.locator("li", has_text="lena-l").get_by_role("button", name="Play").click()
+    with lena.page.expect_response("**/reveal"):
+        lena.page.clock.fast_forward(2_000)
+    lena.page.clock.fast_forward(2_000)
+    dora.page.locator("#board-area svg").wait_for()
+    assert len(asked) == 2
+    assert kept(lena) == kept(dora) == 0
+
+
+def test_looking_at_the_forms_of_other_games_keeps_no_text(person):
+    page = (lena := person("lena-t")).goes_to("/new?game=powerdrain")
+    for game in ("Halves", "Powerdrain", "The Power of Two"):
+        page.get_by_role("button", name=game).click()
+        expect(page.get_by_role("link", name=f"The rules of {game}")).to_be_visible()
+    assert kept(lena) == 0

@@ -54,6 +54,15 @@ def challenge(one, *others, game="pow2", **numbers: str) -> int:
     return board_of(one)
 
 
+def table(api, person, name: str):
+    """Begin a match of pow2 against somebody who has no window; return who is to move."""
+    light = person(name)
+    board = api.match(api.player_of(name), api.player())
+    light.goes_to(f"/m/{board}")
+    light.page.locator("#board-area.choosing").wait_for()
+    return light
+
+
 def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
     light, dark = person().signs_up("lena"), person().signs_up("dora")
     board = challenge(light, dark)
@@ -66,10 +75,8 @@ def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
     assert state_of(api.parts, board).moves.split() == WHOLE_GAME
 
 
-def test_before_it_is_played_a_move_shows_what_will_age(person):
-    light, dark = person("lisa"), person("dina")
-    challenge(light, dark)
-    light.page.locator("#board-area.choosing").wait_for()
+def test_before_it_is_played_a_move_shows_what_will_age(api, person):
+    light = table(api, person, "lisa")
     for place in ("m13", "m5"):
         light.chooses(place)
     changes = light.page.locator("#changes")
@@ -78,10 +85,8 @@ def test_before_it_is_played_a_move_shows_what_will_age(person):
     expect(light.page.locator("#says")).to_contain_text("Play m13-m5:l4")
 
 
-def test_what_can_t_be_chosen_says_why(person):
-    light, dark = person("lola"), person("dana")
-    challenge(light, dark)
-    light.page.locator("#board-area.choosing").wait_for()
+def test_what_can_t_be_chosen_says_why(api, person):
+    light = table(api, person, "lola")
     says = light.page.locator("#says")
     light.chooses("a1")
     expect(says).to_have_text(re.compile("^The piece at a1 is Dark's"))
@@ -95,10 +100,8 @@ def state_has_not_changed(one) -> bool:
     return state_of(one.api.parts, board_of(one)).ply == 0
 
 
-def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(person):
-    light, dark = person("lara"), person("dara")
-    challenge(light, dark)
-    light.page.locator("#board-area.choosing").wait_for()
+def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(api, person):
+    light = table(api, person, "lara")
     assert sorted(choices(light.page)) == ["m1", "m13"]
     light.chooses("m13")
     expect(light.page.locator("#says")).to_contain_text("Chosen: m13")
@@ -138,10 +141,8 @@ def drawn_anew(one) -> None:
     one.page.locator("#board-area:not([data-before])").wait_for()
 
 
-def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew(person):
-    light, dark = person("lucy"), person("dick")
-    challenge(light, dark)
-    light.page.locator("#board-area.choosing").wait_for()
+def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew(api, person):
+    light = table(api, person, "lucy")
     light.page.locator('#board-area [data-place="m13"] .hit').hover()
     light.page.mouse.down()
     drawn_anew(light)
@@ -152,9 +153,9 @@ def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
 
 
-def test_moves_that_come_late_are_those_of_the_board_drawn_anew(person):
-    light, dark = person("liza"), person("dave")
-    board, held = challenge(light, dark), []
+def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
+    light = table(api, person, "liza")
+    board, held = board_of(light), []
 
     def hold(route) -> None:
         held.append(route)

@@ -25,9 +25,9 @@ def look_again(page) -> None:
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
 
 
-@pytest.mark.parametrize("count", [8, 20])
-def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person, count):
-    one, other = person(f"tabs-{count}"), api.player()
+def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
+    count = 20
+    one, other = person("tabs"), api.player()
     mine = api.player_of(one.name)
     boards = [api.match(other, mine) for _ in range(count)]
     api.caught_up()
@@ -80,6 +80,8 @@ def test_a_page_heals_after_its_line_was_down(api, person):
 def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
     one, other = person("holger"), api.player()
     board = api.match(other, api.player_of(one.name))
+    clock = one.page.clock
+    clock.install()
     one.goes_to(f"/m/{board}")
     one.expected.append("htmx:")
     failed = []
@@ -92,8 +94,11 @@ def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
             route.fulfill(status=503, body="<p>busy</p>", content_type="text/html")
 
     one.page.route(f"**/m/{board}", fail, times=2)
-    other.move(board, "m13-j7")
-    expect(one.page.locator("#offline")).to_be_visible()
+    with one.page.expect_response(lambda answer: answer.status == 503):
+        other.move(board, "m13-j7")
+        expect(one.page.locator("#offline")).to_be_visible()
+        clock.fast_forward(2_000)  # nobody has to sit out the time between the tries
+    clock.fast_forward(4_000)
     one.waits_for_turn()
     assert len(failed) == 2
     expect(one.page.locator("#offline")).to_be_hidden()
@@ -214,3 +219,16 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     one.page.locator("#confirm").click()
     one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
     assert state_of(api.parts, board).ply == 1
+
+
+def test_a_form_that_is_sent_after_the_session_is_over_says_that_nothing_was_taken(api, person):
+    one = person("ulla")
+    page = one.goes_to("/new?game=pow2")
+    Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
+    page.locator("#new").get_by_role("button", name="Start").click()
+    page.wait_for_url("**/login?**")
+    expect(page.get_by_role("alert").filter(has_text="logged out")).to_have_text(
+        "You are logged out, and what you sent was not taken; log in and send it again."
+    )
+    one.logs_in()
+    page.wait_for_url("**/new?game=pow2")

@@ -9,7 +9,7 @@ from fakes.side import catch_up
 from fakes.stories import challenged, ended, moved, offered, resigned, started, three, undone
 from redis import Redis
 
-from domain.match.events import THE_SERVER, Answered, Declined, Flagged, Gathered, Nagged
+from domain.match.events import THE_SERVER, Answered, Declined, Flagged, Gathered, Nagged, Sealed
 from domain.match.state import Offering, Reason
 from infra.projections.lists import Counts, Lists, Row, State
 
@@ -149,6 +149,17 @@ def test_a_match_that_gathers_waits_for_those_who_have_not_accepted(
     logs.add(1, 300, BOB, Gathered(seat=1, text=b""), three(turn=2))
     row = row_of(logs, shelf_client)
     assert (row.waits, row.next, row.started) == ((2,), 2, True)
+
+
+def test_a_row_tells_that_texts_are_to_be_revealed_until_the_match_starts(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, challenged(ALICE, BOB, CAROL), Sealed(chain=0, k=1, waits=(0, 2)))
+    row = row_of(logs, shelf_client)
+    assert (row.sealed, row.waits, row.started) == (True, (0, 2), False)
+    logs.add(1, 200, BOB, three(turn=2))
+    row = row_of(logs, shelf_client)
+    assert (row.sealed, row.waits, row.started) == (False, (2,), True)
 
 
 def test_a_declined_match_counts_for_nothing(logs: Logs, shelf_client: Redis) -> None:

@@ -121,12 +121,12 @@ def _evolved(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Undone():
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
         case MatchStarted():
-            return replace(row, waits=_turn(body.next), started=True)
+            return replace(row, waits=_turn(body.next), started=True, sealed=False)
         case Challenged():
             return replace(row, waits=_called(body), started=False)
         case Sealed():
             # what the server keeps is revealed with the seal
-            return replace(row, waits=body.waits)
+            return replace(row, waits=body.waits, sealed=True)
         case Gathered() | Committed() | Revealed():
             return replace(row, waits=tuple(seat for seat in row.waits if seat != body.seat))
         case Resigned() | Flagged():

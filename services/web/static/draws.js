@@ -1,5 +1,7 @@
 // Texts for draws: made and kept in this browser, committed to by forms, revealed when they are asked for.
 
+import { pause } from "./stream.js";
+
 const KEPT = "draw:";
 const OLD = 90 * 24 * 3600 * 1000;
 const DONE = ["match-over", "too-late", "wrong-text", "time-over", "unknown-board"];
@@ -75,11 +77,20 @@ document.addEventListener("submit", (event) => {
   });
 }, true);
 
+/** Ask the server until it answers: it may be away, or busy. */
+async function ask(path, options) {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await fetch(path, options).catch(() => null);
+    if (answer && answer.status !== 429 && answer.status < 500) return answer;
+    await new Promise((done) => { setTimeout(done, 1000 * pause(tries)); });
+  }
+}
+
 /** Reveal a text if this browser keeps it; tell whether it does. */
 async function reveal(board, commitment) {
   const kept = localStorage.getItem(KEPT + commitment);
   if (!kept) return false;
-  const answer = await fetch(`/api/matches/${board}/reveal`, {
+  const answer = await ask(`/api/matches/${board}/reveal`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ text: JSON.parse(kept).text }),
@@ -105,8 +116,9 @@ async function revealAll() {
     if (Date.now() - JSON.parse(localStorage.getItem(key)).at > OLD) localStorage.removeItem(key);
   }
   if (!keys.length) return;
-  const asked = await (await fetch("/draws", { headers: { Accept: "application/json" } })).json();
-  for (const one of asked) await reveal(one.board, one.commitment);
+  const answer = await ask("/draws", { headers: { Accept: "application/json" } });
+  if (!answer.ok) return;
+  for (const one of await answer.json()) await reveal(one.board, one.commitment);
 }
 
 document.addEventListener("htmx:afterSettle", () => {
