@@ -5,15 +5,15 @@ from typing import Any, Final
 
 import msgspec
 
+from domain.boards.pow2_text import draw_goliath, draw_line, draw_pow2
 from domain.drawing.halves import draw_halves
-from domain.drawing.kadon import draw_goliath, draw_line, draw_pow2
 from domain.drawing.powerdrain import draw_powerdrain
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
-from domain.drawing.svg import draw_svg
-from domain.drawing.svg_style import STYLE
+from domain.drawing.svg.document import draw_svg
+from domain.drawing.svg.style import STYLE
 from domain.drawing.torere import draw_torere
 from domain.errors import Code, Refusal
-from domain.rules.api import AnyRules
+from domain.rules.protocol import AnyRules
 
 __all__ = ["STYLE", "draw_svg", "draw_text"]
 

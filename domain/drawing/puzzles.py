@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from domain.drawing.kadon import draw_board
-from domain.rules.kadon import LINES, NAMES
+from domain.boards.pow2_board import LINES, NAMES
+from domain.boards.pow2_text import draw_board
 
 _LINES: Final = tuple(tuple(NAMES[at] for at in line) for line in LINES)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
-from domain.drawing.svg_elements import Markup, Point, element, group, lettering, outline
-from domain.drawing.svg_picture import (
+from domain.drawing.svg.elements import Markup, Point, element, group, lettering, outline
+from domain.drawing.svg.painter import (
     LOOKS,
     Picture,
     Player,
@@ -16,7 +16,7 @@ from domain.drawing.svg_picture import (
     place,
 )
 from domain.rules.powerdrain_turns import SECTION, SIDES, filled, rests, value
-from domain.rules.puzzles import counted
+from domain.rules.puzzle import counted
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.svg_elements import (
+from domain.drawing.svg.elements import (
     Markup,
     Point,
     element,
@@ -16,9 +16,9 @@ from domain.drawing.svg_elements import (
     outline,
     words,
 )
-from domain.drawing.svg_picture import LOOKS, WIDTH, Picture, Player, Scene, icon, listed, piece
+from domain.drawing.svg.painter import LOOKS, WIDTH, Picture, Player, Scene, icon, listed, piece
 from domain.rules.halves_turns import SIDES
-from domain.rules.puzzles import counted
+from domain.rules.puzzle import counted
 
 COLOURS: Final = ("blank", "dotted", "dashed")
 Cell = tuple[int, int]

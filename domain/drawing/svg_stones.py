@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from domain.drawing.svg_elements import lettering
-from domain.drawing.svg_kadon import Stone, Trail, board, trail_of
-from domain.drawing.svg_picture import WIDTH, Picture, Player, Scene, body, listed
-from domain.rules.kadon import LINES, NAMES
-from domain.rules.puzzles import counted
+from domain.boards.pow2_board import LINES, NAMES
+from domain.boards.pow2_svg import Stone, Trail, board, trail_of
+from domain.drawing.svg.elements import lettering
+from domain.drawing.svg.painter import WIDTH, Picture, Player, Scene, body, listed
+from domain.rules.puzzle import counted
 
 _LARGE, _STONE, _FIGURE, _HOLE, _CORE = 12.5, 11, 15, 7, 5
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from math import cos, pi, sin
 from typing import Final
 
-from domain.drawing.svg_elements import Markup, Point, element, lettering, number
-from domain.drawing.svg_picture import (
+from domain.drawing.svg.elements import Markup, Point, element, lettering, number
+from domain.drawing.svg.painter import (
     LOOKS,
     WIDTH,
     Picture,

@@ -6,7 +6,6 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.api import AnyRules, IllegalMove, Outcome, Rules, Seat, UnreadableMove
 from domain.rules.duo import Duo
 from domain.rules.goliath import Goliath
 from domain.rules.halves import Halves
@@ -15,6 +14,7 @@ from domain.rules.line import Line
 from domain.rules.one import One
 from domain.rules.pow2 import Pow2
 from domain.rules.powerdrain import Powerdrain
+from domain.rules.protocol import AnyRules, IllegalMove, Outcome, Rules, Seat, UnreadableMove
 from domain.rules.torere import Torere
 from domain.rules.two import Two
 

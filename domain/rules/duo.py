@@ -14,10 +14,10 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from domain.rules.api import IllegalMove, Outcome, Score, Seat, UnreadableMove
-from domain.rules.kadon import INDEX, NAMES, SEEN, bits, names_of
+from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, names_of
 from domain.rules.options import read_options, write_options
-from domain.rules.puzzles import DONE, OVER, Ending, Puzzle, counted, ended
+from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, counted, ended
 
 __all__ = ["Duo", "DuoOptions", "DuoPosition", "Intersection"]
 

@@ -17,8 +17,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
-from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 from domain.rules.goliath_faults import FORM, fault
 from domain.rules.goliath_turns import (
     SIDES,
@@ -35,8 +35,8 @@ from domain.rules.goliath_turns import (
     sorting,
     write,
 )
-from domain.rules.kadon import INDEX, NAMES
 from domain.rules.options import read_options, write_options
+from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 
 __all__ = ["Ending", "Goliath", "GoliathMove", "GoliathOptions", "GoliathPosition"]
 

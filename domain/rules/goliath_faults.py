@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from domain.boards.pow2_board import BETWEEN, NAMES, bits
 from domain.rules.goliath_turns import (
     NOWHERE,
     SIDES,
@@ -13,7 +14,6 @@ from domain.rules.goliath_turns import (
     sorting,
     write,
 )
-from domain.rules.kadon import BETWEEN, NAMES, bits
 
 FORM: Final = (
     "a move is written from-to:target or, when all stones are used up, from-to:stone>target"

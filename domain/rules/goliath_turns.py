@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.api import Seat
-from domain.rules.kadon import ADJACENT, NAMES, OUTER, SLIDES, SLIDES_SHORT, bits, board_of
+from domain.boards.pow2_board import ADJACENT, NAMES, OUTER, SLIDES, SLIDES_SHORT, bits, board_of
+from domain.rules.protocol import Seat
 
 STONES: Final = 15
 SIDES: Final = ("David", "Goliath")

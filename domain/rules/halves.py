@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
-from domain.rules.api import Chance, IllegalMove, Outcome, Seat, UnreadableMove, WithoutOffers
 from domain.rules.halves_faults import FORM, fault
 from domain.rules.halves_json import from_json, read_setup, setup_json, to_json
 from domain.rules.halves_turns import (
@@ -43,6 +42,7 @@ from domain.rules.halves_turns import (
     play,
 )
 from domain.rules.options import read_options, write_options
+from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove, WithoutOffers
 
 __all__ = [
     "Ending",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from domain.boards.hexes import STEPS, bits, shape_of
 from domain.rules.halves_turns import (
     OVER,
     SIDES,
@@ -14,7 +15,6 @@ from domain.rules.halves_turns import (
     places,
     survivors,
 )
-from domain.rules.hexes import STEPS, bits, shape_of
 
 FORM: Final = (
     "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2), or keep or swap"

@@ -5,8 +5,8 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
+from domain.boards.hexes import FARTHEST, Cell, axial, bits, cell, shape_of
 from domain.errors import Code, Refusal
-from domain.rules.api import Seat
 from domain.rules.halves_turns import (
     FIRST_CELLS,
     OVER,
@@ -21,7 +21,7 @@ from domain.rules.halves_turns import (
     places,
     with_turn,
 )
-from domain.rules.hexes import FARTHEST, Cell, axial, bits, cell, shape_of
+from domain.rules.protocol import Seat
 
 _NAMES: Final = {Phase.WAX: "wax", Phase.CONTRACT: "contract", Phase.WANE: "wane"}
 _PHASES: Final = {name: phase for phase, name in _NAMES.items()}

@@ -14,8 +14,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec.structs import replace
 
-from domain.rules.api import Outcome, Seat
-from domain.rules.hexes import STEPS, Cell, Shape, bits, cell, shape_of
+from domain.boards.hexes import STEPS, Cell, Shape, bits, cell, shape_of
+from domain.rules.protocol import Outcome, Seat
 
 SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.rules.api import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.rules.jump_chains import (
     FINISH,
     NOBODY,
@@ -30,9 +30,9 @@ from domain.rules.jump_chains import (
     play,
 )
 from domain.rules.jump_faults import fault
-from domain.rules.kadon import INDEX, NAMES
 from domain.rules.options import read_options, write_options
-from domain.rules.puzzles import DONE, Ending, Puzzle, counted, ended, shown
+from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, Ending, Puzzle, counted, ended, shown
 
 __all__ = ["Jump", "JumpMove", "JumpOptions", "JumpPosition"]
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.kadon import INDEX, JUMPS, NAMES, bits
+from domain.boards.pow2_board import INDEX, JUMPS, NAMES, bits
 
 STONES: Final = 32
 """As many as there are; setting the last one begins part two."""

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from domain.boards.pow2_board import ADJACENT, JUMPS, NAMES
 from domain.rules.jump_chains import (
     CORNERS,
     NOBODY,
@@ -11,8 +12,7 @@ from domain.rules.jump_chains import (
     JumpPosition,
     is_over,
 )
-from domain.rules.kadon import ADJACENT, JUMPS, NAMES
-from domain.rules.puzzles import OVER as DONE_ALREADY
+from domain.rules.puzzle import OVER as DONE_ALREADY
 
 
 def fault(position: JumpPosition, move: JumpMove) -> str | None:

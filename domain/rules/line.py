@@ -15,10 +15,10 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, names_of
 from domain.errors import Code, Refusal
-from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
-from domain.rules.kadon import INDEX, NAMES, SEEN, bits, names_of
 from domain.rules.options import read_options, write_options
+from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 
 __all__ = ["Ending", "Intersection", "Line", "LineOptions", "LinePosition"]
 

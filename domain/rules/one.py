@@ -9,8 +9,8 @@
 Notation: `a5` sets a stone, `-a5` takes it back, `done`.
 """
 
-from domain.rules.kadon import NAMES
-from domain.rules.placing import Placing, PlacingMove, PlacingPosition, stones_on_lines
+from domain.boards.line_puzzle import Placing, PlacingMove, PlacingPosition, stones_on_lines
+from domain.boards.pow2_board import NAMES
 
 __all__ = ["One", "PlacingMove", "PlacingPosition"]
 

@@ -18,9 +18,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from domain.boards.pow2_board import ADJACENT, INDEX, NAMES, bits
 from domain.errors import Code, Refusal
-from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
-from domain.rules.kadon import ADJACENT, INDEX, NAMES, bits
 from domain.rules.options import read_options, write_options
 from domain.rules.pow2_faults import FORM, fault
 from domain.rules.pow2_turns import (
@@ -41,6 +40,7 @@ from domain.rules.pow2_turns import (
     play,
     write,
 )
+from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 
 __all__ = [
     "Ending",

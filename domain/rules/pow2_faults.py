@@ -3,7 +3,7 @@
 from itertools import combinations
 from typing import Final
 
-from domain.rules.kadon import (
+from domain.boards.pow2_board import (
     ADJACENT,
     BETWEEN,
     BETWEEN_INSIDE,

@@ -11,8 +11,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.api import Seat
-from domain.rules.kadon import (
+from domain.boards.pow2_board import (
     ADJACENT,
     BETWEEN,
     BETWEEN_INSIDE,
@@ -22,6 +21,7 @@ from domain.rules.kadon import (
     bits,
     names_of,
 )
+from domain.rules.protocol import Seat
 
 PIECES: Final = 16
 SIDES: Final = ("Light", "Dark")

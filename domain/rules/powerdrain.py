@@ -20,7 +20,6 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.api import Chance, ForTwo, IllegalMove, Outcome, Seat, UnreadableMove
 from domain.rules.options import read_options, write_options
 from domain.rules.powerdrain_turns import (
     DIGITS,
@@ -42,6 +41,7 @@ from domain.rules.powerdrain_turns import (
     names,
     play,
 )
+from domain.rules.protocol import Chance, ForTwo, IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = [
     "Ending",

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.api import Outcome, Seat
+from domain.rules.protocol import Outcome, Seat
 
 DIGITS: Final = (1, 3, 5, 7, 9)
 """What both edges read, in some order."""

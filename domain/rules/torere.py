@@ -18,8 +18,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.api import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 from domain.rules.options import read_options, write_options
+from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
 
 __all__ = ["Ending", "Torere", "TorereMove", "TorereOptions", "TorerePosition"]
 

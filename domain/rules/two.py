@@ -11,7 +11,7 @@ Notation: `a5` sets a stone, `-a5` takes it back, `done`.
 
 from typing import Final
 
-from domain.rules.placing import Placing, PlacingMove, PlacingPosition, stones_on_lines
+from domain.boards.line_puzzle import Placing, PlacingMove, PlacingPosition, stones_on_lines
 
 __all__ = ["PlacingMove", "PlacingPosition", "Two"]
 

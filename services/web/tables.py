@@ -10,7 +10,7 @@ from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, pinned
-from domain.rules.api import Score
+from domain.rules.protocol import Score
 from infra.letters import Letter
 from services.api.hand import Hand
 from services.api.views import Match, match_view

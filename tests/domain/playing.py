@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
 from domain.rules import pack, pinned, unpack
-from domain.rules.api import IllegalMove, UnreadableMove
+from domain.rules.protocol import IllegalMove, UnreadableMove
 
 SYMMETRIES = [
     lambda x, y: (y, x),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from domain.boards.pow2_board import NAMES
+from domain.boards.pow2_text import LARGE, SMALL, draw_board
 from domain.drawing import draw_text
-from domain.drawing.kadon import LARGE, SMALL, draw_board
 from domain.errors import Code, Refusal
 from domain.rules import current
-from domain.rules.kadon import NAMES
 from tests.domain.pow2_boards import FIGURE_3, NO_MOVE, WON
 
 GOLDEN = Path(__file__).parents[1] / "golden"

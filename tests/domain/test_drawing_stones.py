@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from domain.boards.pow2_board import NAMES
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.rules import current
-from domain.rules.kadon import NAMES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 COUNTED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"

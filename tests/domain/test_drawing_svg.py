@@ -8,7 +8,7 @@ import pytest
 
 from domain.drawing import STYLE, draw_svg
 from domain.rules import RULES, current, pinned, rules_id
-from domain.rules.api import Outcome
+from domain.rules.protocol import Outcome
 from tests.golden.make_games import GOLDEN, read_games, replay
 from tests.golden.make_svg import NAMES, PLIES, drawn
 

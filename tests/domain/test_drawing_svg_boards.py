@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from domain.boards.pow2_board import LINES, NAMES, POINTS
 from domain.drawing import draw_svg, draw_text
 from domain.rules import current
-from domain.rules.kadon import LINES, NAMES, POINTS
 from tests.domain.playing import play
 from tests.golden.make_games import GOLDEN, read_games, replay
 

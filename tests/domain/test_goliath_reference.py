@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.api import IllegalMove
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.rules.goliath import GoliathMove, GoliathPosition
-from domain.rules.kadon import INDEX, NAMES
+from domain.rules.protocol import IllegalMove
 from tests.domain import goliath_reference as reference
 from tests.domain import playing
 from tests.domain.goliath_given import (

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.rules import pack, unpack
-from domain.rules.api import IllegalMove
 from domain.rules.halves import Ending, Keep, Touch
+from domain.rules.protocol import IllegalMove
 from tests.domain import halves_reference as reference
 from tests.domain import playing
 from tests.domain.halves_given import (

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
-from domain.rules.kadon import INDEX, NAMES
 from tests.domain import playing
 from tests.domain.jump_given import RULES, SMALL, board, play, positions, start
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.api import UnreadableMove
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.rules.jump_chains import NOBODY, chains
-from domain.rules.kadon import INDEX, NAMES
+from domain.rules.protocol import UnreadableMove
 from tests.domain import jump_reference as reference
 from tests.domain import playing
 from tests.domain.jump_given import (

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from domain.boards.pow2_board import NAMES
 from domain.drawing import draw_text
 from domain.rules import current
-from domain.rules.kadon import NAMES
 
 PAGES = Path(__file__).parents[2] / "services/language/help"
 EXAMPLES = {

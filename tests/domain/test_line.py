@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
-from domain.rules.kadon import INDEX, NAMES
 from domain.rules.line import Ending, LinePosition
 from tests.domain import line_reference as reference
 from tests.domain import playing

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.kadon import NAMES
+from domain.boards.pow2_board import NAMES
 from domain.rules.line import LinePosition
 from tests.domain import line_reference as reference
 from tests.domain import playing

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.boards.line_puzzle import FINISH, PlacingMove
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Refusal
 from domain.rules import current
-from domain.rules.kadon import INDEX, NAMES
-from domain.rules.placing import FINISH, PlacingMove
 from tests.domain import playing
 from tests.domain import puzzles_reference as reference
 from tests.domain.puzzles_given import play, random_match, start

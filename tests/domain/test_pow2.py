@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.rules.kadon import NAMES
+from domain.boards.pow2_board import NAMES
 from domain.rules.pow2 import Ending, count_moves, moves
 from tests.domain import playing
 from tests.domain import pow2_reference as reference

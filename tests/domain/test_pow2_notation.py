@@ -7,7 +7,7 @@ from fakes.examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.kadon import NAMES
+from domain.boards.pow2_board import NAMES
 from domain.rules.pow2 import Pow2Move
 from domain.rules.pow2_turns import HAND
 from tests.fuzz.notations import RULES, check, texts

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.rules.api import UnreadableMove
-from domain.rules.kadon import INDEX, NAMES
+from domain.boards.pow2_board import INDEX, NAMES
 from domain.rules.pow2 import Pow2Move, Pow2Position, count_moves, moves
+from domain.rules.protocol import UnreadableMove
 from tests.domain import playing
 from tests.domain import pow2_reference as reference
 from tests.domain.pow2_boards import WON, json

@@ -8,7 +8,7 @@ import pytest
 from domain.drawing import draw_text
 from domain.fairness import Stream
 from domain.rules import RULES, pack, rules_id, unpack
-from domain.rules.api import AnyRules
+from domain.rules.protocol import AnyRules
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 HELP = files("services.language").joinpath("help")

@@ -8,8 +8,8 @@ import pytest
 
 from domain.errors import Code, Refusal
 from domain.rules import RULES, Registry, current, pinned, rules_id
-from domain.rules.api import IllegalMove
 from domain.rules.line import Intersection, Line, LinePosition
+from domain.rules.protocol import IllegalMove
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

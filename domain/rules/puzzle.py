@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from domain.boards.pow2_board import INDEX, NAMES, bits
 from domain.errors import Code, Refusal
-from domain.rules.api import Outcome, Score, Seat, WithoutChance
-from domain.rules.kadon import INDEX, NAMES, bits
+from domain.rules.protocol import Outcome, Score, Seat, WithoutChance
 
 DONE: Final = "done"
 """The move that ends a match, in every puzzle."""

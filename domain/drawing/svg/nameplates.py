@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from domain.drawing.svg_elements import Markup, element, fitted, group, lettering, width_of
-from domain.drawing.svg_picture import WIDTH, Picture, Player
-from domain.rules.api import Outcome, Seat
+from domain.drawing.svg.elements import Markup, element, fitted, group, lettering, width_of
+from domain.drawing.svg.painter import WIDTH, Picture, Player
+from domain.rules.protocol import Outcome, Seat
 
 _MARGIN: Final = 16
 _HEIGHT: Final = 54

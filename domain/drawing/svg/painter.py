@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.svg_elements import Markup, Point, element, group, number, words
+from domain.drawing.svg.elements import Markup, Point, element, group, number, words
 
 WIDTH: Final = 512
 """How wide every picture is, in its own units; the height is the game's."""

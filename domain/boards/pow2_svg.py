@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from domain.drawing.svg_elements import Markup, Point, element, lettering, outline
-from domain.drawing.svg_picture import WIDTH, icon, piece, place, ring
-from domain.rules.kadon import LINES, NAMES, OUTER, POINTS
+from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
+from domain.drawing.svg.elements import Markup, Point, element, lettering, outline
+from domain.drawing.svg.painter import WIDTH, icon, piece, place, ring
 
 _SCALE: Final = 0.6
 """Units of the drawing a fifteenth; all coordinates have one decimal at most."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from domain.rules.kadon import NAMES
+from domain.boards.pow2_board import NAMES
 
 LARGE: Final = r"""
      a     b c cdd   e  ff   g   hh  i   jjk k l     m

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from domain.drawing.kadon import SMALL
-from domain.rules import kadon
-from domain.rules.kadon import ADJACENT, INDEX, LINES, NAMES, SLIDES, SLIDES_INSIDE, TRIANGLES
+from domain.boards import pow2_board
+from domain.boards.pow2_board import ADJACENT, INDEX, LINES, NAMES, SLIDES, SLIDES_INSIDE, TRIANGLES
+from domain.boards.pow2_text import SMALL
 from tests.domain import pow2_reference as reference
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -20,13 +20,13 @@ def board(names):
 def test_there_are_64_intersections_44_lines_168_edges_and_104_triangles():
     assert len(NAMES) == 64
     assert len(LINES) == 44
-    assert len({frozenset(edge) for edge in kadon.EDGES}) == len(kadon.EDGES) == 168
+    assert len({frozenset(edge) for edge in pow2_board.EDGES}) == len(pow2_board.EDGES) == 168
     assert len({frozenset(triangle) for triangle in TRIANGLES}) == len(TRIANGLES) == 104
 
 
 def test_vertices_edges_and_faces_obey_euler():
     """The faces are the triangles, the centre and the outside."""
-    assert len(NAMES) - len(kadon.EDGES) + len(TRIANGLES) + 2 == 2
+    assert len(NAMES) - len(pow2_board.EDGES) + len(TRIANGLES) + 2 == 2
 
 
 def test_the_longest_line_has_eight_intersections():
@@ -38,7 +38,7 @@ def test_the_short_lines_have_two_intersections_and_stand_last():
 
 
 def test_the_outer_edges_come_first():
-    assert [(NAMES[line[0]], NAMES[line[-1]]) for line in kadon.OUTER] == [
+    assert [(NAMES[line[0]], NAMES[line[-1]]) for line in pow2_board.OUTER] == [
         ("a1", "a13"), ("m1", "m13"), ("a1", "m1"), ("a13", "m13"),
     ]  # fmt: skip
 
@@ -72,12 +72,12 @@ def test_lines_equal_those_found_by_fractions():
 
 def test_points_are_fifteenths_of_the_exact_crossings():
     exact = {name: (x * 15, y * 15) for (x, y), name in reference.POINTS.items()}
-    assert exact == kadon.POINTS
+    assert exact == pow2_board.POINTS
 
 
 def test_adjacent_means_joined_by_one_edge():
     for name in NAMES:
-        assert set(kadon.names_of(ADJACENT[INDEX[name]])) == reference.NEAR[name]
+        assert set(pow2_board.names_of(ADJACENT[INDEX[name]])) == reference.NEAR[name]
 
 
 def test_triangles_are_three_mutually_adjacent_intersections():
@@ -95,9 +95,9 @@ def test_no_two_lines_share_more_than_one_intersection():
 
 def test_bits_and_names_of_a_set_come_in_sorting_order():
     some = board("m13 a13 d10 b4")
-    assert kadon.names_of(some) == ["a13", "b4", "d10", "m13"]
-    assert kadon.board_of(tuple(kadon.bits(some))) == some
-    assert list(kadon.bits(0)) == []
+    assert pow2_board.names_of(some) == ["a13", "b4", "d10", "m13"]
+    assert pow2_board.board_of(tuple(pow2_board.bits(some))) == some
+    assert list(pow2_board.bits(0)) == []
 
 
 def reached(slides, origin, occupied):
@@ -132,7 +132,7 @@ def test_the_board_can_always_take_eight_pieces_none_next_to_another():
         if placed >= best or not free:
             return min(placed, best) if not free else best
         first = (free & -free).bit_length() - 1
-        for at in kadon.bits((ADJACENT[first] | 1 << first) & free):
+        for at in pow2_board.bits((ADJACENT[first] | 1 << first) & free):
             best = smallest(free & ~(ADJACENT[at] | 1 << at), placed + 1, best)
         return best
 
@@ -142,7 +142,7 @@ def test_the_board_can_always_take_eight_pieces_none_next_to_another():
 def test_what_is_seen_from_an_intersection_is_all_on_its_lines():
     for at, name in enumerate(NAMES):
         on = {other for line in reference.BOARD_LINES if name in line for other in line}
-        assert set(kadon.names_of(kadon.SEEN[at])) == on
+        assert set(pow2_board.names_of(pow2_board.SEEN[at])) == on
 
 
 def test_jumps_lead_over_the_next_intersection_of_a_line_to_the_one_behind():
@@ -155,8 +155,8 @@ def test_jumps_lead_over_the_next_intersection_of_a_line_to_the_one_behind():
             for way in (1, -1)
             if 0 <= place + 2 * way < len(line)
         }
-        jumps = kadon.JUMPS[at]
-        found = [(NAMES[to], *kadon.names_of(over)) for to, over, _ in jumps]
+        jumps = pow2_board.JUMPS[at]
+        found = [(NAMES[to], *pow2_board.names_of(over)) for to, over, _ in jumps]
         assert set(found) == expected
         assert len({to for to, _ in found}) == len(found)  # a landing tells what is jumped over
         assert all(landing == 1 << to for to, _, landing in jumps)

@@ -5,11 +5,12 @@ from typing import Final
 
 import msgspec
 
-from domain.drawing.svg_elements import Markup, element, number, words
+from domain.drawing.svg.elements import Markup, element, number, words
+from domain.drawing.svg.nameplates import Table, described, plates, title_of
+from domain.drawing.svg.painter import WIDTH, Painter, Picture, Scene
+from domain.drawing.svg.style import STYLE
 from domain.drawing.svg_grid import paint_powerdrain
 from domain.drawing.svg_hexes import paint_halves
-from domain.drawing.svg_picture import WIDTH, Painter, Picture, Scene
-from domain.drawing.svg_players import Table, described, plates, title_of
 from domain.drawing.svg_stones import (
     paint_duo,
     paint_goliath,
@@ -19,9 +20,8 @@ from domain.drawing.svg_stones import (
     paint_pow2,
     paint_two,
 )
-from domain.drawing.svg_style import STYLE
 from domain.drawing.svg_torere import paint_torere
-from domain.rules.api import AnyRules, Outcome
+from domain.rules.protocol import AnyRules, Outcome
 
 _PAINTERS: Final[Mapping[str, Painter]] = {
     "duo": paint_duo,

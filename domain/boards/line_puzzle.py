@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.rules.api import IllegalMove, Outcome, Score, Seat, UnreadableMove
-from domain.rules.kadon import INDEX, LINE_SETS, NAMES
+from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES
 from domain.rules.options import read_options, write_options
-from domain.rules.puzzles import DONE, OVER, Ending, Puzzle, counted, ended, shown
+from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, counted, ended, shown
 
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
 
