@@ -4,21 +4,16 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES
-from domain.rules.options import read_options, write_options
+from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, letters_of, read_pieces
+from domain.rules.defaults import NoOptions, bad_position, check_turn, counted, read_position
 from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
-from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, counted, ended, shown
+from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
 
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
-
-
-class NoOptions(msgspec.Struct, frozen=True):
-    """There is nothing to choose."""
 
 
 class PlacingPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -87,14 +82,6 @@ class Placing(Puzzle, ABC):
     def lines_of(self, stones: int) -> int:
         """Count the lines that count; -1 for stones that are worth nothing at all."""
 
-    def read_options(self, flags: Sequence[str]) -> NoOptions:
-        """Read option flags; there are none."""
-        return read_options(NoOptions, flags)
-
-    def write_options(self, options: NoOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
-
     def start(self, options: NoOptions, players: int, setup: object | None) -> PlacingPosition:
         """Give the empty board."""
         del options
@@ -125,10 +112,6 @@ class Placing(Puzzle, ABC):
             return 0
         full = position.stones.bit_count() >= self.stones
         return 1 + (self.stones if full else len(NAMES))
-
-    def legal_moves(self, position: PlacingPosition) -> Iterator[str]:
-        """Yield every legal move by its intersection, `done` last."""
-        return map(self.write, self.moves(position))
 
     def read(self, text: str) -> PlacingMove:
         """Read `a5`, `-a5` or `done`."""
@@ -184,7 +167,7 @@ class Placing(Puzzle, ABC):
     def to_json(self, position: PlacingPosition) -> dict[str, Any]:
         """Give the stones on the board, the best so far, and whether the solver is done."""
         return {
-            "board": shown(position.stones, "o"),
+            "board": letters_of(position.stones),
             "best": {"lines": position.lines, "stones": position.fewest},
             "done": position.done,
         }
@@ -192,20 +175,19 @@ class Placing(Puzzle, ABC):
     def from_json(self, data: object, options: NoOptions, to_move: Seat) -> PlacingPosition:
         """Read what `to_json` gave."""
         del options
-        try:
-            given = msgspec.convert(data, _PositionJson)
-        except msgspec.ValidationError as error:
-            raise self.bad(str(error)) from None
-        self.check_turn(to_move)
-        stones = self.boards(given.board, "o")["o"]
+        given = read_position(data, _PositionJson, self.key)
+        check_turn(to_move, self.key, players=1)
+        stones = read_pieces(given.board, "o", self.key)["o"]
         self._check_best(stones, given.best.lines, given.best.stones)
         return PlacingPosition(stones, given.best.lines, given.best.stones, given.done)
 
     def _check_best(self, stones: int, lines: int, fewest: int) -> None:
         now, number = self.lines_of(stones), stones.bit_count()
         if number > self.stones:
-            raise self.bad(f"there are {self.stones} stones, and {number} on the board")
+            raise bad_position(
+                self.key, f"there are {self.stones} stones, and {number} on the board"
+            )
         if lines > self.most or fewest > self.stones or (lines > 0) != (fewest > 0):
-            raise self.bad(f"there is no best of {lines} lines by {fewest} stones")
+            raise bad_position(self.key, f"there is no best of {lines} lines by {fewest} stones")
         if (now, -number) > (lines, -fewest):
-            raise self.bad("the board is better than the best so far")
+            raise bad_position(self.key, "the board is better than the best so far")

@@ -8,9 +8,12 @@ An intersection is an index from 0 to 63 in sorting order (column letter, then r
 a1 a5 a7 a9 a13 b4 ...), a set of intersections is an int with those bits set.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Final
+
+from domain.rules.defaults import bad_position
+from domain.rules.protocol import UnreadableMove
 
 Point = tuple[int, int]
 Reach = tuple[tuple[int, int], ...]
@@ -88,6 +91,8 @@ POINTS, _lines = _cross_lines()
 NAMES: Final = tuple(sorted(POINTS, key=lambda name: (name[0], int(name[1:]))))
 """The intersections' names; an intersection is an index into them."""
 INDEX: Final = {name: index for index, name in enumerate(NAMES)}
+EVERYWHERE: Final = (1 << len(NAMES)) - 1
+"""The set of all intersections."""
 LINES: Final = tuple(tuple(INDEX[name] for name in line) for line in _lines)
 """The intersections of each line from end to end; the four outer edges come first."""
 OUTER: Final = LINES[:4]
@@ -191,3 +196,46 @@ def _jumps() -> tuple[tuple[tuple[int, int, int], ...], ...]:
 JUMPS: Final = _jumps()
 """For each intersection, where a piece lands that jumps over the next one on a line, in sorting
 order, each with the sets of what it jumps over and of the landing."""
+
+
+# --- what the games on this board have in common
+
+
+def intersection(name: str, form: str) -> int:
+    """Read the name of an intersection; `form` says how a move is written."""
+    try:
+        return INDEX[name]
+    except KeyError:
+        problem = f"{name[:24]!r} is no intersection" if name else "an intersection is missing"
+        raise UnreadableMove(f"{problem}; {form}") from None
+
+
+def read_pieces(pieces: Mapping[str, str], letters: str, key: str) -> dict[str, int]:
+    """Return the sets of intersections by letter, from the JSON form of a position."""
+    boards = dict.fromkeys(letters, 0)
+    for name, letter in pieces.items():
+        if name not in INDEX:
+            raise bad_position(key, f"{name[:24]!r} is no intersection")
+        boards[letter] |= 1 << INDEX[name]
+    return boards
+
+
+def letters_of(light: int, dark: int = 0) -> dict[str, str]:
+    """Return the stones of two colours by name, as JSON forms have them."""
+    return {NAMES[at]: "o" if light >> at & 1 else "x" for at in bits(light | dark)}
+
+
+def open_to(own: int, other: int) -> int:
+    """Return where a stone meets none of the other colour on any line through it."""
+    barred = own
+    for at in bits(other):
+        barred |= SEEN[at]
+    return EVERYWHERE & ~barred
+
+
+def in_the_way(whose: str, stones: int) -> str:
+    """Return the sentence on stones, some at least, that stand on lines through a place."""
+    *others, final = names_of(stones)
+    if not others:
+        return f"{whose} stone at {final} stands on a line through it"
+    return f"{whose} stones at {', '.join(others)} and {final} stand on lines through it"

@@ -7,16 +7,16 @@ from typing import Any, Final
 from domain.drawing.svg.elements import Markup, Point, element, group, lettering, outline
 from domain.drawing.svg.painter import (
     LOOKS,
+    BoardInput,
     Picture,
     Player,
-    Scene,
     icon,
     listed,
     piece,
     place,
 )
+from domain.rules.defaults import counted
 from domain.rules.powerdrain_turns import SECTION, SIDES, filled, rests, value
-from domain.rules.puzzle import counted
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86
@@ -161,11 +161,11 @@ def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"{', '.join(edges).capitalize()}.", *listed({**grid, **hands}))
 
 
-def paint_powerdrain(scene: Scene) -> Picture:
+def paint_powerdrain(view: BoardInput) -> Picture:
     """Draw a position of powerdrain, each plug with its value and what is left of it by now."""
-    shown, rest = scene.shown, _left_of(scene.shown)
+    shown, rest = view.position, _left_of(view.position)
     hands, height = _hands(shown)
-    last = scene.last.rpartition("-")[2]
+    last = view.last.rpartition("-")[2]
     frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_GRID, height=_GRID, rx=3)
     drawn = (*_edges(shown), *_sections(shown, last), frame, *hands)
     players = (_player(0, rest), _player(1, rest))

@@ -16,9 +16,18 @@ from domain.drawing.svg.elements import (
     outline,
     words,
 )
-from domain.drawing.svg.painter import LOOKS, WIDTH, Picture, Player, Scene, icon, listed, piece
+from domain.drawing.svg.painter import (
+    LOOKS,
+    WIDTH,
+    BoardInput,
+    Picture,
+    Player,
+    icon,
+    listed,
+    piece,
+)
+from domain.rules.defaults import counted
 from domain.rules.halves_turns import SIDES
-from domain.rules.puzzle import counted
 
 COLOURS: Final = ("blank", "dotted", "dashed")
 Cell = tuple[int, int]
@@ -108,9 +117,9 @@ def _mark(*, gone: bool) -> Markup:
     return element("path", class_="ring gone" if gone else "ring", d=_GHOST if gone else _TILE)
 
 
-def _tiles(scene: Scene, new: Cell | None) -> Iterator[Markup]:
-    colours = scene.shown["colours"]
-    for q, r, colour, name in scene.shown["tiles"]:
+def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
+    colours = view.position["colours"]
+    for q, r, colour, name in view.position["tiles"]:
         seat, last = colours.index(colour), (q, r) == new
         kind = " ".join(["cell" if name is None else "place", *(["last"] if last else [])])
         title = f"{SIDES[seat]}'s tile" if name is None else f"{name}: {SIDES[seat]}'s tile"
@@ -119,16 +128,16 @@ def _tiles(scene: Scene, new: Cell | None) -> Iterator[Markup]:
         yield _cell((q, r), name, kind, title, tile, *mark)
 
 
-def _free(scene: Scene) -> Iterator[Markup]:
+def _free(view: BoardInput) -> Iterator[Markup]:
     """Give the cells where a tile can be placed."""
-    for q, r, name in scene.shown.get("cells", ()):
+    for q, r, name in view.position.get("cells", ()):
         ghost = element("path", class_="vacant", d=_GHOST)
         yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_numbered(name))
 
 
-def _gone(scene: Scene, fallen: set[int]) -> Iterator[Markup]:
+def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
     """Give the cells of tiles that were taken or fell away, which keep their places."""
-    for q, r, name in scene.shown.get("gone", ()):
+    for q, r, name in view.position.get("gone", ()):
         if name in fallen:
             yield _cell((q, r), None, "cell last", f"{name} is gone", _mark(gone=True))
         else:
@@ -139,19 +148,19 @@ def _gone(scene: Scene, fallen: set[int]) -> Iterator[Markup]:
 # --- the last move
 
 
-def _placed(scene: Scene) -> Cell | None:
+def _placed(view: BoardInput) -> Cell | None:
     """Give the cell where the last move placed a tile; only the position before it tells."""
-    cells = scene.before.get("cells", ()) if scene.before else ()
-    return next(((q, r) for q, r, name in cells if str(name) == scene.last), None)
+    cells = view.before.get("cells", ()) if view.before else ()
+    return next(((q, r) for q, r, name in cells if str(name) == view.last), None)
 
 
-def _fallen(scene: Scene) -> set[int]:
+def _fallen(view: BoardInput) -> set[int]:
     """Give the tiles that the last move took; those that fell away, too, if before is known."""
-    taken = scene.last.partition(",")[0]
-    if scene.before is None:
-        gone = {name for *_, name in scene.shown.get("gone", ())}
+    taken = view.last.partition(",")[0]
+    if view.before is None:
+        gone = {name for *_, name in view.position.get("gone", ())}
         return {name for name in gone if str(name) == taken}
-    there, now = ({name for *_, name in shown["tiles"]} for shown in (scene.before, scene.shown))
+    there, now = ({name for *_, name in shown["tiles"]} for shown in (view.before, view.position))
     return there - now - {None}
 
 
@@ -183,11 +192,11 @@ def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
     return listed(owned)
 
 
-def paint_halves(scene: Scene) -> Picture:
+def paint_halves(view: BoardInput) -> Picture:
     """Draw a position of halves; the frame is that of all tiles ever, and of the free cells."""
-    shown = scene.shown
+    shown = view.position
     ever = [*shown["tiles"], *shown.get("gone", ()), *shown.get("cells", ())]
     frame = _frame((q, r) for q, r, *_ in ever)
-    drawn = (*_gone(scene, _fallen(scene)), *_free(scene), *_tiles(scene, _placed(scene)))
+    drawn = (*_gone(view, _fallen(view)), *_free(view), *_tiles(view, _placed(view)))
     tiles = element("g", *drawn, class_="tiles", transform=frame.moved())
     return Picture((tiles,), frame.height, tuple(_players(shown)), _sentences(shown))

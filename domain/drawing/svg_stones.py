@@ -6,8 +6,8 @@ from typing import Final
 from domain.boards.pow2_board import LINES, NAMES
 from domain.boards.pow2_svg import Stone, Trail, board, trail_of
 from domain.drawing.svg.elements import lettering
-from domain.drawing.svg.painter import WIDTH, Picture, Player, Scene, body, listed
-from domain.rules.puzzle import counted
+from domain.drawing.svg.painter import WIDTH, BoardInput, Picture, Player, body, listed
+from domain.rules.defaults import counted
 
 _LARGE, _STONE, _FIGURE, _HOLE, _CORE = 12.5, 11, 15, 7, 5
 
@@ -64,15 +64,15 @@ def _where(letters: Mapping[str, str], kinds: Kinds) -> dict[str, list[str]]:
 
 
 def _picture(
-    scene: Scene,
+    view: BoardInput,
     kinds: Kinds,
     players: Sequence[Player],
     trail: Trail | None = None,
     marks: Mapping[int, str] | None = None,
 ) -> Picture:
-    letters = scene.shown["board"]
+    letters = view.position["board"]
     stones = {name: kinds[letter] for name, letter in letters.items()}
-    drawn = board(stones, trail or trail_of(scene.last), marks)
+    drawn = board(stones, trail or trail_of(view.last), marks)
     return Picture(drawn, WIDTH, tuple(players), listed(_where(letters, kinds)))
 
 
@@ -85,10 +85,10 @@ def _players(kinds: Kinds, letters: str, counts: Sequence[str]) -> list[Player]:
 # --- games of two
 
 
-def paint_pow2(scene: Scene) -> Picture:
+def paint_pow2(view: BoardInput) -> Picture:
     """Draw a position of pow2, fresh pieces solid, aged ones as rings."""
-    counts = [f"{left} left to place" for left in scene.shown["supply"]]
-    return _picture(scene, _POW2, _players(_POW2, "OX", counts))
+    counts = [f"{left} left to place" for left in view.position["supply"]]
+    return _picture(view, _POW2, _players(_POW2, "OX", counts))
 
 
 def _with_throw(last: str) -> Trail:
@@ -99,44 +99,44 @@ def _with_throw(last: str) -> Trail:
     return Trail(trail.places, trail.paths, ((trail.paths[0][-1], target),))
 
 
-def paint_goliath(scene: Scene) -> Picture:
+def paint_goliath(view: BoardInput) -> Picture:
     """Draw a position of goliath, with the ways of the figure and of the stone thrown."""
-    counts = [f"{counted(left, 'stone')} left" for left in scene.shown["supply"]]
-    return _picture(scene, _GOLIATH, _players(_GOLIATH, "DG", counts), _with_throw(scene.last))
+    counts = [f"{counted(left, 'stone')} left" for left in view.position["supply"]]
+    return _picture(view, _GOLIATH, _players(_GOLIATH, "DG", counts), _with_throw(view.last))
 
 
-def paint_line(scene: Scene) -> Picture:
+def paint_line(view: BoardInput) -> Picture:
     """Draw a position of line."""
-    counts = [f"{counted(placed, 'stone')} placed" for placed in scene.shown["stones"]]
-    return _picture(scene, _LINE, _players(_LINE, "ox", counts))
+    counts = [f"{counted(placed, 'stone')} placed" for placed in view.position["stones"]]
+    return _picture(view, _LINE, _players(_LINE, "ox", counts))
 
 
 # --- puzzles
 
 
-def paint_duo(scene: Scene) -> Picture:
+def paint_duo(view: BoardInput) -> Picture:
     """Draw a position of duo; beside the name stands the stone that is placed next."""
-    letters = [*scene.shown["board"].values()]
-    light, dark, colour = letters.count("o"), letters.count("x"), scene.shown["colour"]
+    letters = [*view.position["board"].values()]
+    light, dark, colour = letters.count("o"), letters.count("x"), view.position["colour"]
     counts = f"{counted(light + dark, 'stone')}, {light} light and {dark} dark"
     counts += f"; {colour} is next" if colour else ""
-    return _picture(scene, _DUO, _players(_DUO, "x" if colour == "dark" else "o", [counts]))
+    return _picture(view, _DUO, _players(_DUO, "x" if colour == "dark" else "o", [counts]))
 
 
-def paint_jump(scene: Scene) -> Picture:
+def paint_jump(view: BoardInput) -> Picture:
     """Draw a position of jump; the jumper is the large one."""
-    letters, plies = [*scene.shown["board"].values()], scene.shown["plies"]
+    letters, plies = [*view.position["board"].values()], view.position["plies"]
     stones = counted(len(letters), "stone")
     part_two = letters and "O" not in letters
     counts = (
         f"{stones} left after {counted(plies, 'ply', 'plies')}" if part_two else f"{stones} set"
     )
-    return _picture(scene, _JUMP, _players(_JUMP, "o" if part_two else "O", [counts]))
+    return _picture(view, _JUMP, _players(_JUMP, "o" if part_two else "O", [counts]))
 
 
-def _paint_placing(scene: Scene, wanted: int, said: str) -> Picture:
+def _paint_placing(view: BoardInput, wanted: int, said: str) -> Picture:
     """Draw a puzzle of lines, those that count and those with too many stones marked as such."""
-    stones, best = scene.shown["board"], scene.shown["best"]
+    stones, best = view.position["board"], view.position["best"]
     numbers = [sum(NAMES[at] in stones for at in line) for line in LINES]
     marks = {
         at: "full" if on == wanted else "over" for at, on in enumerate(numbers) if on >= wanted
@@ -146,14 +146,14 @@ def _paint_placing(scene: Scene, wanted: int, said: str) -> Picture:
         f"{counted(len(stones), 'stone')}, {lines.count('full')} lines with {said}, "
         f"{lines.count('over')} with more; best {best['lines']} by {best['stones']}"
     )
-    return _picture(scene, _PLACING, _players(_PLACING, "o", [counts]), None, marks)
+    return _picture(view, _PLACING, _players(_PLACING, "o", [counts]), None, marks)
 
 
-def paint_one(scene: Scene) -> Picture:
+def paint_one(view: BoardInput) -> Picture:
     """Draw a position of one."""
-    return _paint_placing(scene, 1, "one")
+    return _paint_placing(view, 1, "one")
 
 
-def paint_two(scene: Scene) -> Picture:
+def paint_two(view: BoardInput) -> Picture:
     """Draw a position of two."""
-    return _paint_placing(scene, 2, "two")
+    return _paint_placing(view, 2, "two")

@@ -8,9 +8,9 @@ from domain.drawing.svg.elements import Markup, Point, element, lettering, numbe
 from domain.drawing.svg.painter import (
     LOOKS,
     WIDTH,
+    BoardInput,
     Picture,
     Player,
-    Scene,
     body,
     icon,
     listed,
@@ -74,10 +74,10 @@ def _trail(ends: list[str]) -> Iterator[Markup]:
         yield element("path", class_="trail", d=f"{start}{way}{end}")
 
 
-def paint_torere(scene: Scene) -> Picture:
+def paint_torere(view: BoardInput) -> Picture:
     """Draw a position of torere."""
-    stones = {name: _SEATS[letter] for name, letter in scene.shown["board"].items()}
-    ends = [name for name in scene.last.split("-") if name in set("012345678")]
+    stones = {name: _SEATS[letter] for name, letter in view.position["board"].items()}
+    ends = [name for name in view.last.split("-") if name in set("012345678")]
     places = (_place(name, stones.get(name), last=name in ends) for name in "012345678")
     players = tuple(Player(icon(f"{look} stone", body(look, _ICON)), "") for look in LOOKS[:2])
     where = {

@@ -9,15 +9,15 @@
 Notation: `c3`, the intersection, for the colour whose turn it is; `done`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, names_of
-from domain.rules.options import read_options, write_options
+from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, names_of, read_pieces
+from domain.rules.defaults import bad_position, check_turn, counted, read_position
 from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
-from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, counted, ended
+from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
 
 __all__ = ["Duo", "DuoOptions", "DuoPosition", "Intersection"]
 
@@ -106,14 +106,7 @@ class Duo(Puzzle):
     key = "duo"
     title = "Cooperative That's My Line"
     position_type = DuoPosition
-
-    def read_options(self, flags: Sequence[str]) -> DuoOptions:
-        """Read option flags; there are none."""
-        return read_options(DuoOptions, flags)
-
-    def write_options(self, options: DuoOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = DuoOptions
 
     def start(self, options: DuoOptions, players: int, setup: object | None) -> DuoPosition:
         """Give the empty board."""
@@ -187,12 +180,9 @@ class Duo(Puzzle):
     def from_json(self, data: object, options: DuoOptions, to_move: Seat) -> DuoPosition:
         """Read what `to_json` gave."""
         del options
-        try:
-            given = msgspec.convert(data, _PositionJson)
-        except msgspec.ValidationError as error:
-            raise self.bad(str(error)) from None
-        self.check_turn(to_move)
-        boards = self.boards(given.board, "ox")
+        given = read_position(data, _PositionJson, self.key)
+        check_turn(to_move, self.key, players=1)
+        boards = read_pieces(given.board, "ox", self.key)
         colour = _COLOURS.index(given.colour)
         position = DuoPosition(boards["o"], boards["x"], colour, given.done)
         self._check_position(position)
@@ -202,10 +192,10 @@ class Duo(Puzzle):
         for at in bits(position.light):
             if shared := SEEN[at] & position.dark:
                 problem = f"{NAMES[at]} and {names_of(shared)[0]} are of two colours on one line"
-                raise self.bad(problem)
+                raise bad_position(self.key, problem)
         light, dark, colour = position.light, position.dark, position.colour
         if position.done or not (_open_to(light, dark) or _open_to(dark, light)):
             if colour != NEITHER:
-                raise self.bad("it is over, and no colour is placed any more")
+                raise bad_position(self.key, "it is over, and no colour is placed any more")
         elif not _places(position):
-            raise self.bad(f"{_COLOURS[colour] or 'no colour'} can't be placed next")
+            raise bad_position(self.key, f"{_COLOURS[colour] or 'no colour'} can't be placed next")

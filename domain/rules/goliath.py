@@ -11,7 +11,7 @@
 Notation: `m13-h8:i9`, `m13-h8:c3>i9` (the stone at c3 is picked up), `m13-h8`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final, Literal
 
@@ -19,6 +19,7 @@ import msgspec
 
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
+from domain.rules.defaults import RulesDefaults
 from domain.rules.goliath_faults import FORM, fault
 from domain.rules.goliath_turns import (
     SIDES,
@@ -35,8 +36,7 @@ from domain.rules.goliath_turns import (
     sorting,
     write,
 )
-from domain.rules.options import read_options, write_options
-from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
+from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = ["Ending", "Goliath", "GoliathMove", "GoliathOptions", "GoliathPosition"]
 
@@ -134,7 +134,7 @@ def _outcome(position: GoliathPosition) -> Outcome | None:
     return Outcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
 
 
-class Goliath(WithoutChance, ForTwo):
+class Goliath(RulesDefaults):
     """David and Goliath, version 1."""
 
     key = "goliath"
@@ -144,14 +144,7 @@ class Goliath(WithoutChance, ForTwo):
     displays: tuple[str, ...] = ("large", "small")
     offers: tuple[str, ...] = ("count",)
     position_type = GoliathPosition
-
-    def read_options(self, flags: Sequence[str]) -> GoliathOptions:
-        """Read option flags."""
-        return read_options(GoliathOptions, flags)
-
-    def write_options(self, options: GoliathOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = GoliathOptions
 
     def start(self, options: GoliathOptions, players: int, setup: object | None) -> GoliathPosition:
         """Give the first position; chance has no part in it."""

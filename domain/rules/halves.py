@@ -13,10 +13,11 @@ with the group's lowest number, and only where there is a choice), `keep`, `swap
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
+from domain.rules.defaults import RulesDefaults
 from domain.rules.halves_faults import FORM, fault
 from domain.rules.halves_json import from_json, read_setup, setup_json, to_json
 from domain.rules.halves_turns import (
@@ -41,8 +42,7 @@ from domain.rules.halves_turns import (
     places,
     play,
 )
-from domain.rules.options import read_options, write_options
-from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove, WithoutOffers
+from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = [
     "Ending",
@@ -61,7 +61,7 @@ _STUCK_FROM: Final = 4
 """With so many free edges asked for, all may lack them; the outermost tile always has three."""
 
 
-class Halves(WithoutOffers):
+class Halves(RulesDefaults):
     """Halves, version 1."""
 
     key = "halves"
@@ -71,14 +71,7 @@ class Halves(WithoutOffers):
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("numbered", "plain")
     position_type = HalvesPosition
-
-    def read_options(self, flags: Sequence[str]) -> HalvesOptions:
-        """Read option flags."""
-        return read_options(HalvesOptions, flags)
-
-    def write_options(self, options: HalvesOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = HalvesOptions
 
     def note(self, options: HalvesOptions) -> str:
         """Warn of free edges that all tiles may lack."""

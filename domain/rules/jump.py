@@ -12,12 +12,13 @@ Notation: `a1` (the corner), `c3:d4`, `e3:d4-g1` (steps), `a1-a7`, `a1-a7-a13` (
 Chains with one result are one move: the shortest, of equals the first in sorting order.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES
+from domain.boards.pow2_board import INDEX, NAMES, letters_of, read_pieces
+from domain.rules.defaults import bad_position, check_turn, counted, read_position
 from domain.rules.jump_chains import (
     FINISH,
     NOBODY,
@@ -30,9 +31,8 @@ from domain.rules.jump_chains import (
     play,
 )
 from domain.rules.jump_faults import fault
-from domain.rules.options import read_options, write_options
 from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
-from domain.rules.puzzle import DONE, Ending, Puzzle, counted, ended, shown
+from domain.rules.puzzle import DONE, Ending, Puzzle, ended
 
 __all__ = ["Jump", "JumpMove", "JumpOptions", "JumpPosition"]
 
@@ -103,14 +103,7 @@ class Jump(Puzzle):
     key = "jump"
     title = "Get a Jump On"
     position_type = JumpPosition
-
-    def read_options(self, flags: Sequence[str]) -> JumpOptions:
-        """Read option flags."""
-        return read_options(JumpOptions, flags)
-
-    def write_options(self, options: JumpOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = JumpOptions
 
     def start(self, options: JumpOptions, players: int, setup: object | None) -> JumpPosition:
         """Give the empty board, or that of `-solitaire`."""
@@ -166,22 +159,19 @@ class Jump(Puzzle):
 
     def to_json(self, position: JumpPosition) -> dict[str, Any]:
         """Give the stones (`O` is the jumper), the plies of part two, whether the solver is done."""
-        board = shown(position.stones, "o")
+        board = letters_of(position.stones)
         if position.jumper != NOBODY:
             board[NAMES[position.jumper]] = "O"
         return {"board": board, "plies": position.plies, "done": position.done}
 
     def from_json(self, data: object, options: JumpOptions, to_move: Seat) -> JumpPosition:
         """Read what `to_json` gave."""
-        try:
-            given = msgspec.convert(data, _PositionJson)
-        except msgspec.ValidationError as error:
-            raise self.bad(str(error)) from None
-        self.check_turn(to_move)
-        boards = self.boards(given.board, "Oo")
+        given = read_position(data, _PositionJson, self.key)
+        check_turn(to_move, self.key, players=1)
+        boards = read_pieces(given.board, "Oo", self.key)
         stones, jumper = boards["O"] | boards["o"], boards["O"].bit_length() - 1
         if boards["O"].bit_count() > 1:
-            raise self.bad("there is one jumper at most")
+            raise bad_position(self.key, "there is one jumper at most")
         position = JumpPosition(
             stones,
             jumper if boards["O"] else NOBODY,
@@ -196,11 +186,13 @@ class Jump(Puzzle):
         number, plies = position.stones.bit_count(), position.plies
         if position.jumper != NOBODY or not (number or position.given):
             if plies or position.given or number >= STONES:
-                raise self.bad("it has a jumper in part two")
+                raise bad_position(self.key, "it has a jumper in part two")
             return
         off = (position.given or STONES) - number
         if not number or off < plies or (off > 0) != (plies > 0):
-            raise self.bad(f"{counted(number, 'stone')} can't be left after so many plies")
+            raise bad_position(
+                self.key, f"{counted(number, 'stone')} can't be left after so many plies"
+            )
         begun = self.start(options, 1, None).stones
         if position.given and not plies and position.stones != begun:
-            raise self.bad("it doesn't begin with the stones of -solitaire")
+            raise bad_position(self.key, "it doesn't begin with the stones of -solitaire")

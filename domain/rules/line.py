@@ -9,7 +9,7 @@
 Notation: `c3`, the intersection.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
@@ -17,8 +17,8 @@ import msgspec
 
 from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, names_of
 from domain.errors import Code, Refusal
-from domain.rules.options import read_options, write_options
-from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
+from domain.rules.defaults import RulesDefaults
+from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = ["Ending", "Intersection", "Line", "LineOptions", "LinePosition"]
 
@@ -155,7 +155,7 @@ def _check_position(position: LinePosition, counts: tuple[int, int]) -> None:
         raise _bad(f"it can't be the turn of seat {to_move}")
 
 
-class Line(WithoutChance, ForTwo):
+class Line(RulesDefaults):
     """That's My Line, version 1."""
 
     key = "line"
@@ -164,14 +164,7 @@ class Line(WithoutChance, ForTwo):
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("large", "small")
     position_type = LinePosition
-
-    def read_options(self, flags: Sequence[str]) -> LineOptions:
-        """Read option flags."""
-        return read_options(LineOptions, flags)
-
-    def write_options(self, options: LineOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = LineOptions
 
     def start(self, options: LineOptions, players: int, setup: object | None) -> LinePosition:
         """Give the empty board; chance has no part in it."""

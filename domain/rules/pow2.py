@@ -12,7 +12,7 @@
 Notation: `m13-j7`, `a13-c11:a13,d10` (what is placed, sorted), `c3` (placing with `-free`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final, Literal
 
@@ -20,7 +20,7 @@ import msgspec
 
 from domain.boards.pow2_board import ADJACENT, INDEX, NAMES, bits
 from domain.errors import Code, Refusal
-from domain.rules.options import read_options, write_options
+from domain.rules.defaults import RulesDefaults
 from domain.rules.pow2_faults import FORM, fault
 from domain.rules.pow2_turns import (
     EXACT,
@@ -40,7 +40,7 @@ from domain.rules.pow2_turns import (
     play,
     write,
 )
-from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
+from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = [
     "Ending",
@@ -174,7 +174,7 @@ def _from_json(data: object, options: Pow2Options, to_move: Seat) -> Pow2Positio
     return Pow2Position(boards["O"], boards["o"], boards["X"], boards["x"], to_move, flags)
 
 
-class Pow2(WithoutChance, ForTwo):
+class Pow2(RulesDefaults):
     """The Power of Two, version 1."""
 
     key = "pow2"
@@ -183,14 +183,7 @@ class Pow2(WithoutChance, ForTwo):
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("large", "small")
     position_type = Pow2Position
-
-    def read_options(self, flags: Sequence[str]) -> Pow2Options:
-        """Read option flags."""
-        return read_options(Pow2Options, flags)
-
-    def write_options(self, options: Pow2Options) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = Pow2Options
 
     def start(self, options: Pow2Options, players: int, setup: object | None) -> Pow2Position:
         """Give the first position; chance has no part in it."""

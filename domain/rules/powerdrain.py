@@ -13,14 +13,14 @@ Notation: `24-57`, the plug and the section; `2457`, `57-24` and `5724` are read
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.options import read_options, write_options
+from domain.rules.defaults import RulesDefaults
 from domain.rules.powerdrain_turns import (
     DIGITS,
     HAND,
@@ -41,7 +41,7 @@ from domain.rules.powerdrain_turns import (
     names,
     play,
 )
-from domain.rules.protocol import Chance, ForTwo, IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = [
     "Ending",
@@ -185,7 +185,7 @@ def _json(position: PowerdrainPosition) -> dict[str, Any]:
     return {"hands": [names(hand) for hand in position.hands]}
 
 
-class Powerdrain(ForTwo):
+class Powerdrain(RulesDefaults):
     """Powerdrain, version 1."""
 
     key = "powerdrain"
@@ -194,14 +194,7 @@ class Powerdrain(ForTwo):
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("grid",)
     position_type = PowerdrainPosition
-
-    def read_options(self, flags: Sequence[str]) -> PowerdrainOptions:
-        """Read option flags."""
-        return read_options(PowerdrainOptions, flags)
-
-    def write_options(self, options: PowerdrainOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = PowerdrainOptions
 
     def needs_draw(self, options: PowerdrainOptions, players: int) -> bool:
         """Tell whether edges or hands are drawn."""

@@ -78,64 +78,6 @@ class IllegalMove(Refusal):
         super().__init__(Code.ILLEGAL_MOVE, sentence)
 
 
-class _HasJson(Protocol):
-    def to_json(self, position: Any) -> dict[str, Any]: ...
-
-
-class _Plain:
-    """What most games have nothing of their own to say about."""
-
-    def public_json(self: _HasJson, position: Any) -> dict[str, Any]:
-        """Give the same as `to_json`."""
-        return self.to_json(position)
-
-    def note(self, options: Any) -> str:
-        """Say nothing."""
-        del options
-        return ""
-
-
-class WithoutChance(_Plain):
-    """The parts of `Rules` for games in which chance decides nothing."""
-
-    def needs_draw(self, options: object, players: int) -> bool:
-        """Chance decides nothing."""
-        del options, players
-        return False
-
-    def draw(self, options: object, players: int, chance: Chance) -> None:
-        """Draw nothing."""
-        del options, players, chance
-
-
-class WithoutOffers(_Plain):
-    """The parts of `Rules` for games of several with no offers of their own and no score."""
-
-    offers: tuple[str, ...] = ()
-
-    def check_offer(self, position: Any, kind: str) -> None:
-        """Never asked: the game has no offers of its own."""
-        raise ValueError(f"no offer {kind!r} in {position!r}")
-
-    def agreed(self, position: Any, kind: str) -> Outcome | None:
-        """Never asked: the game has no offers of its own."""
-        raise ValueError(f"no offer {kind!r} in {position!r}")
-
-    def score(self, position: object) -> None:
-        """Give nothing: a game for several players has no score."""
-        del position
-
-
-class ForTwo(WithoutOffers):
-    """The parts of `Rules` for games of two with no offers of their own and no score."""
-
-    players: tuple[int, ...] = (2,)
-
-    def leave(self, position: P, seat: Seat) -> P:
-        """Never asked: of two, the one who is left has won."""
-        raise ValueError(f"seat {seat} left a game of two that goes on: {position!r}")
-
-
 class Rules(Protocol[P, M, O]):
     """One version of one game. Stateless; every function is pure and total on its domain."""
 

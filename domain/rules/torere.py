@@ -11,15 +11,15 @@ Notation: `4-0`, from where to where.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final, Literal
 
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.options import read_options, write_options
-from domain.rules.protocol import ForTwo, IllegalMove, Outcome, Seat, UnreadableMove, WithoutChance
+from domain.rules.defaults import RulesDefaults
+from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
 
 __all__ = ["Ending", "Torere", "TorereMove", "TorereOptions", "TorerePosition"]
 
@@ -129,7 +129,7 @@ def _from_json(data: object, to_move: Seat) -> TorerePosition:
     return TorerePosition(boards["o"], boards["x"], to_move)
 
 
-class Torere(WithoutChance, ForTwo):
+class Torere(RulesDefaults):
     """Mū tōrere, version 1."""
 
     key = "torere"
@@ -138,14 +138,7 @@ class Torere(WithoutChance, ForTwo):
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("large",)
     position_type = TorerePosition
-
-    def read_options(self, flags: Sequence[str]) -> TorereOptions:
-        """Read option flags: none is known."""
-        return read_options(TorereOptions, flags)
-
-    def write_options(self, options: TorereOptions) -> tuple[str, ...]:
-        """Give the recorded form of options."""
-        return write_options(options)
+    options_type = TorereOptions
 
     def start(self, options: TorereOptions, players: int, setup: object | None) -> TorerePosition:
         """Give the first position, the putahi empty; chance has no part in it."""

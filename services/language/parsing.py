@@ -7,7 +7,7 @@ import msgspec
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from domain.rules import RULES
+from domain.rules import all_rules
 
 
 class Unparsed(Exception):  # noqa: N818 - it says what the line is
@@ -52,7 +52,7 @@ def _word(token: Token | Tree[Token]) -> tuple[str, str]:
 @cache
 def games() -> tuple[str, ...]:
     """Give the keys of all games, sorted."""
-    return tuple(sorted({rules.key for rules in RULES}))
+    return tuple(sorted({rules.key for rules in all_rules()}))
 
 
 @cache

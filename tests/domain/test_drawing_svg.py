@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.drawing import STYLE, draw_svg
-from domain.rules import RULES, current, pinned, rules_id
+from domain.rules import all_rules, current, pinned, rules_id
 from domain.rules.protocol import Outcome
 from tests.golden.make_games import GOLDEN, read_games, replay
 from tests.golden.make_svg import NAMES, PLIES, drawn
@@ -31,7 +31,7 @@ TILES = ("light blank", "dark dotted", "third dashed")
 
 FAMILIES = [
     pytest.param(game, id=f"{rules_id(rules)} {game['family']}")
-    for rules in RULES
+    for rules in all_rules()
     for game in read_games(GOLDEN / f"games-{rules.key}.json")
     if game["number"] == 0
 ]
@@ -204,7 +204,7 @@ def test_without_a_style_of_its_own_a_drawing_is_the_same_otherwise(game):
 
 
 def test_every_game_has_a_board_on_file():
-    assert set(PLIES) == {rules.key for rules in RULES}
+    assert set(PLIES) == {rules.key for rules in all_rules()}
 
 
 @pytest.mark.parametrize("key", PLIES)
@@ -265,7 +265,7 @@ def test_a_name_too_long_for_its_plate_is_narrowed():
 
 @pytest.mark.parametrize("last", ["<script>", '"&', "z99-a1", "9", "-", ":", "a1-", "keep", "done"])
 def test_a_text_that_names_no_place_marks_none(last):
-    for rules in RULES:
+    for rules in all_rules():
         game = read_games(GOLDEN / f"games-{rules.key}.json")[0]
         at = next(replay(game))
         tree = parsed(rules, at, last=last)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from domain.rules import RULES, pinned, rules_id
+from domain.rules import all_rules, pinned, rules_id
 from tests.golden.make_games import FAMILIES, GAMES, GOLDEN, digest, read_games, replay, result
 
 FILES = sorted(GOLDEN.glob("games-*.json"))
@@ -33,7 +33,7 @@ def test_a_recorded_game_replays_to_the_same_positions_and_the_same_end(games):
 def test_every_family_of_options_has_its_games_on_record(path):
     key = path.stem.removeprefix("games-")
     recorded = Counter((game["rules"], game["family"]) for game in read_games(path))
-    for name in {rules_id(rules) for rules in RULES if rules.key == key}:
+    for name in {rules_id(rules) for rules in all_rules() if rules.key == key}:
         for players, flags in FAMILIES[key]:
             assert recorded[name, f"{players} {flags}".strip()] == GAMES
 

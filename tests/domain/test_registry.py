@@ -7,13 +7,13 @@ import pytest
 
 from domain.drawing import draw_text
 from domain.fairness import Stream
-from domain.rules import RULES, pack, rules_id, unpack
+from domain.rules import all_rules, pack, rules_id, unpack
 from domain.rules.protocol import AnyRules
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 HELP = files("services.language").joinpath("help")
 
-each_game = pytest.mark.parametrize("rules", RULES, ids=rules_id)
+each_game = pytest.mark.parametrize("rules", all_rules(), ids=rules_id)
 
 
 def start(rules: AnyRules, players: int) -> object:
@@ -64,4 +64,4 @@ def test_a_first_move_is_written_as_it_is_read_and_has_no_blanks(rules: AnyRules
 
 
 def test_keys_are_words_a_player_can_type() -> None:
-    assert all(rules.key.isalnum() and rules.key.islower() for rules in RULES)
+    assert all(rules.key.isalnum() and rules.key.islower() for rules in all_rules())

@@ -1,13 +1,14 @@
 """A second version of a game lives beside the first, and each match keeps its own."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.rules import RULES, Registry, current, pinned, rules_id
+from domain.rules import Registry, all_games, all_rules, current, game_of, pinned, rules_id
 from domain.rules.line import Intersection, Line, LinePosition
 from domain.rules.protocol import IllegalMove
 
@@ -29,7 +30,13 @@ class LineWithoutCorners(Line):
         return super().check(position, move)
 
 
-BOTH = Registry([*RULES, LineWithoutCorners()])
+LINE = game_of("line")
+BOTH = Registry(
+    [
+        *(game for game in all_games() if game is not LINE),
+        replace(LINE, versions=(*LINE.versions, LineWithoutCorners())),
+    ]
+)
 
 
 def refusal(registry: Registry, name: str, move: str) -> str:
@@ -74,5 +81,5 @@ def test_rules_of_another_version_or_game_are_not_known() -> None:
 
 
 def test_no_version_is_listed_twice() -> None:
-    names = [rules_id(rules) for rules in RULES]
+    names = [rules_id(rules) for rules in all_rules()]
     assert len(set(names)) == len(names)

@@ -10,7 +10,7 @@ import pytest
 from fakes.api import Api, code_of
 from fakes.web import Guest, Read, door
 
-from domain.rules import RULES, current
+from domain.rules import all_rules, current
 from services.language.parsing import games
 from services.web.assets import ASSETS, VERSION, url_of
 from services.web.choices import CHOICES, TIMES, Way
@@ -258,7 +258,7 @@ def test_every_option_that_can_be_chosen_is_one_of_the_game():
 
 
 def test_every_option_of_a_game_can_be_chosen():
-    for rules in RULES:
+    for rules in all_rules():
         if rules.players == (1,):
             continue
         fields = {

@@ -1,41 +1,15 @@
 """Positions as SVG, for pages and for files: one painter a game, one frame around them all."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 import msgspec
 
 from domain.drawing.svg.elements import Markup, element, number, words
-from domain.drawing.svg.nameplates import Table, described, plates, title_of
-from domain.drawing.svg.painter import WIDTH, Painter, Picture, Scene
+from domain.drawing.svg.nameplates import MatchCaption, described, plates, title_of
+from domain.drawing.svg.painter import WIDTH, BoardInput, Picture
 from domain.drawing.svg.style import STYLE
-from domain.drawing.svg_grid import paint_powerdrain
-from domain.drawing.svg_hexes import paint_halves
-from domain.drawing.svg_stones import (
-    paint_duo,
-    paint_goliath,
-    paint_jump,
-    paint_line,
-    paint_one,
-    paint_pow2,
-    paint_two,
-)
-from domain.drawing.svg_torere import paint_torere
 from domain.rules.protocol import AnyRules, Outcome
-
-_PAINTERS: Final[Mapping[str, Painter]] = {
-    "duo": paint_duo,
-    "goliath": paint_goliath,
-    "halves": paint_halves,
-    "jump": paint_jump,
-    "line": paint_line,
-    "one": paint_one,
-    "pow2": paint_pow2,
-    "powerdrain": paint_powerdrain,
-    "torere": paint_torere,
-    "two": paint_two,
-}
-"""The key is the game's."""
+from domain.rules.registry import game_of
 
 
 def draw_svg(
@@ -56,8 +30,8 @@ def draw_svg(
     any other goes into a page that has `STYLE`.
     """
     earlier = None if before is None else rules.to_json(before)
-    picture = _PAINTERS[rules.key](Scene(rules.to_json(position), last, earlier))
-    match = _table(rules, position, names, len(picture.players), ended)
+    picture = game_of(rules.key).paint(BoardInput(rules.to_json(position), last, earlier))
+    match = _caption(rules, position, names, len(picture.players), ended)
     says = (
         element("title", words(title_of(match))),
         element("desc", words(described(match, picture, last))),
@@ -66,18 +40,18 @@ def draw_svg(
     return _document(rules.key, says, picture, plates(match, picture), standalone=standalone)
 
 
-def _table(
+def _caption(
     rules: AnyRules,
     position: msgspec.Struct,
     names: Sequence[str],
     players: int,
     ended: Outcome | None,
-) -> Table:
+) -> MatchCaption:
     if names and len(names) != players:
         raise ValueError(f"{len(names)} names are given for {players} seats")
     outcome = rules.outcome(position) or ended
     turn = None if outcome else rules.to_move(position)
-    return Table(rules.title, rules.sides[:players], tuple(names), turn, outcome)
+    return MatchCaption(rules.title, rules.sides[:players], tuple(names), turn, outcome)
 
 
 def _document(

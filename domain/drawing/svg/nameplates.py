@@ -21,7 +21,7 @@ _ROW: Final = _HEIGHT + 24
 _LINE: Final = 26
 
 
-class Table(msgspec.Struct, frozen=True):
+class MatchCaption(msgspec.Struct, frozen=True):
     """The players of a match, and where it stands."""
 
     title: str
@@ -46,14 +46,14 @@ class Table(msgspec.Struct, frozen=True):
 # --- in words
 
 
-def title_of(match: Table) -> str:
+def title_of(match: MatchCaption) -> str:
     """Give the name of a drawing."""
     if not match.names:
         return match.title
     return f"{match.title}: {', '.join(map(match.called, range(len(match.names))))}"
 
 
-def described(match: Table, picture: Picture, last: str) -> str:
+def described(match: MatchCaption, picture: Picture, last: str) -> str:
     """Give a drawing in words: whose turn it is or how it ended, who has what, what is where."""
     sentences = [match.ending] if match.ending else []
     if match.turn is not None:
@@ -71,7 +71,7 @@ def described(match: Table, picture: Picture, last: str) -> str:
 # --- as plates
 
 
-def _state(match: Table, seat: Seat) -> tuple[str, str] | None:
+def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
     """Give a plate's class and the words on its tag; a puzzle is not won."""
     if seat == match.turn:
         return "turn", "to move"
@@ -98,7 +98,7 @@ def _name(name: str, room: float) -> Markup:
     return fitted(name, at, room, _LONG, class_="name long")
 
 
-def _plate(match: Table, seat: Seat, player: Player, across: float, width: float) -> Markup:
+def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width: float) -> Markup:
     state, room = _state(match, seat), width - _WORDS - 10
     side, name = match.sides[seat], match.names[seat] if match.names else match.sides[seat]
     below = " \N{MIDDLE DOT} ".join(filter(None, [side if match.names else "", player.counts]))
@@ -113,14 +113,14 @@ def _plate(match: Table, seat: Seat, player: Player, across: float, width: float
     return group(*shown, class_=classes, data_seat=str(seat), at=(across, 0))
 
 
-def _plates(match: Table, picture: Picture) -> Iterator[Markup]:
+def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
     number = len(picture.players)
     width = (WIDTH - _MARGIN * (number + 1)) / number
     for seat, player in enumerate(picture.players):
         yield _plate(match, seat, player, _MARGIN + seat * (width + _MARGIN), width)
 
 
-def plates(match: Table, picture: Picture) -> tuple[Markup, float]:
+def plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
     """Give the players, the ending below if there is one, and how high all of it is."""
     drawn, height = [*_plates(match, picture)], _ROW
     if match.ending:

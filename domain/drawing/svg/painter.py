@@ -13,10 +13,10 @@ LOOKS: Final = ("light", "dark", "third")
 """The classes by which pieces are told apart; of a colour, where players can exchange colours."""
 
 
-class Scene(msgspec.Struct, frozen=True):
+class BoardInput(msgspec.Struct, frozen=True):
     """What is to be drawn: a position in its JSON form, and how it came about."""
 
-    shown: Mapping[str, Any]
+    position: Mapping[str, Any]
     last: str = ""
     """The last move's canonical text; empty where nothing is to be marked."""
     before: Mapping[str, Any] | None = None
@@ -43,7 +43,7 @@ class Picture(msgspec.Struct, frozen=True):
     """What is where, in words, for those who don't see it."""
 
 
-Painter = Callable[[Scene], Picture]
+Painter = Callable[[BoardInput], Picture]
 
 
 def place(name: str, at: Point, title: str, *inside: Markup, last: bool) -> Markup:

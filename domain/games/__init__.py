@@ -1,0 +1,59 @@
+"""The games of this distribution, one line each. Others come by `domain.rules.register`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from domain.boards.pow2_text import draw_goliath, draw_line, draw_pow2
+from domain.drawing.halves import draw_halves
+from domain.drawing.powerdrain import draw_powerdrain
+from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
+from domain.drawing.svg_grid import paint_powerdrain
+from domain.drawing.svg_hexes import paint_halves
+from domain.drawing.svg_stones import (
+    paint_duo,
+    paint_goliath,
+    paint_jump,
+    paint_line,
+    paint_one,
+    paint_pow2,
+    paint_two,
+)
+from domain.drawing.svg_torere import paint_torere
+from domain.drawing.text import TextInput
+from domain.drawing.torere import draw_torere
+from domain.rules.duo import Duo
+from domain.rules.game import Game
+from domain.rules.goliath import Goliath
+from domain.rules.halves import Halves
+from domain.rules.jump import Jump
+from domain.rules.line import Line
+from domain.rules.one import One
+from domain.rules.pow2 import Pow2
+from domain.rules.powerdrain import Powerdrain
+from domain.rules.torere import Torere
+from domain.rules.two import Two
+
+_HELP: Final = "services.language.help"
+
+
+def _old(draw: Callable[[Mapping[str, Any], str], str]) -> Callable[[TextInput], str]:
+    return lambda it: draw(it.position, it.display)
+
+
+GAMES: Final[tuple[Game, ...]] = (
+    Game((Pow2(),), _old(draw_pow2), paint_pow2, _HELP),
+    Game((Goliath(),), _old(draw_goliath), paint_goliath, _HELP),
+    Game((Line(),), _old(draw_line), paint_line, _HELP),
+    Game(
+        (Powerdrain(),),
+        lambda it: draw_powerdrain(it.position, it.display, it.names),
+        paint_powerdrain,
+        _HELP,
+    ),
+    Game((Halves(),), _old(draw_halves), paint_halves, _HELP),
+    Game((Jump(),), _old(draw_jump), paint_jump, _HELP),
+    Game((One(),), _old(draw_one), paint_one, _HELP),
+    Game((Two(),), _old(draw_two), paint_two, _HELP),
+    Game((Duo(),), _old(draw_duo), paint_duo, _HELP),
+    Game((Torere(),), _old(draw_torere), paint_torere, _HELP),
+)

@@ -1,0 +1,39 @@
+"""A game as a package: every version of its rules, its drawings, its help, its option form."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain.rules.option_form import OptionField
+from domain.rules.protocol import AnyRules
+
+if TYPE_CHECKING:  # the drawings find a game by the registry, which imports this module
+    from collections.abc import Callable
+
+    from domain.drawing.svg.painter import Painter
+    from domain.drawing.text import TextInput
+
+
+@dataclass(frozen=True)
+class Game:
+    """All that the server knows of a game. A game's package declares one, named `GAME`."""
+
+    versions: tuple[AnyRules, ...]
+    """Every version that can be played or replayed. Old versions are never removed, because
+    matches are replayed by the version that they recorded."""
+    draw: "Callable[[TextInput], str]"
+    """Draws a position as text."""
+    paint: "Painter"
+    """Draws a position as SVG."""
+    package: str
+    """The package that holds the help pages, `help.txt` and `help.de.txt`."""
+    options_form: tuple[OptionField, ...] = ()
+
+    @property
+    def latest(self) -> AnyRules:
+        """The rules by which new matches are played."""
+        return max(self.versions, key=lambda rules: rules.version)
+
+    @property
+    def key(self) -> str:
+        """The game's name in commands."""
+        return self.latest.key
