@@ -33,27 +33,25 @@ from domain.rules.powerdrain import Powerdrain
 from domain.rules.torere import Torere
 from domain.rules.two import Two
 
-_HELP: Final = "services.language.help"
-
 
 def _old(draw: Callable[[Mapping[str, Any], str], str]) -> Callable[[TextInput], str]:
     return lambda it: draw(it.position, it.display)
 
 
 GAMES: Final[tuple[Game, ...]] = (
-    Game((Pow2(),), _old(draw_pow2), paint_pow2, _HELP),
-    Game((Goliath(),), _old(draw_goliath), paint_goliath, _HELP),
-    Game((Line(),), _old(draw_line), paint_line, _HELP),
+    Game((Pow2(),), _old(draw_pow2), paint_pow2, "domain.games.pow2"),
+    Game((Goliath(),), _old(draw_goliath), paint_goliath, "domain.games.goliath"),
+    Game((Line(),), _old(draw_line), paint_line, "domain.games.line"),
     Game(
         (Powerdrain(),),
         lambda it: draw_powerdrain(it.position, it.display, it.names),
         paint_powerdrain,
-        _HELP,
+        "domain.games.powerdrain",
     ),
-    Game((Halves(),), _old(draw_halves), paint_halves, _HELP),
-    Game((Jump(),), _old(draw_jump), paint_jump, _HELP),
-    Game((One(),), _old(draw_one), paint_one, _HELP),
-    Game((Two(),), _old(draw_two), paint_two, _HELP),
-    Game((Duo(),), _old(draw_duo), paint_duo, _HELP),
-    Game((Torere(),), _old(draw_torere), paint_torere, _HELP),
+    Game((Halves(),), _old(draw_halves), paint_halves, "domain.games.halves"),
+    Game((Jump(),), _old(draw_jump), paint_jump, "domain.games.jump"),
+    Game((One(),), _old(draw_one), paint_one, "domain.games.one"),
+    Game((Two(),), _old(draw_two), paint_two, "domain.games.two"),
+    Game((Duo(),), _old(draw_duo), paint_duo, "domain.games.duo"),
+    Game((Torere(),), _old(draw_torere), paint_torere, "domain.games.torere"),
 )

@@ -13,7 +13,7 @@ from tests.domain.halves_given import WANING, legal, play, position, start
 from tests.domain.test_drawing_halves import picture
 
 PAGES = [
-    (Path(__file__).parents[2] / f"services/language/help/halves{language}.txt").read_text()
+    (Path(__file__).parents[2] / f"domain/games/halves/help{language}.txt").read_text()
     for language in ("", ".de")
 ]
 RULES = current("halves")

@@ -9,7 +9,7 @@ from domain.boards.pow2_board import NAMES
 from domain.drawing import draw_text
 from domain.rules import current
 
-PAGES = Path(__file__).parents[2] / "services/language/help"
+PAGES = Path(__file__).parents[2] / "domain/games"
 EXAMPLES = {
     "pow2": ("m13-m5:l4", "a13-c11"),
     "goliath": ("m13-h8:i9", "a1-c3:f6"),
@@ -24,7 +24,7 @@ ALL_PAGES = [(key, language) for key in EXAMPLES for language in ("", ".de")]
 
 
 def page(key, language=""):
-    return (PAGES / f"{key}{language}.txt").read_text(encoding="utf-8")
+    return (PAGES / f"{key}/help{language}.txt").read_text(encoding="utf-8")
 
 
 def played(key, *texts):

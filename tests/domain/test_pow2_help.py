@@ -7,7 +7,7 @@ from domain.drawing import draw_text
 from domain.rules import current
 from domain.rules.pow2 import Start
 
-PAGE = (Path(__file__).parents[2] / "services/language/help/pow2.txt").read_text()
+PAGE = (Path(__file__).parents[2] / "domain/games/pow2/help.txt").read_text()
 RULES = current("pow2")
 
 

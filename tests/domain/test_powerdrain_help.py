@@ -11,7 +11,7 @@ from domain.rules.powerdrain import Order
 from tests.domain.powerdrain_given import GOLDEN, options, play, printed, start
 
 PAGES = [
-    (Path(__file__).parents[2] / f"services/language/help/powerdrain{language}.txt").read_text()
+    (Path(__file__).parents[2] / f"domain/games/powerdrain/help{language}.txt").read_text()
     for language in ("", ".de")
 ]
 RULES = current("powerdrain")

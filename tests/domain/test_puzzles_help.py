@@ -23,7 +23,7 @@ each_page = pytest.mark.parametrize(
     [
         pytest.param(
             key,
-            (ROOT / f"services/language/help/{key}{language}.txt").read_text(),
+            (ROOT / f"domain/games/{key}/help{language}.txt").read_text(),
             id=f"{key}{language}",
         )
         for key in KEYS

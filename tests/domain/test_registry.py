@@ -7,11 +7,10 @@ import pytest
 
 from domain.drawing import draw_text
 from domain.fairness import Stream
-from domain.rules import all_rules, pack, rules_id, unpack
+from domain.rules import all_rules, game_of, pack, rules_id, unpack
 from domain.rules.protocol import AnyRules
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-HELP = files("services.language").joinpath("help")
 
 each_game = pytest.mark.parametrize("rules", all_rules(), ids=rules_id)
 
@@ -23,7 +22,8 @@ def start(rules: AnyRules, players: int) -> object:
 
 @each_game
 def test_a_game_has_help_in_english_and_german(rules: AnyRules) -> None:
-    pages = [HELP.joinpath(f"{rules.key}{suffix}.txt").read_text("utf-8") for suffix in ("", ".de")]
+    folder = files(game_of(rules.key).package)
+    pages = [folder.joinpath(f"help{suffix}.txt").read_text("utf-8") for suffix in ("", ".de")]
     assert pages[0] != pages[1]
     for page in pages:
         assert f"{rules.key} challenge" in page

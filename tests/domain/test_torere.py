@@ -18,7 +18,7 @@ from tests.domain import torere_reference as reference
 RULES = current("torere")
 LIGHT, DARK = 0, 1
 TESTS = Path(__file__).parents[1]
-HELP = TESTS.parent / "services/language/help"
+HELP = TESTS.parent / "domain/games/torere"
 SHUT_IN = "1-0 8-1 0-8 1-0 8-1 7-8"
 """A shortest match: Light hems itself in, and Dark wins."""
 FORM = "a move is written as two places from 0 to 8, such as 4-0"
@@ -240,7 +240,7 @@ def test_positions_are_drawn_as_on_record(name, moves):
 
 @pytest.mark.parametrize("language", ["", ".de"])
 def test_what_the_help_shows_and_says_is_so(language):
-    text = (HELP / f"torere{language}.txt").read_text(encoding="utf-8")
+    text = (HELP / f"help{language}.txt").read_text(encoding="utf-8")
     assert draw_text(RULES, start(), "large") in text
     assert draw_text(RULES, played("4-0 5-4"), "large") in text
     assert legal(played("4-0")) == ["5-4"]

@@ -1,0 +1,1 @@
+"""Cooperative That's My Line."""

@@ -1,0 +1,1 @@
+"""David and Goliath."""

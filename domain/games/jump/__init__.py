@@ -1,0 +1,1 @@
+"""Get a Jump On."""
