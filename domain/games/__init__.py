@@ -18,9 +18,8 @@ from domain.drawing.svg_stones import (
     paint_pow2,
     paint_two,
 )
-from domain.drawing.svg_torere import paint_torere
 from domain.drawing.text import TextInput
-from domain.drawing.torere import draw_torere
+from domain.games import torere
 from domain.rules.duo import Duo
 from domain.rules.game import Game
 from domain.rules.goliath import Goliath
@@ -30,7 +29,6 @@ from domain.rules.line import Line
 from domain.rules.one import One
 from domain.rules.pow2 import Pow2
 from domain.rules.powerdrain import Powerdrain
-from domain.rules.torere import Torere
 from domain.rules.two import Two
 
 
@@ -53,5 +51,5 @@ GAMES: Final[tuple[Game, ...]] = (
     Game((One(),), _old(draw_one), paint_one, "domain.games.one"),
     Game((Two(),), _old(draw_two), paint_two, "domain.games.two"),
     Game((Duo(),), _old(draw_duo), paint_duo, "domain.games.duo"),
-    Game((Torere(),), _old(draw_torere), paint_torere, "domain.games.torere"),
+    torere.GAME,
 )

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
+from domain.games.torere.game import Ending
 from domain.rules import current
-from domain.rules.torere import Ending
 from tests.domain import playing
 from tests.domain import torere_reference as reference
 

@@ -18,6 +18,7 @@ from domain.drawing.svg.painter import (
     place,
     ring,
 )
+from domain.games.torere.position import PLACES, SIDES
 
 _HEIGHT: Final = 470
 _MIDDLE: Final = (WIDTH / 2, _HEIGHT / 2)
@@ -25,7 +26,6 @@ _RADIUS: Final = 172
 _LABEL: Final = 218
 """How far from the middle the numbers of the kewai stand."""
 _HIT, _SPOT, _STONE, _RING, _ICON = 40, 9, 25, 32, 13
-_SIDES: Final = ("Light", "Dark")
 _SEATS: Final = {"o": 0, "x": 1}
 _KEWAI: Final = range(1, 9)
 
@@ -60,7 +60,7 @@ def _place(name: str, seat: int | None, *, last: bool) -> Markup:
     inside.append(element("circle", class_="spot", r=_SPOT) if seat is None else _stone(seat))
     if last:
         inside.append(ring(_RING, gone=seat is None))
-    title = name if seat is None else f"{name}: {_SIDES[seat]}"
+    title = name if seat is None else f"{name}: {SIDES[seat]}"
     return place(name, _centre_of(name), title, *inside, last=last)
 
 
@@ -77,11 +77,11 @@ def _trail(ends: list[str]) -> Iterator[Markup]:
 def paint_torere(view: BoardInput) -> Picture:
     """Draw a position of torere."""
     stones = {name: _SEATS[letter] for name, letter in view.position["board"].items()}
-    ends = [name for name in view.last.split("-") if name in set("012345678")]
-    places = (_place(name, stones.get(name), last=name in ends) for name in "012345678")
+    ends = [name for name in view.last.split("-") if name in set(PLACES)]
+    places = (_place(name, stones.get(name), last=name in ends) for name in PLACES)
     players = tuple(Player(icon(f"{look} stone", body(look, _ICON)), "") for look in LOOKS[:2])
     where = {
         side: [name for name, own in stones.items() if own == seat]
-        for seat, side in enumerate(_SIDES)
+        for seat, side in enumerate(SIDES)
     }
     return Picture((*_lines(), *_trail(ends), *places), _HEIGHT, players, listed(where))

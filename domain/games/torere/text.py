@@ -1,7 +1,8 @@
 """Mū tōrere as text: the circle of kewai around the putahi."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+
+from domain.drawing.text import TextInput
 
 _LETTERS: Final = "PABCDEFGH"
 """What stands in the template for the putahi and for the kewai 1 to 8."""
@@ -22,9 +23,8 @@ _TEMPLATE: Final = r"""
 """.strip("\n")
 
 
-def draw_torere(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of torere, in its JSON form; there is one display only."""
-    del display
-    board = position["board"]
+def draw_torere(view: TextInput) -> str:
+    """Draw a position; there is one display only."""
+    board = view.position["board"]
     stones = {letter: board.get(str(at), "*") for at, letter in enumerate(_LETTERS)}
     return _TEMPLATE.translate(str.maketrans(stones))
