@@ -5,9 +5,7 @@ from typing import Any, Final
 
 from domain.boards.pow2_text import draw_goliath, draw_line, draw_pow2
 from domain.drawing.halves import draw_halves
-from domain.drawing.powerdrain import draw_powerdrain
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
-from domain.drawing.svg_grid import paint_powerdrain
 from domain.drawing.svg_hexes import paint_halves
 from domain.drawing.svg_stones import (
     paint_duo,
@@ -19,7 +17,7 @@ from domain.drawing.svg_stones import (
     paint_two,
 )
 from domain.drawing.text import TextInput
-from domain.games import torere
+from domain.games import powerdrain, torere
 from domain.rules.duo import Duo
 from domain.rules.game import Game
 from domain.rules.goliath import Goliath
@@ -28,7 +26,6 @@ from domain.rules.jump import Jump
 from domain.rules.line import Line
 from domain.rules.one import One
 from domain.rules.pow2 import Pow2
-from domain.rules.powerdrain import Powerdrain
 from domain.rules.two import Two
 
 
@@ -40,12 +37,7 @@ GAMES: Final[tuple[Game, ...]] = (
     Game((Pow2(),), _old(draw_pow2), paint_pow2, "domain.games.pow2"),
     Game((Goliath(),), _old(draw_goliath), paint_goliath, "domain.games.goliath"),
     Game((Line(),), _old(draw_line), paint_line, "domain.games.line"),
-    Game(
-        (Powerdrain(),),
-        lambda it: draw_powerdrain(it.position, it.display, it.names),
-        paint_powerdrain,
-        "domain.games.powerdrain",
-    ),
+    powerdrain.GAME,
     Game((Halves(),), _old(draw_halves), paint_halves, "domain.games.halves"),
     Game((Jump(),), _old(draw_jump), paint_jump, "domain.games.jump"),
     Game((One(),), _old(draw_one), paint_one, "domain.games.one"),

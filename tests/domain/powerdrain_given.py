@@ -4,8 +4,8 @@ import random
 from functools import partial
 from pathlib import Path
 
+from domain.games.powerdrain.position import PLUGS
 from domain.rules import current
-from domain.rules.powerdrain_turns import PLUGS
 from tests.domain import playing
 from tests.golden.make_games import RandomChance
 

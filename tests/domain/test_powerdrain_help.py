@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
+from domain.games.powerdrain.game import Order
 from domain.rules import current
-from domain.rules.powerdrain import Order
 from tests.domain.powerdrain_given import GOLDEN, options, play, printed, start
 
 PAGES = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.powerdrain_turns import PLUGS, SECTIONS, rests
+from domain.games.powerdrain.position import PLUGS, SECTIONS, rests
 from tests.domain import playing
 from tests.domain import powerdrain_reference as reference
 from tests.domain.powerdrain_given import (

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.rules.powerdrain_turns import PLUGS
+from domain.games.powerdrain.position import PLUGS
 from tests.domain import playing
 from tests.domain.powerdrain_given import (
     COUNTING,

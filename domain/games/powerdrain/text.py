@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from domain.rules.powerdrain_turns import SECTION, SIDES, filled, rests, value
+from domain.drawing.text import TextInput
+from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
 
 _SIGNS: Final = "+-"
 _EMPTY: Final = (" " * 7, " " * 7)
@@ -50,11 +51,11 @@ def _plugs_left(position: Mapping[str, Any]) -> list[str]:
     return ["", *(f"{label:{width}}  {' '.join(hand)}".rstrip() for label, hand in hands.items())]
 
 
-def draw_powerdrain(position: Mapping[str, Any], display: str, names: Sequence[str] = ()) -> str:
-    """Draw a position of powerdrain, in its JSON form, with the players' names by seat if given."""
-    del display  # there is one
+def draw_powerdrain(view: TextInput) -> str:
+    """Draw a position, with the players' names by seat if there are any; there is one display."""
+    position = view.position
     top, sections = position["top"], _sections(position)
-    positive, negative = _players(names)
+    positive, negative = _players(view.names)
     lines = [" " * 7 + (" " * 7).join(map(str, top)), _RULE + positive]
     for row, potential in enumerate(position["left"]):
         cells = [sections.get(f"{potential}{over}", _EMPTY) for over in top]

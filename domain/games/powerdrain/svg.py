@@ -15,8 +15,8 @@ from domain.drawing.svg.painter import (
     piece,
     place,
 )
+from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
 from domain.rules.defaults import counted
-from domain.rules.powerdrain_turns import SECTION, SIDES, filled, rests, value
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86

@@ -1,6 +1,6 @@
-"""Positions and turns of Powerdrain: the grid, what drains what, who has won, what is illegal."""
+"""Positions and turns of Powerdrain: the grid, what drains what, who has won."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import product
 from operator import itemgetter
@@ -22,6 +22,28 @@ SECTION: Final = {name: index for index, name in enumerate(SECTIONS)}
 PLUG: Final = {name: index for index, name in enumerate(PLUGS)}
 
 Edge = Sequence[int]
+
+
+class Order(StrEnum):
+    """The orders of the edges, by their flags."""
+
+    RANDOM = ""
+    COUNTING = "o1"
+    MIXED = "o2"
+
+
+class PowerdrainOptions(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    order: Order = Order.RANDOM
+    p: bool = False
+    """A common pool instead of hands."""
+
+
+EDGES: Final[Mapping[Order, tuple[int, ...]]] = {
+    Order.COUNTING: DIGITS,
+    Order.MIXED: (7, 9, 1, 3, 5),
+}
 
 
 class Ending(StrEnum):
@@ -180,17 +202,3 @@ def judged(position: PowerdrainPosition) -> Outcome:
         detail = f"{active} each, {sum(more)} volts to {sum(less)}"
         return Outcome((winner,), Ending.MORE_POWER, detail)
     return Outcome((0, 1), Ending.EQUAL_POWER, f"{active} each, {sum(more)} volts each")
-
-
-def fault(position: PowerdrainPosition, move: PowerdrainMove) -> str:
-    """Say which rule an illegal move breaks, and where."""
-    if position.over:
-        return f"the match is over: all {len(PLUGS)} plugs are in"
-    plug, section, grid = PLUGS[move.plug], SECTIONS[move.section], grid_of(position)
-    for at, (other, _) in grid.items():
-        if other == plug:
-            return f"plug {plug} is in section {at} already"
-    if not position.hand >> move.plug & 1:
-        mover, other = SIDES[position.turn], SIDES[1 - position.turn]
-        return f"plug {plug} is {other}'s, and it is {mover}'s turn"
-    return f"section {section} holds plug {grid[section][0]} already"
