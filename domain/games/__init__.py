@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from domain.boards.pow2_text import draw_goliath, draw_line, draw_pow2
-from domain.drawing.halves import draw_halves
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
-from domain.drawing.svg_hexes import paint_halves
 from domain.drawing.svg_stones import (
     paint_duo,
     paint_goliath,
@@ -17,11 +15,10 @@ from domain.drawing.svg_stones import (
     paint_two,
 )
 from domain.drawing.text import TextInput
-from domain.games import powerdrain, torere
+from domain.games import halves, powerdrain, torere
 from domain.rules.duo import Duo
 from domain.rules.game import Game
 from domain.rules.goliath import Goliath
-from domain.rules.halves import Halves
 from domain.rules.jump import Jump
 from domain.rules.line import Line
 from domain.rules.one import One
@@ -38,7 +35,7 @@ GAMES: Final[tuple[Game, ...]] = (
     Game((Goliath(),), _old(draw_goliath), paint_goliath, "domain.games.goliath"),
     Game((Line(),), _old(draw_line), paint_line, "domain.games.line"),
     powerdrain.GAME,
-    Game((Halves(),), _old(draw_halves), paint_halves, "domain.games.halves"),
+    halves.GAME,
     Game((Jump(),), _old(draw_jump), paint_jump, "domain.games.jump"),
     Game((One(),), _old(draw_one), paint_one, "domain.games.one"),
     Game((Two(),), _old(draw_two), paint_two, "domain.games.two"),

@@ -5,8 +5,8 @@ from functools import partial
 
 from hypothesis import strategies as st
 
+from domain.games.halves.game import Keep
 from domain.rules import current
-from domain.rules.halves import Keep
 from tests.domain import halves_reference as reference
 from tests.domain import playing
 from tests.golden.make_games import RandomChance

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.drawing import draw_text
-from domain.drawing.halves import draw_tiles
 from domain.errors import Refusal
+from domain.games.halves.text import draw_tiles
 from domain.rules import current
 from tests.domain.halves_given import WANING, options, play, position, positions, start
 

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.rules.halves import Ending
+from domain.games.halves.game import Ending
 from tests.domain.halves_given import (
     RULES,
     WANING,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
+from domain.games.halves.game import HalvesOptions, Keep, Touch
 from domain.rules import current
-from domain.rules.halves import HalvesOptions, Keep, Touch
 from tests.domain.halves_given import WANING, legal, play, position, start
 from tests.domain.test_drawing_halves import picture
 

@@ -5,22 +5,21 @@
 2. A keeps the colours or swaps them with B, who begins to remove; without a contract A begins.
 3. In turn each takes one own tile away. If the others fall apart, the largest group survives
    (`-keep_*`: another), the rest goes too; of several the mover chooses.
-4. Who has no tile left wins; several at once share. With `-invert_win` the last with tiles wins.
-5. Who has no tile with enough `-free_edges` is passed; if nobody has, the fewest tiles win.
+4. A player without tiles wins; several at once share. With `-invert_win` the last with tiles wins.
+5. A player without a tile with enough `-free_edges` is passed; if nobody has one, the fewest
+   tiles win.
 
 Notation: `3` (the cell or tile of this number), `4,2` (remove 4, keep the group of 2; written
 with the group's lowest number, and only where there is a choice), `keep`, `swap`.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
-from domain.rules.defaults import RulesDefaults
-from domain.rules.halves_faults import FORM, fault
-from domain.rules.halves_json import from_json, read_setup, setup_json, to_json
-from domain.rules.halves_turns import (
+from domain.games.halves.illegal import FORM, why_illegal
+from domain.games.halves.json import KEY, from_json, position_of_setup, setup_json, to_json
+from domain.games.halves.position import (
     FIRST_CELLS,
     KEEP,
     OVER,
@@ -42,7 +41,8 @@ from domain.rules.halves_turns import (
     places,
     play,
 )
-from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.defaults import RulesDefaults
+from domain.rules.protocol import Chance, IllegalMove, Seat, UnreadableMove
 
 __all__ = [
     "Ending",
@@ -64,14 +64,19 @@ _STUCK_FROM: Final = 4
 class Halves(RulesDefaults):
     """Halves, version 1."""
 
-    key = "halves"
-    version = 1
+    key = KEY
     title = "Halves"
     players: tuple[int, ...] = (2, 3)
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("numbered", "plain")
     position_type = HalvesPosition
     options_type = HalvesOptions
+    moves = staticmethod(moves)
+    play = staticmethod(play)
+    leave = staticmethod(leave)
+    outcome = staticmethod(outcome)
+    to_json = staticmethod(to_json)
+    from_json = staticmethod(from_json)
 
     def note(self, options: HalvesOptions) -> str:
         """Warn of free edges that all tiles may lack."""
@@ -94,7 +99,7 @@ class Halves(RulesDefaults):
             return None
         position = first_position(options, players)
         placed = list(zip(FIRST_CELLS, range(players), strict=False))
-        while position.phase is Phase.WAX:
+        while position.phase is Phase.GROW:
             free = places(position)
             at = free[chance.below("halves/placement", len(free))]
             placed.append((at, position.turn))
@@ -103,10 +108,9 @@ class Halves(RulesDefaults):
 
     def start(self, options: HalvesOptions, players: int, setup: object | None) -> HalvesPosition:
         """Give the first position: one tile of each with `-manual_start`, else the drawn one."""
-        if players not in self.players:
-            raise Refusal(Code.BAD_PLAYERS, f"halves is played by two or three, not by {players}")
+        self.check_players(players)
         if not options.manual_start:
-            return read_setup(setup, options, players)
+            return position_of_setup(setup, options, players)
         if setup is not None:
             raise Refusal(Code.BAD_SETUP, "with -manual_start chance draws no setup for halves")
         return first_position(options, players)
@@ -114,18 +118,6 @@ class Halves(RulesDefaults):
     def to_move(self, position: HalvesPosition) -> Seat | None:
         """Give the seat to move, None when the match is over."""
         return None if position.turn == OVER else position.turn
-
-    def moves(self, position: HalvesPosition) -> list[HalvesMove]:
-        """Give every legal move."""
-        return moves(position)
-
-    def count_moves(self, position: HalvesPosition) -> int:
-        """Count the legal moves."""
-        return len(moves(position))
-
-    def legal_moves(self, position: HalvesPosition) -> Iterator[str]:
-        """Yield every legal move by numbers; keep before swap."""
-        return map(self.write, moves(position))
 
     def read(self, text: str) -> HalvesMove:
         """Read one or two numbers, or a word of the contract."""
@@ -147,30 +139,10 @@ class Halves(RulesDefaults):
         """Give the legal move that is meant, else say which rule is broken."""
         meant = canonical(position, move)
         if meant is None:
-            raise IllegalMove(f"{self.write(move)}: {fault(position, move)}")
+            raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
         return meant
-
-    def play(self, position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
-        """Apply a move as `check` gave it."""
-        return play(position, move)
-
-    def leave(self, position: HalvesPosition, seat: Seat) -> HalvesPosition:
-        """Take one of three out: the tiles stay, the turns don't."""
-        return leave(position, seat)
-
-    def outcome(self, position: HalvesPosition) -> Outcome | None:
-        """Give the ending: someone without tiles, the last with tiles, or nothing to remove."""
-        return outcome(position)
-
-    def to_json(self, position: HalvesPosition) -> dict[str, Any]:
-        """Give phase, colours by seat and tiles; where there are any, the gone and the free."""
-        return to_json(position)
 
     def public_json(self, position: HalvesPosition) -> dict[str, Any]:
         """Give phase, colours by seat and tiles."""
         shown = to_json(position)
         return {key: shown[key] for key in ("phase", "colours", "tiles")}
-
-    def from_json(self, data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
-        """Read what `to_json` gave; when the match is over the seat to move doesn't matter."""
-        return from_json(data, options, to_move)

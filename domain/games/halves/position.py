@@ -55,11 +55,11 @@ class HalvesOptions(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Phase(IntEnum):
     """The parts of a match."""
 
-    WAX = 0
+    GROW = 0
     """Tiles are placed, with `-manual_start`."""
     CONTRACT = 1
     """The first player keeps or swaps colours."""
-    WANE = 2
+    SHRINK = 2
     """Tiles are removed."""
 
 
@@ -82,7 +82,7 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     phase: Phase
     cells: tuple[Cell, ...]
     """Of all tiles ever placed, in reading order."""
-    held: tuple[bytes, ...]
+    tiles_packed: tuple[bytes, ...]
     """The set of tiles that are there, by colour; `packed`, for they can be more than 64."""
     colours: tuple[int, ...]
     """Each seat's colour."""
@@ -94,7 +94,7 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def tiles(self) -> tuple[int, ...]:
         """The set of tiles that are there, by colour."""
-        return tuple([int.from_bytes(held, "little") for held in self.held])
+        return tuple([int.from_bytes(tiles, "little") for tiles in self.tiles_packed])
 
     @property
     def present(self) -> int:
@@ -103,9 +103,9 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     def owned(self, seat: Seat) -> int:
         """Give a seat's tiles."""
-        return int.from_bytes(self.held[self.colours[seat]], "little")
+        return int.from_bytes(self.tiles_packed[self.colours[seat]], "little")
 
-    def those_in(self) -> list[Seat]:
+    def active_seats(self) -> list[Seat]:
         """Give the seats that have not left."""
         return [seat for seat in range(len(self.colours)) if not self.out >> seat & 1]
 
@@ -113,7 +113,7 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 def packed(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
     """Give sets of tiles, among so many cells, as positions hold them."""
     length = (cells + 7) // 8
-    return tuple([held.to_bytes(length, "little") for held in tiles])
+    return tuple([one.to_bytes(length, "little") for one in tiles])
 
 
 class HalvesMove(msgspec.Struct, frozen=True, gc=False):
@@ -135,8 +135,8 @@ def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
     cells = FIRST_CELLS[:players]
     order = sorted(cells)
     colours = tuple(range(players))
-    held = packed((1 << order.index(at) for at in cells), players)
-    return HalvesPosition(options, Phase.WAX, tuple(order), held, colours, 0)
+    tiles = packed((1 << order.index(at) for at in cells), players)
+    return HalvesPosition(options, Phase.GROW, tuple(order), tiles, colours, 0)
 
 
 def places(position: HalvesPosition) -> tuple[Cell, ...]:
@@ -178,7 +178,7 @@ def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
     return _placed(
         HalvesPosition(
             position.options,
-            Phase.WAX,
+            Phase.GROW,
             (*position.cells[:where], at, *position.cells[where:]),
             packed(tiles, len(position.cells) + 1),
             position.colours,
@@ -207,7 +207,7 @@ def _seats_after(position: HalvesPosition) -> list[Seat]:
 
 def _begin_removing(position: HalvesPosition) -> HalvesPosition:
     """Begin the last phase with the first seat that is in."""
-    return with_turn(replace(position, phase=Phase.WANE, turn=len(position.colours) - 1))
+    return with_turn(replace(position, phase=Phase.SHRINK, turn=len(position.colours) - 1))
 
 
 def with_turn(position: HalvesPosition) -> HalvesPosition:
@@ -226,7 +226,7 @@ def _next_removing(position: HalvesPosition) -> Seat:
 
 def _decided(position: HalvesPosition) -> bool:
     """Tell whether enough players have no tile left for the match to be over."""
-    having = [position.owned(seat) != 0 for seat in position.those_in()]
+    having = [position.owned(seat) != 0 for seat in position.active_seats()]
     return sum(having) < 2 if position.options.invert_win else not all(having)  # noqa: PLR2004
 
 
@@ -277,7 +277,7 @@ def moves(position: HalvesPosition) -> list[HalvesMove]:
     """Give all legal moves, each once, by numbers."""
     if position.turn == OVER:
         return []
-    if position.phase is Phase.WAX:
+    if position.phase is Phase.GROW:
         return [HalvesMove(number) for number in range(1, len(places(position)) + 1)]
     if position.phase is Phase.CONTRACT:
         return [KEEP, SWAP]
@@ -296,7 +296,7 @@ def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
     """Give the legal move that is meant, if one is."""
     if position.turn == OVER:
         return None
-    if position.phase is Phase.WAX:
+    if position.phase is Phase.GROW:
         return move if 1 <= move.number <= len(places(position)) and not move.kept else None
     if position.phase is Phase.CONTRACT:
         return None if move.number else move
@@ -312,24 +312,24 @@ def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
 
 def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
     """Apply a canonical legal move."""
-    if position.phase is Phase.WAX:
+    if position.phase is Phase.GROW:
         return place(position, places(position)[move.number - 1])
     if position.phase is Phase.CONTRACT:
         first, second, *rest = position.colours
         colours = (second, first, *rest) if move == SWAP else position.colours
-        return with_turn(replace(position, phase=Phase.WANE, colours=colours))
+        return with_turn(replace(position, phase=Phase.SHRINK, colours=colours))
     groups = survivors(position, move.number - 1)
     kept = 1 << move.kept - 1 if move.kept else groups[0]
     (left,) = [group for group in groups if group & kept]
-    held = packed([tiles & left for tiles in position.tiles], len(position.cells))
-    return with_turn(replace(position, held=held))
+    tiles = packed([tiles & left for tiles in position.tiles], len(position.cells))
+    return with_turn(replace(position, tiles_packed=tiles))
 
 
 def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
     """Take a seat out: its tiles stay, its turns don't, and the ends are judged among the others."""
     after = replace(position, out=position.out | 1 << seat)
     match position.phase:
-        case Phase.WAX:
+        case Phase.GROW:
             return _placed(after) if seat == position.turn else after
         case Phase.CONTRACT:
             return _begin_removing(after) if after.out & 0b11 else after
@@ -342,7 +342,7 @@ def outcome(position: HalvesPosition) -> Outcome | None:
     """Give the ending, judged among the players who are in."""
     if position.turn != OVER:
         return None
-    seats, inverted = position.those_in(), position.options.invert_win
+    seats, inverted = position.active_seats(), position.options.invert_win
     left = {seat: position.owned(seat).bit_count() for seat in seats}
     having = tuple(seat for seat in seats if left[seat])
     if inverted and len(having) < 2:  # noqa: PLR2004 - the last who has tiles

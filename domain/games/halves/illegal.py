@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.boards.hexes import STEPS, bits, shape_of
-from domain.rules.halves_turns import (
+from domain.games.halves.position import (
     OVER,
     SIDES,
     HalvesMove,
@@ -21,8 +21,8 @@ FORM: Final = (
 )
 
 
-def fault(position: HalvesPosition, move: HalvesMove) -> str:
-    """Say which rule an illegal move breaks, and where."""
+def why_illegal(position: HalvesPosition, move: HalvesMove) -> str:
+    """Return which rule an illegal move breaks, and where."""
     if position.turn == OVER:
         ending = outcome(position)
         assert ending is not None
@@ -31,19 +31,19 @@ def fault(position: HalvesPosition, move: HalvesMove) -> str:
         return f"{SIDES[position.turn]} first says keep or swap, for the colours"
     if not move.number:
         return "keep and swap are for the contract, and none is due"
-    if position.phase is Phase.WAX:
-        return _placing_fault(position, move)
-    return _tile_fault(position, move.number) or _group_fault(position, move)
+    if position.phase is Phase.GROW:
+        return _placing_problem(position, move)
+    return _tile_problem(position, move.number) or _group_problem(position, move)
 
 
-def _placing_fault(position: HalvesPosition, move: HalvesMove) -> str:
+def _placing_problem(position: HalvesPosition, move: HalvesMove) -> str:
     if move.kept:
         return "while tiles are placed a move is one number, that of a cell; groups come later"
     return f"there is no cell {move.number}; they are numbered 1 to {len(places(position))}"
 
 
-def _tile_fault(position: HalvesPosition, number: int) -> str | None:
-    """Say what is wrong with the tile to be removed."""
+def _tile_problem(position: HalvesPosition, number: int) -> str | None:
+    """Return what is wrong with the tile to be removed."""
     if missing := _missing(position, number):
         return missing
     owner = next(s for s in range(len(position.colours)) if position.owned(s) >> number - 1 & 1)
@@ -58,7 +58,7 @@ def _tile_fault(position: HalvesPosition, number: int) -> str | None:
 
 
 def _missing(position: HalvesPosition, number: int) -> str | None:
-    """Say so when a number is none of a tile that is there."""
+    """Return the sentence on a number that no tile has, or None."""
     if number > len(position.cells):
         return f"there is no tile {number}; they are numbered 1 to {len(position.cells)}"
     if not position.present >> number - 1 & 1:
@@ -66,8 +66,8 @@ def _missing(position: HalvesPosition, number: int) -> str | None:
     return None
 
 
-def _group_fault(position: HalvesPosition, move: HalvesMove) -> str:
-    """Say what is wrong with the group to be kept."""
+def _group_problem(position: HalvesPosition, move: HalvesMove) -> str:
+    """Return what is wrong with the group to be kept."""
     groups = survivors(position, move.number - 1)
     example = f"such as {move.number},{lowest(groups[0])}"
     if not move.kept:
@@ -85,7 +85,7 @@ def _group_fault(position: HalvesPosition, move: HalvesMove) -> str:
 
 
 def _named(group: int) -> str:
-    """Give a group by its tiles, no more than five of them, as `{1 3 5}`."""
+    """Return a group by its tiles, no more than five of them, as `{1 3 5}`."""
     numbers = [tile + 1 for tile in bits(group)]
     shown = " ".join(map(str, numbers[:5]))
     return f"{{{shown}{' ...' if len(numbers) > 5 else ''}}}"  # noqa: PLR2004 - enough to tell

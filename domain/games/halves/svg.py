@@ -26,8 +26,8 @@ from domain.drawing.svg.painter import (
     listed,
     piece,
 )
+from domain.games.halves.position import SIDES
 from domain.rules.defaults import counted
-from domain.rules.halves_turns import SIDES
 
 COLOURS: Final = ("blank", "dotted", "dashed")
 Cell = tuple[int, int]

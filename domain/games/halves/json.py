@@ -1,13 +1,12 @@
 """Setups and positions of Halves in their JSON form, and the refusal of what is neither."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import msgspec
 
 from domain.boards.hexes import FARTHEST, Cell, axial, bits, cell, shape_of
-from domain.errors import Code, Refusal
-from domain.rules.halves_turns import (
+from domain.games.halves.position import (
     FIRST_CELLS,
     OVER,
     SIDES,
@@ -21,9 +20,12 @@ from domain.rules.halves_turns import (
     places,
     with_turn,
 )
+from domain.rules.defaults import bad_setup, read_setup
 from domain.rules.protocol import Seat
 
-_NAMES: Final = {Phase.WAX: "wax", Phase.CONTRACT: "contract", Phase.WANE: "wane"}
+KEY: Final = "halves"
+
+_NAMES: Final = {Phase.GROW: "wax", Phase.CONTRACT: "contract", Phase.SHRINK: "wane"}
 _PHASES: Final = {name: phase for phase, name in _NAMES.items()}
 
 
@@ -40,23 +42,9 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     cells: list[tuple[int, int, int]] | None = None
 
 
-J = TypeVar("J", _SetupJson, _PositionJson)
-
-
-def _bad(problem: str) -> Refusal:
-    return Refusal(Code.BAD_SETUP, f"this does not fit halves: {problem}")
-
-
-def _convert(data: object, kind: type[J]) -> J:
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        raise _bad(str(error)) from None
-
-
 def _cell(q: int, r: int) -> Cell:
     if max(abs(q), abs(r)) > FARTHEST:
-        raise _bad(f"no tile gets as far as ({q},{r})")
+        raise bad_setup(KEY, f"no tile gets as far as ({q},{r})")
     return cell(q, r)
 
 
@@ -68,23 +56,25 @@ def setup_json(placed: Sequence[tuple[Cell, int]]) -> dict[str, Any]:
     return {"tiles": [[*axial(at), colour] for at, colour in placed]}
 
 
-def read_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
+def position_of_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
     """Give the first position from a setup that chance may have drawn."""
-    tiles = _convert(data, _SetupJson).tiles
+    tiles = read_setup(data, _SetupJson, KEY).tiles
     if len(tiles) != players * options.tiles_each:
-        raise _bad(f"{len(tiles)} tiles are not {options.tiles_each} for each of {players}")
+        raise bad_setup(
+            KEY, f"{len(tiles)} tiles are not {options.tiles_each} for each of {players}"
+        )
     for seat, (q, r, colour) in enumerate(tiles[:players]):
         if (_cell(q, r), colour) != (FIRST_CELLS[seat], seat):
             first = "({},{})".format(*axial(FIRST_CELLS[seat]))
-            raise _bad(f"tile {seat + 1} is {SIDES[seat]}'s first and lies at {first}")
+            raise bad_setup(KEY, f"tile {seat + 1} is {SIDES[seat]}'s first and lies at {first}")
     position = first_position(options, players)
     for number, (q, r, colour) in enumerate(tiles[players:], players + 1):
         if colour != position.turn:
-            raise _bad(
-                f"tile {number} has colour {colour}, and it is {SIDES[position.turn]}'s turn"
+            raise bad_setup(
+                KEY, f"tile {number} has colour {colour}, and it is {SIDES[position.turn]}'s turn"
             )
         if _cell(q, r) not in places(position):
-            raise _bad(f"tile {number} can't be placed at ({q},{r})")
+            raise bad_setup(KEY, f"tile {number} can't be placed at ({q},{r})")
         position = place(position, _cell(q, r))
     return position
 
@@ -94,12 +84,12 @@ def read_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosi
 
 def to_json(position: HalvesPosition) -> dict[str, Any]:
     """Give a position's phase, colours and tiles; then what has gone, who is out, free cells."""
-    waxing = position.phase is Phase.WAX
+    growing = position.phase is Phase.GROW
     colour_of = {tile: c for c, tiles in enumerate(position.tiles) for tile in bits(tiles)}
     tiles, gone = [], []
     for tile, at in enumerate(position.cells):
         if tile in colour_of:
-            tiles.append([*axial(at), colour_of[tile], None if waxing else tile + 1])
+            tiles.append([*axial(at), colour_of[tile], None if growing else tile + 1])
         else:
             gone.append([*axial(at), tile + 1])
     shown = {"phase": _NAMES[position.phase], "colours": list(position.colours), "tiles": tiles}
@@ -107,7 +97,7 @@ def to_json(position: HalvesPosition) -> dict[str, Any]:
         shown["gone"] = gone
     if position.out:
         shown["out"] = list(bits(position.out))
-    if waxing:
+    if growing:
         free = enumerate(places(position), 1)
         shown["cells"] = [[*axial(at), number] for number, at in free]
     return shown
@@ -115,16 +105,16 @@ def to_json(position: HalvesPosition) -> dict[str, Any]:
 
 def from_json(data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
     """Read what `to_json` gave; `gone` and `cells` may be left out."""
-    given = _convert(data, _PositionJson)
+    given = read_setup(data, _PositionJson, KEY)
     _check_players(given, options)
     position = _position(given, options, to_move)
     _check_tiles(position)
-    if position.phase is Phase.WANE:
-        return _waning(position, to_move)
+    if position.phase is Phase.SHRINK:
+        return _shrinking(position, to_move)
     if position.phase is Phase.CONTRACT:
         _check_contract(position)
     else:
-        _check_waxing(position, given)
+        _check_growing(position, given)
     return position
 
 
@@ -134,28 +124,28 @@ def _check_players(given: _PositionJson, options: HalvesOptions) -> None:
     if given.phase == "wane" and not options.no_contract:
         allowed.append([1, 0, 2][:players])
     if players not in (2, 3) or given.colours not in allowed:
-        raise _bad(f"the colours can't be {given.colours}")
+        raise bad_setup(KEY, f"the colours can't be {given.colours}")
     if given.out and (players == 2 or given.out not in ([0], [1], [2])):  # noqa: PLR2004
-        raise _bad(f"{given.out} can't be those who are out while a match goes on")
+        raise bad_setup(KEY, f"{given.out} can't be those who are out while a match goes on")
     if len(given.tiles) + len(given.gone) > players * options.tiles_each:
-        raise _bad(f"there were no more than {options.tiles_each} tiles for each")
+        raise bad_setup(KEY, f"there were no more than {options.tiles_each} tiles for each")
 
 
 def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
-    players, waxing = len(given.colours), given.phase == "wax"
+    players, growing = len(given.colours), given.phase == "wax"
     numbered = {_cell(q, r): number for q, r, _, number in given.tiles}
     numbered |= {_cell(q, r): number for q, r, number in given.gone}
     cells = tuple(sorted(numbered))
     if len(cells) != len(given.tiles) + len(given.gone):
-        raise _bad("a cell is named twice")
+        raise bad_setup(KEY, "a cell is named twice")
     for number, at in enumerate(cells, 1):
-        if numbered[at] != (None if waxing else number):
-            due = "no number while tiles are placed" if waxing else f"number {number}"
-            raise _bad("the tile at ({},{}) has {}".format(*axial(at), due))
+        if numbered[at] != (None if growing else number):
+            due = "no number while tiles are placed" if growing else f"number {number}"
+            raise bad_setup(KEY, "the tile at ({},{}) has {}".format(*axial(at), due))
     tiles = [0] * players
     for q, r, colour, _ in given.tiles:
         if not 0 <= colour < players:
-            raise _bad(f"there is no colour {colour} among {players} players")
+            raise bad_setup(KEY, f"there is no colour {colour} among {players} players")
         tiles[colour] |= 1 << cells.index(_cell(q, r))
     return HalvesPosition(
         options,
@@ -171,42 +161,42 @@ def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> Ha
 def _check_tiles(position: HalvesPosition) -> None:
     most = position.options.tiles_each
     if max(tiles.bit_count() for tiles in position.tiles) > most:
-        raise _bad(f"no colour has more than {most} tiles")
+        raise bad_setup(KEY, f"no colour has more than {most} tiles")
     if not position.present or len(shape_of(position.cells).groups(position.present)) != 1:
-        raise _bad("the tiles are not all connected")
+        raise bad_setup(KEY, "the tiles are not all connected")
 
 
-def _waning(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
+def _shrinking(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
     """Give a position of the last phase its turn; once it is over, it is nobody's."""
-    seats = position.those_in()
+    seats = position.active_seats()
     due = with_turn(msgspec.structs.replace(position, turn=0)).turn
     if due == OVER:
         return msgspec.structs.replace(position, turn=OVER)
     if to_move not in seats or not can_remove(position, to_move):
-        raise _bad(f"it can't be the turn of seat {to_move}")
+        raise bad_setup(KEY, f"it can't be the turn of seat {to_move}")
     return position
 
 
 def _check_contract(position: HalvesPosition) -> None:
-    counts = [position.owned(seat).bit_count() for seat in position.those_in()]
+    counts = [position.owned(seat).bit_count() for seat in position.active_seats()]
     due = not position.options.no_contract and not position.out & 0b11
     if not due or set(counts) != {position.options.tiles_each} or position.turn != 0:
-        raise _bad("no contract is due")
+        raise bad_setup(KEY, "no contract is due")
 
 
-def _check_waxing(position: HalvesPosition, given: _PositionJson) -> None:
+def _check_growing(position: HalvesPosition, given: _PositionJson) -> None:
     """Refuse a placing phase that turns taken one after the other don't lead to."""
-    seats = position.those_in()
+    seats = position.active_seats()
     if not position.options.manual_start:
-        raise _bad("the players place tiles with -manual_start only")
+        raise bad_setup(KEY, "the players place tiles with -manual_start only")
     if position.turn not in seats:
-        raise _bad(f"it can't be the turn of seat {position.turn}")
+        raise bad_setup(KEY, f"it can't be the turn of seat {position.turn}")
     counts = [tiles.bit_count() for tiles in position.tiles]
     turn = position.turn
     if any(counts[seat] != counts[turn] + (seat < turn) for seat in seats) or not all(counts):
-        raise _bad("the numbers of tiles are not from turns taken one after the other")
+        raise bad_setup(KEY, "the numbers of tiles are not from turns taken one after the other")
     if counts[turn] == position.options.tiles_each:
-        raise _bad("all tiles are placed")
+        raise bad_setup(KEY, "all tiles are placed")
     free = [(*axial(at), number) for number, at in enumerate(places(position), 1)]
     if given.cells not in (None, free):
-        raise _bad("the free cells are others")
+        raise bad_setup(KEY, "the free cells are others")

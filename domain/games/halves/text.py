@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from domain.rules.halves_turns import SIDES
+from domain.drawing.text import TextInput
+from domain.games.halves.position import SIDES
 
 Tile = tuple[int, int, int | None, int | None]
 """q, r, colour and number; nothing is drawn around a cell without a colour but its number."""
@@ -63,13 +64,14 @@ def _counted(position: Mapping[str, Any]) -> str:
     return f"Tiles: {'  '.join(shown)}"
 
 
-def draw_halves(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of halves, in its JSON form, below the line of what each player has.
+def draw_halves(view: TextInput) -> str:
+    """Draw a position below the line of what each player has.
 
     `numbered` has the numbers of tiles, or of the cells where one can be placed; `plain` has none.
     """
+    position = view.position
     tiles: list[Tile] = [tuple(tile) for tile in position["tiles"]]
-    if display == "plain":
+    if view.display == "plain":
         tiles = [(q, r, colour, None) for q, r, colour, _ in tiles]
     else:
         tiles += [(q, r, None, number) for q, r, number in position.get("cells", ())]
