@@ -9,7 +9,18 @@ import msgspec
 
 from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
 from domain.drawing.svg.elements import Markup, Point, element, lettering, outline
-from domain.drawing.svg.painter import WIDTH, icon, piece, place, ring
+from domain.drawing.svg.painter import (
+    WIDTH,
+    BoardInput,
+    Picture,
+    Player,
+    body,
+    icon,
+    listed,
+    piece,
+    place,
+    ring,
+)
 
 _SCALE: Final = 0.6
 """Units of the drawing a fifteenth; all coordinates have one decimal at most."""
@@ -170,3 +181,43 @@ def board(
         *(_way(path, "trail thrown") for path in trail.thrown),
         *(_place(name, stones.get(name), last=name in trail.places) for name in NAMES),
     )
+
+
+# --- whole pictures
+
+STONE: Final = 11
+FIGURE: Final = 15
+"""The sizes of a stone and of a figure."""
+
+Kinds = Mapping[str, Stone]
+"""The kinds of pieces of a game, by their letters in the JSON form."""
+
+
+def stone(look: str, seat: int, title: str) -> Stone:
+    """Return the plain stone of a look."""
+    return Stone(f"{look} stone", seat, title, (body(look, STONE),))
+
+
+def players(kinds: Kinds, letters: str, counts: Sequence[str]) -> list[Player]:
+    """Return the players by seat, each with the kind of piece that stands beside the name."""
+    return [
+        Player(kinds[letter].icon(), count) for letter, count in zip(letters, counts, strict=True)
+    ]
+
+
+def picture(
+    view: BoardInput,
+    kinds: Kinds,
+    beside: Sequence[Player],
+    trail: Trail | None = None,
+    marks: Mapping[int, str] | None = None,
+) -> Picture:
+    """Draw the board of a position, and name what stands where, by the kinds' titles."""
+    letters = view.position["board"]
+    stones = {name: kinds[letter] for name, letter in letters.items()}
+    where = {
+        kind.title: [name for name, there in letters.items() if there == letter]
+        for letter, kind in kinds.items()
+    }
+    drawn = board(stones, trail or trail_of(view.last), marks)
+    return Picture(drawn, WIDTH, tuple(beside), listed(where))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from domain.boards.pow2_board import NAMES
+from domain.drawing.text import TextInput
 
 LARGE: Final = r"""
      a     b c cdd   e  ff   g   hh  i   jjk k l     m
@@ -74,11 +75,9 @@ def draw_board(pieces: Mapping[str, str], display: str) -> str:
     return template.format(*(pieces.get(name, "*") for name in order))
 
 
-def draw_pow2(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of pow2, in its JSON form, below the line of what is left to place."""
-    light, dark = position["supply"]
-    board = draw_board(position["board"], display)
-    return f"Remaining Pieces: Light {light} Dark {dark}\n\n{board}"
+def board_below(line: str, view: TextInput) -> str:
+    """Draw the board of a position below a line that counts what there is."""
+    return f"{line}\n\n{draw_board(view.position['board'], view.display)}"
 
 
 def draw_line(position: Mapping[str, Any], display: str) -> str:

@@ -1,28 +1,14 @@
 """The games on the Power of Two board in SVG: which piece is which, and what is counted."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 from domain.boards.pow2_board import LINES, NAMES
-from domain.boards.pow2_svg import Stone, Trail, board, trail_of
+from domain.boards.pow2_svg import Stone, Trail, picture, players, stone, trail_of
 from domain.drawing.svg.elements import lettering
-from domain.drawing.svg.painter import WIDTH, BoardInput, Picture, Player, body, listed
+from domain.drawing.svg.painter import BoardInput, Picture, body
 from domain.rules.defaults import counted
 
-_LARGE, _STONE, _FIGURE, _HOLE, _CORE = 12.5, 11, 15, 7, 5
-
-
-def _plain(look: str, seat: int, title: str) -> Stone:
-    return Stone(f"{look} stone", seat, title, (body(look, _STONE),))
-
-
-def _fresh(look: str, seat: int, side: str) -> Stone:
-    return Stone(f"{look} fresh", seat, f"{side}, fresh", (body(look, _LARGE),))
-
-
-def _aged(look: str, seat: int, side: str) -> Stone:
-    shapes = (body(look, _LARGE), body(look, _HOLE, "hole"))
-    return Stone(f"{look} aged", seat, f"{side}, aged", shapes)
+_FIGURE, _CORE = 15, 5
 
 
 def _figure(look: str, seat: int, name: str) -> Stone:
@@ -30,65 +16,23 @@ def _figure(look: str, seat: int, name: str) -> Stone:
     return Stone(f"{look} figure", seat, name, (body(look, _FIGURE), letter))
 
 
-_POW2: Final = {
-    "O": _fresh("light", 0, "Light"),
-    "o": _aged("light", 0, "Light"),
-    "X": _fresh("dark", 1, "Dark"),
-    "x": _aged("dark", 1, "Dark"),
-}
 _GOLIATH: Final = {
     "D": _figure("light", 0, "David"),
     "G": _figure("dark", 1, "Goliath"),
-    "o": _plain("light", 0, "a stone of David's"),
-    "x": _plain("dark", 1, "a stone of Goliath's"),
+    "o": stone("light", 0, "a stone of David's"),
+    "x": stone("dark", 1, "a stone of Goliath's"),
 }
-_LINE: Final = {"o": _plain("light", 0, "Light"), "x": _plain("dark", 1, "Dark")}
-_DUO: Final = {"o": _plain("light", 0, "light"), "x": _plain("dark", 0, "dark")}
+_LINE: Final = {"o": stone("light", 0, "Light"), "x": stone("dark", 1, "Dark")}
+_DUO: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 _JUMP: Final = {
     "O": Stone(
         "light jumper", 0, "the jumper", (body("light", _FIGURE), body("light", _CORE, "core"))
     ),
-    "o": _plain("light", 0, "a stone"),
+    "o": stone("light", 0, "a stone"),
 }
-_PLACING: Final = {"o": _plain("light", 0, "a stone")}
-
-Kinds = Mapping[str, Stone]
-
-
-def _where(letters: Mapping[str, str], kinds: Kinds) -> dict[str, list[str]]:
-    """Give the names of the places of each kind of piece, by its title."""
-    return {
-        kind.title: [name for name, there in letters.items() if there == letter]
-        for letter, kind in kinds.items()
-    }
-
-
-def _picture(
-    view: BoardInput,
-    kinds: Kinds,
-    players: Sequence[Player],
-    trail: Trail | None = None,
-    marks: Mapping[int, str] | None = None,
-) -> Picture:
-    letters = view.position["board"]
-    stones = {name: kinds[letter] for name, letter in letters.items()}
-    drawn = board(stones, trail or trail_of(view.last), marks)
-    return Picture(drawn, WIDTH, tuple(players), listed(_where(letters, kinds)))
-
-
-def _players(kinds: Kinds, letters: str, counts: Sequence[str]) -> list[Player]:
-    return [
-        Player(kinds[letter].icon(), count) for letter, count in zip(letters, counts, strict=True)
-    ]
-
+_PLACING: Final = {"o": stone("light", 0, "a stone")}
 
 # --- games of two
-
-
-def paint_pow2(view: BoardInput) -> Picture:
-    """Draw a position of pow2, fresh pieces solid, aged ones as rings."""
-    counts = [f"{left} left to place" for left in view.position["supply"]]
-    return _picture(view, _POW2, _players(_POW2, "OX", counts))
 
 
 def _with_throw(last: str) -> Trail:
@@ -102,13 +46,13 @@ def _with_throw(last: str) -> Trail:
 def paint_goliath(view: BoardInput) -> Picture:
     """Draw a position of goliath, with the ways of the figure and of the stone thrown."""
     counts = [f"{counted(left, 'stone')} left" for left in view.position["supply"]]
-    return _picture(view, _GOLIATH, _players(_GOLIATH, "DG", counts), _with_throw(view.last))
+    return picture(view, _GOLIATH, players(_GOLIATH, "DG", counts), _with_throw(view.last))
 
 
 def paint_line(view: BoardInput) -> Picture:
     """Draw a position of line."""
     counts = [f"{counted(placed, 'stone')} placed" for placed in view.position["stones"]]
-    return _picture(view, _LINE, _players(_LINE, "ox", counts))
+    return picture(view, _LINE, players(_LINE, "ox", counts))
 
 
 # --- puzzles
@@ -120,7 +64,7 @@ def paint_duo(view: BoardInput) -> Picture:
     light, dark, colour = letters.count("o"), letters.count("x"), view.position["colour"]
     counts = f"{counted(light + dark, 'stone')}, {light} light and {dark} dark"
     counts += f"; {colour} is next" if colour else ""
-    return _picture(view, _DUO, _players(_DUO, "x" if colour == "dark" else "o", [counts]))
+    return picture(view, _DUO, players(_DUO, "x" if colour == "dark" else "o", [counts]))
 
 
 def paint_jump(view: BoardInput) -> Picture:
@@ -131,7 +75,7 @@ def paint_jump(view: BoardInput) -> Picture:
     counts = (
         f"{stones} left after {counted(plies, 'ply', 'plies')}" if part_two else f"{stones} set"
     )
-    return _picture(view, _JUMP, _players(_JUMP, "o" if part_two else "O", [counts]))
+    return picture(view, _JUMP, players(_JUMP, "o" if part_two else "O", [counts]))
 
 
 def _paint_placing(view: BoardInput, wanted: int, said: str) -> Picture:
@@ -146,7 +90,7 @@ def _paint_placing(view: BoardInput, wanted: int, said: str) -> Picture:
         f"{counted(len(stones), 'stone')}, {lines.count('full')} lines with {said}, "
         f"{lines.count('over')} with more; best {best['lines']} by {best['stones']}"
     )
-    return _picture(view, _PLACING, _players(_PLACING, "o", [counts]), None, marks)
+    return picture(view, _PLACING, players(_PLACING, "o", [counts]), None, marks)
 
 
 def paint_one(view: BoardInput) -> Picture:

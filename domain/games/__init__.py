@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from domain.boards.pow2_text import draw_goliath, draw_line, draw_pow2
+from domain.boards.pow2_text import draw_goliath, draw_line
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
 from domain.drawing.svg_stones import (
     paint_duo,
@@ -11,18 +11,16 @@ from domain.drawing.svg_stones import (
     paint_jump,
     paint_line,
     paint_one,
-    paint_pow2,
     paint_two,
 )
 from domain.drawing.text import TextInput
-from domain.games import halves, powerdrain, torere
+from domain.games import halves, pow2, powerdrain, torere
 from domain.rules.duo import Duo
 from domain.rules.game import Game
 from domain.rules.goliath import Goliath
 from domain.rules.jump import Jump
 from domain.rules.line import Line
 from domain.rules.one import One
-from domain.rules.pow2 import Pow2
 from domain.rules.two import Two
 
 
@@ -31,7 +29,7 @@ def _old(draw: Callable[[Mapping[str, Any], str], str]) -> Callable[[TextInput],
 
 
 GAMES: Final[tuple[Game, ...]] = (
-    Game((Pow2(),), _old(draw_pow2), paint_pow2, "domain.games.pow2"),
+    pow2.GAME,
     Game((Goliath(),), _old(draw_goliath), paint_goliath, "domain.games.goliath"),
     Game((Line(),), _old(draw_line), paint_line, "domain.games.line"),
     powerdrain.GAME,

@@ -5,7 +5,7 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from domain.games.halves.game import Keep
+from domain.games.halves.position import Keep
 from domain.rules import current
 from tests.domain import halves_reference as reference
 from tests.domain import playing

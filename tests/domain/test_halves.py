@@ -3,7 +3,7 @@
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.halves.game import Ending
+from domain.games.halves.position import Ending
 from tests.domain.halves_given import (
     RULES,
     WANING,

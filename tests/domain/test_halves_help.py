@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.games.halves.game import HalvesOptions, Keep, Touch
+from domain.games.halves.position import HalvesOptions, Keep, Touch
 from domain.rules import current
 from tests.domain.halves_given import WANING, legal, play, position, start
 from tests.domain.test_drawing_halves import picture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.halves.game import HalvesMove
+from domain.games.halves.position import HalvesMove
 from tests.domain import playing
 from tests.domain.halves_given import RULES, WANING, A, legal, play, position, refused, row, start
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.halves.game import Ending, Keep, Touch
+from domain.games.halves.position import Ending, Keep, Touch
 from domain.rules import pack, unpack
 from domain.rules.protocol import IllegalMove
 from tests.domain import halves_reference as reference

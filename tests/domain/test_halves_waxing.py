@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.halves.game import Phase
+from domain.games.halves.position import Phase
 from tests.domain import halves_reference as reference
 from tests.domain import playing
 from tests.domain.halves_given import (

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from domain.boards.pow2_board import NAMES
-from domain.rules.pow2 import Ending, count_moves, moves
+from domain.games.pow2.game import Ending
+from domain.games.pow2.position import count_moves, moves
 from tests.domain import playing
 from tests.domain import pow2_reference as reference
 from tests.domain.pow2_boards import FIGURE_3, NO_MOVE, json, pieces

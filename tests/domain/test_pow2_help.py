@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from domain.drawing import draw_text
+from domain.games.pow2.position import Start
 from domain.rules import current
-from domain.rules.pow2 import Start
 
 PAGE = (Path(__file__).parents[2] / "domain/games/pow2/help.txt").read_text()
 RULES = current("pow2")

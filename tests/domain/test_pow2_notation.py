@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import NAMES
-from domain.rules.pow2 import Pow2Move
-from domain.rules.pow2_turns import HAND
+from domain.games.pow2.position import HAND, Pow2Move
 from tests.fuzz.notations import RULES, check, texts
 
 PLACES = st.integers(0, len(NAMES) - 1)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
-from domain.rules.pow2 import Pow2Move, Pow2Position, count_moves, moves
+from domain.games.pow2.position import Pow2Move, Pow2Position, count_moves, moves
 from domain.rules.protocol import UnreadableMove
 from tests.domain import playing
 from tests.domain import pow2_reference as reference

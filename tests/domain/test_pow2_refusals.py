@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.pow2 import Pow2Move, count_moves, moves
-from domain.rules.pow2_turns import can_move
+from domain.games.pow2.position import Pow2Move, can_move, count_moves, moves
 from tests.domain import playing
 from tests.domain.pow2_boards import FIGURE_3, WON, pieces
 from tests.domain.pow2_given import DARK, LIGHT, RULES, options, position, refused, start

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Refusal
-from domain.games.powerdrain.game import Ending, PowerdrainMove
-from domain.games.powerdrain.position import PLUGS, SECTIONS, rests, value
+from domain.games.powerdrain.position import PLUGS, SECTIONS, Ending, PowerdrainMove, rests, value
 from tests.domain import playing
 from tests.domain import powerdrain_reference as reference
 from tests.domain.powerdrain_given import (

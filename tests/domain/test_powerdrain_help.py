@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.games.powerdrain.game import Order
+from domain.games.powerdrain.position import Order
 from domain.rules import current
 from tests.domain.powerdrain_given import GOLDEN, options, play, printed, start
 

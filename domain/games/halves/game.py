@@ -25,13 +25,10 @@ from domain.games.halves.position import (
     OVER,
     SIDES,
     SWAP,
-    Ending,
     HalvesMove,
     HalvesOptions,
     HalvesPosition,
-    Keep,
     Phase,
-    Touch,
     canonical,
     first_position,
     leave,
@@ -43,17 +40,6 @@ from domain.games.halves.position import (
 )
 from domain.rules.defaults import RulesDefaults
 from domain.rules.protocol import Chance, IllegalMove, Seat, UnreadableMove
-
-__all__ = [
-    "Ending",
-    "Halves",
-    "HalvesMove",
-    "HalvesOptions",
-    "HalvesPosition",
-    "Keep",
-    "Phase",
-    "Touch",
-]
 
 _WORDS: Final = {"keep": KEEP, "swap": SWAP}
 _NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")

@@ -26,7 +26,6 @@ from domain.games.powerdrain.position import (
     SECTION,
     SECTIONS,
     SIDES,
-    Ending,
     Order,
     PowerdrainMove,
     PowerdrainOptions,
@@ -38,15 +37,6 @@ from domain.games.powerdrain.position import (
 )
 from domain.rules.defaults import RulesDefaults, bad_setup
 from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove
-
-__all__ = [
-    "Ending",
-    "Order",
-    "Powerdrain",
-    "PowerdrainMove",
-    "PowerdrainOptions",
-    "PowerdrainPosition",
-]
 
 FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
 

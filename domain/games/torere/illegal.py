@@ -1,13 +1,6 @@
 """Why a move of mū tōrere is illegal: one sentence that names the rule and the places."""
 
-from domain.games.torere.position import (
-    SIDES,
-    TorereMove,
-    TorerePosition,
-    beside,
-    movable,
-    places,
-)
+from domain.games.torere.position import SIDES, TorereMove, TorerePosition, beside, movable, places
 
 
 def why_illegal(position: TorerePosition, move: TorereMove) -> str:

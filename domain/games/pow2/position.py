@@ -5,6 +5,7 @@ occupation of the line; and because a triangle with the destination lies within 
 the placements are one table per destination, by the occupation of its neighbours.
 """
 
+from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations
 from typing import Final
@@ -15,6 +16,7 @@ from domain.boards.pow2_board import (
     ADJACENT,
     BETWEEN,
     BETWEEN_INSIDE,
+    EVERYWHERE,
     NAMES,
     SLIDES,
     SLIDES_INSIDE,
@@ -35,8 +37,29 @@ EXACT: Final = 1
 NOBORDER: Final = 2
 PLACING: Final = 4  # until the placing phase is over
 
-_EVERYWHERE: Final = (1 << len(NAMES)) - 1
 _MOST_PLACED: Final = max(near.bit_count() for near in ADJACENT) // 2
+
+
+class Start(StrEnum):
+    """The starting positions, by their flags."""
+
+    CORNERS = ""
+    FAST = "fast"
+    MIDDLE = "middle"
+    FREE = "free"
+
+
+class Pow2Options(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    exact: bool = False
+    noborder: bool = False
+    start: Start = Start.CORNERS
+
+
+def flags_of(options: Pow2Options) -> int:
+    """Return the options in force, as bits of `Pow2Position.flags`."""
+    return EXACT * options.exact | NOBORDER * options.noborder
 
 
 class Pow2Position(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -166,7 +189,7 @@ def free_places(position: Pow2Position) -> int:
     taken = position.occupied
     for at in bits(taken):
         taken |= ADJACENT[at]
-    return _EVERYWHERE & ~taken
+    return EVERYWHERE & ~taken
 
 
 def moves(position: Pow2Position) -> list[Pow2Move]:

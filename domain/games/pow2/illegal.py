@@ -12,7 +12,7 @@ from domain.boards.pow2_board import (
     board_of,
     names_of,
 )
-from domain.rules.pow2_turns import (
+from domain.games.pow2.position import (
     EXACT,
     HAND,
     NOBORDER,
@@ -29,23 +29,23 @@ from domain.rules.pow2_turns import (
 FORM: Final = "a move is written from-to or from-to:p1,p2, such as m13-j7 or m13-m5:l4"
 
 
-def fault(position: Pow2Position, move: Pow2Move) -> str:
-    """Say which rule an illegal move breaks, and where."""
+def why_illegal(position: Pow2Position, move: Pow2Move) -> str:
+    """Return which rule an illegal move breaks, and where."""
     if position.won:
         return f"the match is over: {SIDES[1 - position.turn]} has all 16 pieces on the board"
     if position.flags & PLACING:
-        return _placing_fault(position, move)
+        return _placing_problem(position, move)
     if move.origin == HAND:
         return f"single pieces are placed only before the first turn of -free; {FORM}"
     return (
-        _piece_fault(position, move)
-        or _way_fault(position, move)
-        or _neighbours_fault(position, move)
-        or _places_fault(position, move)
+        _piece_problem(position, move)
+        or _way_problem(position, move)
+        or _neighbours_problem(position, move)
+        or _places_problem(position, move)
     )
 
 
-def _placing_fault(position: Pow2Position, move: Pow2Move) -> str:
+def _placing_problem(position: Pow2Position, move: Pow2Move) -> str:
     at = NAMES[move.target]
     if move.origin != HAND:
         return "the players first place four pieces each (-free); name one intersection, as in c3"
@@ -55,8 +55,8 @@ def _placing_fault(position: Pow2Position, move: Pow2Move) -> str:
     return f"{at} is adjacent to {beside}; no piece is placed next to another (-free)"
 
 
-def _piece_fault(position: Pow2Position, move: Pow2Move) -> str | None:
-    """Say what is wrong with the piece to be moved."""
+def _piece_problem(position: Pow2Position, move: Pow2Move) -> str | None:
+    """Return what is wrong with the piece to be moved."""
     origin = NAMES[move.origin]
     if not position.occupied >> move.origin & 1:
         return f"there is no piece at {origin}"
@@ -68,8 +68,8 @@ def _piece_fault(position: Pow2Position, move: Pow2Move) -> str | None:
     return None
 
 
-def _way_fault(position: Pow2Position, move: Pow2Move) -> str | None:
-    """Say what is wrong with the way from origin to destination."""
+def _way_problem(position: Pow2Position, move: Pow2Move) -> str | None:
+    """Return what is wrong with the way from origin to destination."""
     origin, target = NAMES[move.origin], NAMES[move.target]
     ways = BETWEEN[move.origin]
     if move.target not in ways:
@@ -84,8 +84,8 @@ def _way_fault(position: Pow2Position, move: Pow2Move) -> str | None:
     return None
 
 
-def _neighbours_fault(position: Pow2Position, move: Pow2Move) -> str | None:
-    """Say what keeps the destination's neighbours from being served, whatever is placed."""
+def _neighbours_problem(position: Pow2Position, move: Pow2Move) -> str | None:
+    """Return what keeps the destination's neighbours from being served, whatever is placed."""
     around = _around(position, move)
     if not around:
         return f"{NAMES[move.target]} has no occupied neighbour, so nothing is placed"
@@ -98,7 +98,7 @@ def _neighbours_fault(position: Pow2Position, move: Pow2Move) -> str | None:
 
 
 def _shortage(target: int, around: int) -> str:
-    """Say which neighbours have too few intersections that form triangles with them."""
+    """Return which neighbours have too few intersections that form triangles with them."""
     serving = {at: ADJACENT[target] & ADJACENT[at] & ~around for at in bits(around)}
     barred = board_of(tuple(at for at, places in serving.items() if not places))
     if barred:
@@ -114,11 +114,11 @@ def _shortage(target: int, around: int) -> str:
     raise AssertionError(f"every neighbour of {NAMES[target]} can be served")
 
 
-def _places_fault(position: Pow2Position, move: Pow2Move) -> str:
-    """Say what is wrong with what is placed, where something else could be."""
+def _places_problem(position: Pow2Position, move: Pow2Move) -> str:
+    """Return what is wrong with what is placed, where something else could be."""
     around = _around(position, move)
     for at in bits(move.placed):
-        if wrong := _place_fault(position, move, at):
+        if wrong := _place_problem(position, move, at):
             return wrong
     legal = placements(position)[move.target][around]
     due, named = legal[0].bit_count(), move.placed.bit_count()
@@ -131,8 +131,8 @@ def _places_fault(position: Pow2Position, move: Pow2Move) -> str:
     return f"{pieces} to be placed for {_listed(around)}, and {number} named; {remedy}"
 
 
-def _place_fault(position: Pow2Position, move: Pow2Move, at: int) -> str | None:
-    """Say what is wrong with one placement, whatever the others are."""
+def _place_problem(position: Pow2Position, move: Pow2Move, at: int) -> str | None:
+    """Return what is wrong with one placement, whatever the others are."""
     around = _around(position, move)
     if at == move.target:
         return f"{NAMES[at]} is taken by the piece that moves there"
@@ -146,7 +146,7 @@ def _place_fault(position: Pow2Position, move: Pow2Move, at: int) -> str | None:
 
 
 def _around(position: Pow2Position, move: Pow2Move) -> int:
-    """Give the destination's occupied neighbours, the vacated origin not counted."""
+    """Return the destination's occupied neighbours, the vacated origin not counted."""
     return ADJACENT[move.target] & position.occupied & ~(1 << move.origin)
 
 
@@ -155,6 +155,6 @@ def _piece(position: Pow2Position, at: int) -> str:
 
 
 def _listed(board: int, last: str = "and") -> str:
-    """Give the names of a set, as in `a13, b10 and d12`."""
+    """Return the names of a set, as in `a13, b10 and d12`."""
     *others, final = names_of(board)
     return f"{', '.join(others)} {last} {final}" if others else final
