@@ -85,10 +85,3 @@ def draw_line(position: Mapping[str, Any], display: str) -> str:
     light, dark = position["stones"]
     board = draw_board(position["board"], display)
     return f"Stones placed: Light {light} Dark {dark}\n\n{board}"
-
-
-def draw_goliath(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of goliath, in its JSON form, below the line of what is left to throw."""
-    david, goliath = position["supply"]
-    board = draw_board(position["board"], display)
-    return f"Stones left: David {david} Goliath {goliath}\n\n{board}"

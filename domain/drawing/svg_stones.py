@@ -3,25 +3,13 @@
 from typing import Final
 
 from domain.boards.pow2_board import LINES, NAMES
-from domain.boards.pow2_svg import Stone, Trail, picture, players, stone, trail_of
-from domain.drawing.svg.elements import lettering
+from domain.boards.pow2_svg import Stone, picture, players, stone
 from domain.drawing.svg.painter import BoardInput, Picture, body
 from domain.rules.defaults import counted
 
 _FIGURE, _CORE = 15, 5
 
 
-def _figure(look: str, seat: int, name: str) -> Stone:
-    letter = lettering(name[0], (0, 0), class_="letter")
-    return Stone(f"{look} figure", seat, name, (body(look, _FIGURE), letter))
-
-
-_GOLIATH: Final = {
-    "D": _figure("light", 0, "David"),
-    "G": _figure("dark", 1, "Goliath"),
-    "o": stone("light", 0, "a stone of David's"),
-    "x": stone("dark", 1, "a stone of Goliath's"),
-}
 _LINE: Final = {"o": stone("light", 0, "Light"), "x": stone("dark", 1, "Dark")}
 _DUO: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 _JUMP: Final = {
@@ -33,20 +21,6 @@ _JUMP: Final = {
 _PLACING: Final = {"o": stone("light", 0, "a stone")}
 
 # --- games of two
-
-
-def _with_throw(last: str) -> Trail:
-    """Give the ways of a figure's move and of the throw from its end."""
-    trail, target = trail_of(last), last.replace(">", ":").rpartition(":")[2]
-    if target not in trail.places or not trail.paths:
-        return trail
-    return Trail(trail.places, trail.paths, ((trail.paths[0][-1], target),))
-
-
-def paint_goliath(view: BoardInput) -> Picture:
-    """Draw a position of goliath, with the ways of the figure and of the stone thrown."""
-    counts = [f"{counted(left, 'stone')} left" for left in view.position["supply"]]
-    return picture(view, _GOLIATH, players(_GOLIATH, "DG", counts), _with_throw(view.last))
 
 
 def paint_line(view: BoardInput) -> Picture:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.rules.goliath import Ending
+from domain.games.goliath.game import Ending
 from tests.domain import playing
 from tests.domain.goliath_given import (
     BESIEGED,

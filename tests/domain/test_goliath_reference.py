@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
-from domain.rules.goliath import GoliathMove, GoliathPosition
+from domain.games.goliath.position import GoliathMove, GoliathPosition
 from domain.rules.protocol import IllegalMove
 from tests.domain import goliath_reference as reference
 from tests.domain import playing

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.goliath import GoliathMove
+from domain.games.goliath.position import GoliathMove
 from tests.domain import playing
 from tests.domain.goliath_given import (
     AT,

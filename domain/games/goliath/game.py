@@ -4,24 +4,23 @@
 2. Then a stone is thrown from there along a line, David one or two far, Goliath any distance;
    nothing passes over figures or stones.
 3. With all 15 used up, an own stone off the outer edges is picked up and thrown elsewhere; if
-   there is none, the turn is the move alone. Who can't move loses.
+   there is none, the turn is the move alone. A player who can't move loses.
 4. When stones separate the figures, the players may agree to count: the larger region wins.
    With `-count` that is judged after every move. With `-goliath_first` Goliath begins.
 
 Notation: `m13-h8:i9`, `m13-h8:c3>i9` (the stone at c3 is picked up), `m13-h8`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES
+from domain.boards.pow2_board import INDEX, NAMES, intersection, read_pieces
 from domain.errors import Code, Refusal
-from domain.rules.defaults import RulesDefaults
-from domain.rules.goliath_faults import FORM, fault
-from domain.rules.goliath_turns import (
+from domain.games.goliath.illegal import FORM, why_illegal
+from domain.games.goliath.position import (
     SIDES,
     STONES,
     GoliathMove,
@@ -36,9 +35,10 @@ from domain.rules.goliath_turns import (
     sorting,
     write,
 )
+from domain.rules.defaults import RulesDefaults, bad_position, check_turn, read_position
 from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
 
-__all__ = ["Ending", "Goliath", "GoliathMove", "GoliathOptions", "GoliathPosition"]
+KEY: Final = "goliath"
 
 
 class GoliathOptions(msgspec.Struct, frozen=True):
@@ -60,26 +60,18 @@ class Ending(StrEnum):
 _START: Final = (INDEX["m13"], INDEX["a1"])
 
 
-def _intersection(name: str) -> int:
-    try:
-        return INDEX[name]
-    except KeyError:
-        problem = f"{name[:24]!r} is no intersection" if name else "an intersection is missing"
-        raise UnreadableMove(f"{problem}; {FORM}") from None
-
-
 def _read(text: str) -> GoliathMove:
     movement, colon, throw = "".join(text.split()).lower().partition(":")
     origin, hyphen, place = movement.partition("-")
     if not text.isascii() or not hyphen:
         raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
-    ends = _intersection(origin), _intersection(place)
+    ends = intersection(origin, FORM), intersection(place, FORM)
     if not colon:
         return GoliathMove(*ends)
     stone, picked, target = throw.rpartition(">")
     if not picked:
-        return GoliathMove(*ends, _intersection(target))
-    return GoliathMove(*ends, stone=_intersection(stone), target=_intersection(target))
+        return GoliathMove(*ends, intersection(target, FORM))
+    return GoliathMove(*ends, stone=intersection(stone, FORM), target=intersection(target, FORM))
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -87,36 +79,22 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     supply: tuple[int, int]
 
 
-def _bad(problem: str) -> Refusal:
-    return Refusal(Code.BAD_SETUP, f"this is no position of goliath: {problem}")
-
-
-def _places(board: Mapping[str, str], letter: str) -> list[int]:
-    return [INDEX[name] for name, there in board.items() if there == letter]
-
-
 def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
-    try:
-        given = msgspec.convert(data, _PositionJson)
-    except msgspec.ValidationError as error:
-        raise _bad(str(error)) from None
-    for name in given.board:
-        if name not in INDEX:
-            raise _bad(f"{name[:24]!r} is no intersection")
-    david, goliath = _places(given.board, "D"), _places(given.board, "G")
-    if len(david) != 1 or len(goliath) != 1:
-        raise _bad("there has to be one D and one G")
-    light, dark = (sum(1 << at for at in _places(given.board, letter)) for letter in "ox")
+    given = read_position(data, _PositionJson, KEY)
+    boards = read_pieces(given.board, "DGox", KEY)
+    if boards["D"].bit_count() != 1 or boards["G"].bit_count() != 1:
+        raise bad_position(KEY, "there has to be one D and one G")
+    light, dark = boards["o"], boards["x"]
     left = (STONES - light.bit_count(), STONES - dark.bit_count())
     if min(left) < 0 or given.supply != left:
-        raise _bad(f"board and supply don't make {STONES} stones each")
-    if to_move not in (0, 1):
-        raise _bad(f"it can't be the turn of seat {to_move}")
-    return GoliathPosition(david[0], goliath[0], light, dark, to_move, options.count)
+        raise bad_position(KEY, f"board and supply don't make {STONES} stones each")
+    check_turn(to_move, KEY)
+    david, goliath = (boards[letter].bit_length() - 1 for letter in "DG")
+    return GoliathPosition(david, goliath, light, dark, to_move, options.count)
 
 
 def _counted(position: GoliathPosition) -> Outcome | None:
-    """Give the ending when the figures are separated and one's region is larger."""
+    """Return the ending when the figures are separated and one's region is larger."""
     winner = larger(position)
     if winner is None:
         return None
@@ -137,29 +115,30 @@ def _outcome(position: GoliathPosition) -> Outcome | None:
 class Goliath(RulesDefaults):
     """David and Goliath, version 1."""
 
-    key = "goliath"
-    version = 1
+    key = KEY
     title = "David and Goliath"
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("large", "small")
     offers: tuple[str, ...] = ("count",)
     position_type = GoliathPosition
     options_type = GoliathOptions
+    read = staticmethod(_read)
+    write = staticmethod(write)
+    play = staticmethod(play)
+    outcome = staticmethod(_outcome)
+    from_json = staticmethod(_from_json)
 
     def start(self, options: GoliathOptions, players: int, setup: object | None) -> GoliathPosition:
-        """Give the first position; chance has no part in it."""
-        if players not in self.players:
-            raise Refusal(Code.BAD_PLAYERS, f"goliath is played by two, not by {players}")
-        if setup is not None:
-            raise Refusal(Code.BAD_SETUP, "goliath has no setup that chance draws")
+        """Return the first position."""
+        self.check_start(players, setup)
         return GoliathPosition(*_START, 0, 0, int(options.goliath_first), options.count)
 
     def to_move(self, position: GoliathPosition) -> Seat | None:
-        """Give the seat to move, None when the match is over."""
+        """Return the seat to move, None when the match is over."""
         return None if _outcome(position) else position.turn
 
     def moves(self, position: GoliathPosition) -> list[GoliathMove]:
-        """Give every legal move."""
+        """Return every legal move."""
         return [] if _is_counted_out(position) else moves(position)
 
     def count_moves(self, position: GoliathPosition) -> int:
@@ -170,29 +149,13 @@ class Goliath(RulesDefaults):
         """Yield every legal move by destination, stone picked up and target, in sorting order."""
         return map(write, sorted(self.moves(position), key=sorting))
 
-    def read(self, text: str) -> GoliathMove:
-        """Read `from-to:target`, `from-to:stone>target` or `from-to`."""
-        return _read(text)
-
-    def write(self, move: GoliathMove) -> str:
-        """Give the canonical text of a move."""
-        return write(move)
-
     def check(self, position: GoliathPosition, move: GoliathMove) -> GoliathMove:
-        """Give the move back if it is legal, else say which rule it breaks."""
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
         over = _outcome(position)
-        wrong = f"the match is over: {over.detail}" if over else fault(position, move)
+        wrong = f"the match is over: {over.detail}" if over else why_illegal(position, move)
         if wrong:
             raise IllegalMove(f"{write(move)}: {wrong}")
         return move
-
-    def play(self, position: GoliathPosition, move: GoliathMove) -> GoliathPosition:
-        """Apply a legal move."""
-        return play(position, move)
-
-    def outcome(self, position: GoliathPosition) -> Outcome | None:
-        """Give the ending: the larger region with `-count`, or a player who can't move."""
-        return _outcome(position)
 
     def check_offer(self, position: GoliathPosition, kind: str) -> None:
         """Raise `Refusal` with `no-offer` unless the figures are separated."""
@@ -206,20 +169,16 @@ class Goliath(RulesDefaults):
             )
 
     def agreed(self, position: GoliathPosition, kind: str) -> Outcome | None:
-        """Give the ending by the larger region; None to play on when they are equal."""
+        """Return the ending by the larger region; None to play on when they are equal."""
         del kind
         return _counted(position)
 
     def to_json(self, position: GoliathPosition) -> dict[str, Any]:
-        """Give figures and stones on the board and the number each player has left to throw."""
+        """Return figures and stones on the board and the number each player has left to throw."""
         return {
             "board": {NAMES[at]: letter for at, letter in letters(position).items()},
             "supply": [STONES - position.light.bit_count(), STONES - position.dark.bit_count()],
         }
-
-    def from_json(self, data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
-        """Read what `to_json` gave."""
-        return _from_json(data, options, to_move)
 
 
 def _is_counted_out(position: GoliathPosition) -> bool:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.boards.pow2_board import BETWEEN, NAMES, bits
-from domain.rules.goliath_turns import (
+from domain.games.goliath.position import (
     NOWHERE,
     SIDES,
     STONES,
@@ -25,18 +25,18 @@ _MOVING: Final = ("moves", (_FAR, 2))
 _THROWING: Final = ("throws", (2, _FAR))
 
 
-def fault(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Say which rule a move breaks, and where; None for a legal one of a match that goes on."""
+def why_illegal(position: GoliathPosition, move: GoliathMove) -> str | None:
+    """Return which rule a move breaks, and where; None for a legal one of a match that goes on."""
     return (
-        _figure_fault(position, move)
-        or _way_fault(position, _MOVING, move.origin, move.place, position.occupied)
-        or _kind_fault(position, move)
-        or _throw_fault(position, move)
+        _figure_problem(position, move)
+        or _way_problem(position, _MOVING, move.origin, move.place, position.occupied)
+        or _kind_problem(position, move)
+        or _throw_problem(position, move)
     )
 
 
-def _figure_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Say what is wrong with the figure to be moved."""
+def _figure_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+    """Return what is wrong with the figure to be moved."""
     mover, other = SIDES[position.turn], SIDES[1 - position.turn]
     if move.origin != position.figure:
         if move.origin in (position.david, position.goliath):
@@ -47,14 +47,14 @@ def _figure_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
     return None
 
 
-def _way_fault(
+def _way_problem(
     position: GoliathPosition,
     way: tuple[str, tuple[int, int]],
     start: int,
     end: int,
     occupied: int,
 ) -> str | None:
-    """Say what is wrong with the way of a figure or a stone."""
+    """Return what is wrong with the way of a figure or a stone."""
     verb, farthest = way
     if end not in BETWEEN[start]:
         return f"no line joins {NAMES[start]} and {NAMES[end]}"
@@ -74,19 +74,19 @@ def _way_fault(
     return None
 
 
-def _kind_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Say what is wrong with throwing at all, with a stone from the hand, or with picking one up."""
+def _kind_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+    """Return what is wrong with throwing at all, with a stone from the hand, or with picking one up."""
     if left := STONES - position.own.bit_count():
         if move.target == NOWHERE:
             return f"a stone has to be thrown after the move, {_remedy(position, move)}"
         if move.stone != NOWHERE:
             return f"a stone is picked up only when all {STONES} are used up; {left} left to throw"
         return None
-    return _reuse_fault(position, move)
+    return _reuse_problem(position, move)
 
 
-def _reuse_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Say the same where all stones are used up."""
+def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+    """Return the same where all stones are used up."""
     if not position.loose:
         if move.target == NOWHERE:
             return None
@@ -100,27 +100,27 @@ def _reuse_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
 
 
 def _remedy(position: GoliathPosition, move: GoliathMove) -> str:
-    """Give a legal move to the same place as an example, with the same target if it can be."""
+    """Return a legal move to the same place as an example, with the same target if it can be."""
     legal = (other for other in moves(position) if other.place == move.place)
     return f"such as {write(min(legal, key=lambda it: (it.target != move.target, sorting(it))))}"
 
 
-def _throw_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Say what is wrong with the stone that is picked up, or with where a stone is thrown."""
+def _throw_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+    """Return what is wrong with the stone that is picked up, or with where a stone is thrown."""
     if move.target == NOWHERE:
         return None
     occupied = position.occupied ^ 1 << position.figure
     if move.stone != NOWHERE:
-        if wrong := _stone_fault(position, move):
+        if wrong := _stone_problem(position, move):
             return wrong
         occupied ^= 1 << move.stone
     if move.target == move.place:
         return f"{SIDES[position.turn]} stands at {NAMES[move.place]} now"
-    return _way_fault(position, _THROWING, move.place, move.target, occupied)
+    return _way_problem(position, _THROWING, move.place, move.target, occupied)
 
 
-def _stone_fault(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Say what is wrong with the stone that is picked up."""
+def _stone_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+    """Return what is wrong with the stone that is picked up."""
     stone = NAMES[move.stone]
     other = SIDES[1 - position.turn]
     if not (position.light | position.dark) >> move.stone & 1:

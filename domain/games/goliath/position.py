@@ -5,7 +5,16 @@ from typing import Final
 
 import msgspec
 
-from domain.boards.pow2_board import ADJACENT, NAMES, OUTER, SLIDES, SLIDES_SHORT, bits, board_of
+from domain.boards.pow2_board import (
+    ADJACENT,
+    EVERYWHERE,
+    NAMES,
+    OUTER,
+    SLIDES,
+    SLIDES_SHORT,
+    bits,
+    board_of,
+)
 from domain.rules.protocol import Seat
 
 STONES: Final = 15
@@ -15,7 +24,6 @@ NOWHERE: Final = len(NAMES)
 
 _EDGE: Final = board_of(tuple({at for line in OUTER for at in line}))
 """Stones on the outer edges are never picked up."""
-_EVERYWHERE: Final = (1 << len(NAMES)) - 1
 _MOVING: Final = (SLIDES, SLIDES_SHORT)
 _THROWING: Final = (SLIDES_SHORT, SLIDES)
 
@@ -96,7 +104,7 @@ def _reached(start: int, open_to: int, goal: int = 0) -> int:
 def regions(position: GoliathPosition) -> tuple[int, int] | None:
     """Give each figure's region, a set of empty intersections; None unless they are separated."""
     david, goliath = 1 << position.david, 1 << position.goliath
-    open_to = _EVERYWHERE & ~(position.light | position.dark)
+    open_to = EVERYWHERE & ~(position.light | position.dark)
     reached = _reached(position.david, open_to, goliath)
     if reached & goliath:
         return None
