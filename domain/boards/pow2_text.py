@@ -1,7 +1,7 @@
 """The Power of Two board as text: two constant templates in which 64 marks change."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from domain.boards.pow2_board import NAMES
 from domain.drawing.text import TextInput
@@ -78,10 +78,3 @@ def draw_board(pieces: Mapping[str, str], display: str) -> str:
 def board_below(line: str, view: TextInput) -> str:
     """Draw the board of a position below a line that counts what there is."""
     return f"{line}\n\n{draw_board(view.position['board'], view.display)}"
-
-
-def draw_line(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of line, in its JSON form, below the line of what has been placed."""
-    light, dark = position["stones"]
-    board = draw_board(position["board"], display)
-    return f"Stones placed: Light {light} Dark {dark}\n\n{board}"

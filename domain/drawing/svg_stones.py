@@ -10,7 +10,6 @@ from domain.rules.defaults import counted
 _FIGURE, _CORE = 15, 5
 
 
-_LINE: Final = {"o": stone("light", 0, "Light"), "x": stone("dark", 1, "Dark")}
 _DUO: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 _JUMP: Final = {
     "O": Stone(
@@ -21,12 +20,6 @@ _JUMP: Final = {
 _PLACING: Final = {"o": stone("light", 0, "a stone")}
 
 # --- games of two
-
-
-def paint_line(view: BoardInput) -> Picture:
-    """Draw a position of line."""
-    counts = [f"{counted(placed, 'stone')} placed" for placed in view.position["stones"]]
-    return picture(view, _LINE, players(_LINE, "ox", counts))
 
 
 # --- puzzles

@@ -3,21 +3,18 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from domain.boards.pow2_text import draw_line
 from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
 from domain.drawing.svg_stones import (
     paint_duo,
     paint_jump,
-    paint_line,
     paint_one,
     paint_two,
 )
 from domain.drawing.text import TextInput
-from domain.games import goliath, halves, pow2, powerdrain, torere
+from domain.games import goliath, halves, line, pow2, powerdrain, torere
 from domain.rules.duo import Duo
 from domain.rules.game import Game
 from domain.rules.jump import Jump
-from domain.rules.line import Line
 from domain.rules.one import One
 from domain.rules.two import Two
 
@@ -29,7 +26,7 @@ def _old(draw: Callable[[Mapping[str, Any], str], str]) -> Callable[[TextInput],
 GAMES: Final[tuple[Game, ...]] = (
     pow2.GAME,
     goliath.GAME,
-    Game((Line(),), _old(draw_line), paint_line, "domain.games.line"),
+    line.GAME,
     powerdrain.GAME,
     halves.GAME,
     Game((Jump(),), _old(draw_jump), paint_jump, "domain.games.jump"),

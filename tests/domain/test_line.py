@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
-from domain.rules.line import Ending, LinePosition
+from domain.games.line.game import Ending
+from domain.games.line.position import LinePosition
 from tests.domain import line_reference as reference
 from tests.domain import playing
 from tests.domain.line_given import (

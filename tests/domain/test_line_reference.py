@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import NAMES
-from domain.rules.line import LinePosition
+from domain.games.line.position import LinePosition
 from tests.domain import line_reference as reference
 from tests.domain import playing
 from tests.domain.line_given import (

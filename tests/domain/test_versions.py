@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from domain.errors import Code, Refusal
+from domain.games.line.game import Line
+from domain.games.line.position import Intersection, LinePosition
 from domain.rules import Registry, all_games, all_rules, current, game_of, pinned, rules_id
-from domain.rules.line import Intersection, Line, LinePosition
 from domain.rules.protocol import IllegalMove
 
 GOLDEN = Path(__file__).parents[1] / "golden"
