@@ -43,13 +43,3 @@ def draw_duo(position: Mapping[str, Any], display: str) -> str:
     if position["colour"]:
         counts += f" Next: {position['colour'].title()}"
     return _drawn(counts, position, display)
-
-
-def draw_jump(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of jump, in its JSON form."""
-    stones = len(position["board"])
-    part_two = stones and "O" not in position["board"].values()
-    counts = (
-        f"Stones left: {stones} Plies: {position['plies']}" if part_two else f"Stones set: {stones}"
-    )
-    return _drawn(counts, position, display)

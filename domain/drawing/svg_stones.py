@@ -3,20 +3,11 @@
 from typing import Final
 
 from domain.boards.pow2_board import LINES, NAMES
-from domain.boards.pow2_svg import Stone, picture, players, stone
-from domain.drawing.svg.painter import BoardInput, Picture, body
+from domain.boards.pow2_svg import picture, players, stone
+from domain.drawing.svg.painter import BoardInput, Picture
 from domain.rules.defaults import counted
 
-_FIGURE, _CORE = 15, 5
-
-
 _DUO: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
-_JUMP: Final = {
-    "O": Stone(
-        "light jumper", 0, "the jumper", (body("light", _FIGURE), body("light", _CORE, "core"))
-    ),
-    "o": stone("light", 0, "a stone"),
-}
 _PLACING: Final = {"o": stone("light", 0, "a stone")}
 
 # --- games of two
@@ -32,17 +23,6 @@ def paint_duo(view: BoardInput) -> Picture:
     counts = f"{counted(light + dark, 'stone')}, {light} light and {dark} dark"
     counts += f"; {colour} is next" if colour else ""
     return picture(view, _DUO, players(_DUO, "x" if colour == "dark" else "o", [counts]))
-
-
-def paint_jump(view: BoardInput) -> Picture:
-    """Draw a position of jump; the jumper is the large one."""
-    letters, plies = [*view.position["board"].values()], view.position["plies"]
-    stones = counted(len(letters), "stone")
-    part_two = letters and "O" not in letters
-    counts = (
-        f"{stones} left after {counted(plies, 'ply', 'plies')}" if part_two else f"{stones} set"
-    )
-    return picture(view, _JUMP, players(_JUMP, "o" if part_two else "O", [counts]))
 
 
 def _paint_placing(view: BoardInput, wanted: int, said: str) -> Picture:

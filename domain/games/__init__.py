@@ -3,18 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from domain.drawing.puzzles import draw_duo, draw_jump, draw_one, draw_two
+from domain.drawing.puzzles import draw_duo, draw_one, draw_two
 from domain.drawing.svg_stones import (
     paint_duo,
-    paint_jump,
     paint_one,
     paint_two,
 )
 from domain.drawing.text import TextInput
-from domain.games import goliath, halves, line, pow2, powerdrain, torere
+from domain.games import goliath, halves, jump, line, pow2, powerdrain, torere
 from domain.rules.duo import Duo
 from domain.rules.game import Game
-from domain.rules.jump import Jump
 from domain.rules.one import One
 from domain.rules.two import Two
 
@@ -29,7 +27,7 @@ GAMES: Final[tuple[Game, ...]] = (
     line.GAME,
     powerdrain.GAME,
     halves.GAME,
-    Game((Jump(),), _old(draw_jump), paint_jump, "domain.games.jump"),
+    jump.GAME,
     Game((One(),), _old(draw_one), paint_one, "domain.games.one"),
     Game((Two(),), _old(draw_two), paint_two, "domain.games.two"),
     Game((Duo(),), _old(draw_duo), paint_duo, "domain.games.duo"),

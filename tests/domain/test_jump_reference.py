@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
-from domain.rules.jump_chains import NOBODY, chains
+from domain.games.jump.jumps import chains
+from domain.games.jump.position import NOBODY
 from domain.rules.protocol import UnreadableMove
 from tests.domain import jump_reference as reference
 from tests.domain import playing

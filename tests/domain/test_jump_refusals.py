@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.rules.jump import JumpMove
+from domain.games.jump.position import JumpMove
 from tests.domain import playing
 from tests.domain.jump_given import RULES, play, position, refused, start
 

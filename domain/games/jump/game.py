@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES, letters_of, read_pieces
-from domain.rules.defaults import bad_position, check_turn, counted, read_position
-from domain.rules.jump_chains import (
+from domain.boards.pow2_board import INDEX, NAMES, intersection, letters_of, read_pieces
+from domain.games.jump.illegal import why_illegal
+from domain.games.jump.position import (
     FINISH,
     NOBODY,
     STONES,
@@ -30,11 +30,9 @@ from domain.rules.jump_chains import (
     moves,
     play,
 )
-from domain.rules.jump_faults import fault
+from domain.rules.defaults import bad_position, check_turn, counted, read_position
 from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, Ending, Puzzle, ended
-
-__all__ = ["Jump", "JumpMove", "JumpOptions", "JumpPosition"]
 
 FORM: Final = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done"
 BOUND: Final = "the source's mark: 1 stone in 20 plies"
@@ -50,14 +48,6 @@ class JumpOptions(msgspec.Struct, frozen=True):
     """The stones to begin part two with."""
 
 
-def _intersection(name: str) -> int:
-    try:
-        return INDEX[name]
-    except KeyError:
-        problem = f"{name[:24]!r} is no intersection" if name else "an intersection is missing"
-        raise UnreadableMove(f"{problem}; {FORM}") from None
-
-
 def _read(text: str) -> JumpMove:
     word = "".join(text.split()).lower()
     if not text.isascii() or not word:
@@ -65,8 +55,8 @@ def _read(text: str) -> JumpMove:
     if word == DONE:
         return FINISH
     new, colon, landings = word.rpartition(":")
-    chain = tuple(map(_intersection, landings.split("-")))
-    return JumpMove(_intersection(new) if colon else NOBODY, chain)
+    chain = tuple([intersection(name, FORM) for name in landings.split("-")])
+    return JumpMove(intersection(new, FORM) if colon else NOBODY, chain)
 
 
 def _write(move: JumpMove) -> str:
@@ -104,6 +94,11 @@ class Jump(Puzzle):
     title = "Get a Jump On"
     position_type = JumpPosition
     options_type = JumpOptions
+    moves = staticmethod(moves)
+    read = staticmethod(_read)
+    write = staticmethod(_write)
+    play = staticmethod(play)
+    score = staticmethod(_score)
 
     def start(self, options: JumpOptions, players: int, setup: object | None) -> JumpPosition:
         """Give the empty board, or that of `-solitaire`."""
@@ -115,47 +110,23 @@ class Jump(Puzzle):
         """Give the solver until the match is over."""
         return None if is_over(position) else 0
 
-    def moves(self, position: JumpPosition) -> list[JumpMove]:
-        """Give every legal move."""
-        return moves(position)
-
-    def count_moves(self, position: JumpPosition) -> int:
-        """Count the legal moves."""
-        return len(moves(position))
-
     def legal_moves(self, position: JumpPosition) -> Iterator[str]:
         """Yield every legal move by the new stone and the chain, in sorting order; `done` last."""
         found = moves(position)
         order = sorted(found[:-1], key=lambda move: (move.new, move.chain))
         return map(_write, order + found[-1:])
 
-    def read(self, text: str) -> JumpMove:
-        """Read a corner, `new:landing-landing`, `from-landing-landing` or `done`."""
-        return _read(text)
-
-    def write(self, move: JumpMove) -> str:
-        """Give the canonical text of a move."""
-        return _write(move)
-
     def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
         """Give the move by its canonical chain if it is legal, else say which rule it breaks."""
-        if sentence := fault(position, move):
-            raise IllegalMove(f"{_write(move)}: {sentence}")
+        if reason := why_illegal(position, move):
+            raise IllegalMove(f"{_write(move)}: {reason}")
         return canonical(position, move)
-
-    def play(self, position: JumpPosition, move: JumpMove) -> JumpPosition:
-        """Apply a legal move."""
-        return play(position, move)
 
     def outcome(self, position: JumpPosition) -> Outcome | None:
         """Give the ending: the solver is done, or no step or jump is left."""
         if not is_over(position):
             return None
         return ended(Ending.DONE if position.done else Ending.NO_MOVE, _score(position))
-
-    def score(self, position: JumpPosition) -> Score:
-        """Give the stones set or left; no later position is worse."""
-        return _score(position)
 
     def to_json(self, position: JumpPosition) -> dict[str, Any]:
         """Give the stones (`O` is the jumper), the plies of part two, whether the solver is done."""

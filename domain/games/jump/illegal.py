@@ -3,20 +3,13 @@
 from itertools import pairwise
 
 from domain.boards.pow2_board import ADJACENT, JUMPS, NAMES
-from domain.rules.jump_chains import (
-    CORNERS,
-    NOBODY,
-    OVER,
-    STONES,
-    JumpMove,
-    JumpPosition,
-    is_over,
-)
+from domain.games.jump.jumps import OVER
+from domain.games.jump.position import CORNERS, NOBODY, STONES, JumpMove, JumpPosition, is_over
 from domain.rules.puzzle import OVER as DONE_ALREADY
 
 
-def fault(position: JumpPosition, move: JumpMove) -> str | None:
-    """Say which rule a move breaks, and where; None for one that is valid."""
+def why_illegal(position: JumpPosition, move: JumpMove) -> str | None:
+    """Return which rule a move breaks, and where; None for one that is valid."""
     if position.done:
         return DONE_ALREADY
     if is_over(position):
@@ -25,13 +18,13 @@ def fault(position: JumpPosition, move: JumpMove) -> str | None:
     if not move.chain:
         return None
     if not position.stones:
-        return _corner_fault(move)
+        return _corner_problem(move)
     if position.taking:
-        return _jump_fault(position, move)
-    return _step_fault(position, move)
+        return _jump_problem(position, move)
+    return _step_problem(position, move)
 
 
-def _corner_fault(move: JumpMove) -> str | None:
+def _corner_problem(move: JumpMove) -> str | None:
     if move.new == NOBODY and len(move.chain) == 1:
         if move.chain[0] in CORNERS:
             return None
@@ -39,7 +32,7 @@ def _corner_fault(move: JumpMove) -> str | None:
     return "first name the corner on which the first stone is set: a1, a13, m1 or m13"
 
 
-def _step_fault(position: JumpPosition, move: JumpMove) -> str | None:
+def _step_problem(position: JumpPosition, move: JumpMove) -> str | None:
     jumper, new = position.jumper, move.new
     if new == NOBODY:
         return (
@@ -52,11 +45,11 @@ def _step_fault(position: JumpPosition, move: JumpMove) -> str | None:
     if not ADJACENT[jumper] >> new & 1:
         return f"{name} is not adjacent to the jumper at {NAMES[jumper]}"
     rest = position.stones ^ 1 << jumper | 1 << new
-    return _first_fault(move, jumper) or _chain_fault(rest, (jumper, *move.chain), taking=False)
+    return _first_problem(move, jumper) or _chain_problem(rest, (jumper, *move.chain), taking=False)
 
 
-def _first_fault(move: JumpMove, jumper: int) -> str | None:
-    """Say why the first landing isn't behind the new stone."""
+def _first_problem(move: JumpMove, jumper: int) -> str | None:
+    """Return why the first landing isn't behind the new stone."""
     behind = [to for to, over, _ in JUMPS[jumper] if over == 1 << move.new]
     new, landing = NAMES[move.new], move.chain[0]
     if not behind:
@@ -66,17 +59,17 @@ def _first_fault(move: JumpMove, jumper: int) -> str | None:
     return None
 
 
-def _jump_fault(position: JumpPosition, move: JumpMove) -> str | None:
+def _jump_problem(position: JumpPosition, move: JumpMove) -> str | None:
     if move.new != NOBODY or len(move.chain) == 1:
         return "no more stones are set; a stone jumps and takes, which is written a1-a7"
     origin = move.chain[0]
     if not position.stones >> origin & 1:
         return f"there is no stone at {NAMES[origin]}"
-    return _chain_fault(position.stones ^ 1 << origin, move.chain, taking=True)
+    return _chain_problem(position.stones ^ 1 << origin, move.chain, taking=True)
 
 
-def _chain_fault(stones: int, chain: tuple[int, ...], *, taking: bool) -> str | None:
-    """Say what is wrong with a chain of jumps among `stones`, without the jumping one."""
+def _chain_problem(stones: int, chain: tuple[int, ...], *, taking: bool) -> str | None:
+    """Return what is wrong with a chain of jumps among `stones`, without the jumping one."""
     landed = 0
     for a, b in pairwise(chain):
         here, there, over = NAMES[a], NAMES[b], OVER[a].get(b)
