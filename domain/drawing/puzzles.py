@@ -33,13 +33,3 @@ def draw_two(position: Mapping[str, Any], display: str) -> str:
     stones, best = len(position["board"]), position["best"]
     counts = f"Stones set: {stones} Lines with exactly two: {numbers.count(2)}"
     return _drawn(f"{counts} Best: {best['lines']} by {best['stones']}", position, display)
-
-
-def draw_duo(position: Mapping[str, Any], display: str) -> str:
-    """Draw a position of duo, in its JSON form."""
-    letters = list(position["board"].values())
-    light, dark = letters.count("o"), letters.count("x")
-    counts = f"Stones placed: Light {light} Dark {dark}"
-    if position["colour"]:
-        counts += f" Next: {position['colour'].title()}"
-    return _drawn(counts, position, display)

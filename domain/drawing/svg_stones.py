@@ -7,22 +7,12 @@ from domain.boards.pow2_svg import picture, players, stone
 from domain.drawing.svg.painter import BoardInput, Picture
 from domain.rules.defaults import counted
 
-_DUO: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 _PLACING: Final = {"o": stone("light", 0, "a stone")}
 
 # --- games of two
 
 
 # --- puzzles
-
-
-def paint_duo(view: BoardInput) -> Picture:
-    """Draw a position of duo; beside the name stands the stone that is placed next."""
-    letters = [*view.position["board"].values()]
-    light, dark, colour = letters.count("o"), letters.count("x"), view.position["colour"]
-    counts = f"{counted(light + dark, 'stone')}, {light} light and {dark} dark"
-    counts += f"; {colour} is next" if colour else ""
-    return picture(view, _DUO, players(_DUO, "x" if colour == "dark" else "o", [counts]))
 
 
 def _paint_placing(view: BoardInput, wanted: int, said: str) -> Picture:

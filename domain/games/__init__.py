@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from domain.drawing.puzzles import draw_duo, draw_one, draw_two
+from domain.drawing.puzzles import draw_one, draw_two
 from domain.drawing.svg_stones import (
-    paint_duo,
     paint_one,
     paint_two,
 )
 from domain.drawing.text import TextInput
-from domain.games import goliath, halves, jump, line, pow2, powerdrain, torere
-from domain.rules.duo import Duo
+from domain.games import duo, goliath, halves, jump, line, pow2, powerdrain, torere
 from domain.rules.game import Game
 from domain.rules.one import One
 from domain.rules.two import Two
@@ -30,6 +28,6 @@ GAMES: Final[tuple[Game, ...]] = (
     jump.GAME,
     Game((One(),), _old(draw_one), paint_one, "domain.games.one"),
     Game((Two(),), _old(draw_two), paint_two, "domain.games.two"),
-    Game((Duo(),), _old(draw_duo), paint_duo, "domain.games.duo"),
+    duo.GAME,
     torere.GAME,
 )

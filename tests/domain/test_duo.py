@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
+from domain.games.duo.position import FINISH
 from domain.rules import current
-from domain.rules.duo import FINISH
 from tests.domain import playing
 from tests.domain import puzzles_reference as reference
 from tests.domain.puzzles_given import random_match
