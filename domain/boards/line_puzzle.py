@@ -1,6 +1,6 @@
 """The puzzles in which stones are set and taken back at will: positions, moves, the best so far.
 
-`one` and `two` differ in what a position is worth and in how many stones there are.
+They differ in what a position is worth and in how many stones there are.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
 
 
-class PlacingPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class LinePuzzlePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The stones, and the best of all positions of the match so far."""
 
     stones: int
@@ -27,25 +27,26 @@ class PlacingPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     done: bool
 
 
-class PlacingMove(msgspec.Struct, frozen=True, gc=False):
+class LinePuzzleMove(msgspec.Struct, frozen=True, gc=False):
     """A stone is set, or taken back; or the solver is done (`FINISH`)."""
 
     at: int
     back: bool = False
 
 
-FINISH: Final = PlacingMove(len(NAMES))
-_SET: Final = tuple(PlacingMove(at) for at in range(len(NAMES)))
-_BACK: Final = tuple(PlacingMove(at, back=True) for at in range(len(NAMES)))
-_START: Final = PlacingPosition(0, 0, 0, done=False)
+FINISH: Final = LinePuzzleMove(len(NAMES))
+_SET: Final = tuple(LinePuzzleMove(at) for at in range(len(NAMES)))
+_BACK: Final = tuple(LinePuzzleMove(at, back=True) for at in range(len(NAMES)))
+_START: Final = LinePuzzlePosition(0, 0, 0, done=False)
 
 
 def stones_on_lines(stones: int) -> list[int]:
-    """Give the number of stones on each of the 44 lines."""
+    """Return the number of stones on each of the 44 lines."""
     return [(line & stones).bit_count() for line in LINE_SETS]
 
 
-def _read(text: str) -> PlacingMove:
+def _read(text: str) -> LinePuzzleMove:
+    """Read `a5`, `-a5` or `done`."""
     word = "".join(text.split()).lower()
     name = word.removeprefix("-")
     if text.isascii() and word == DONE:
@@ -66,10 +67,11 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     done: bool
 
 
-class Placing(Puzzle, ABC):
+class LinePuzzle(Puzzle, ABC):
     """A puzzle of setting stones and taking them back."""
 
-    position_type = PlacingPosition
+    position_type = LinePuzzlePosition
+    read = staticmethod(_read)
     stones: int
     """How many stones can be on the board."""
     most: int
@@ -82,18 +84,18 @@ class Placing(Puzzle, ABC):
     def lines_of(self, stones: int) -> int:
         """Count the lines that count; -1 for stones that are worth nothing at all."""
 
-    def start(self, options: NoOptions, players: int, setup: object | None) -> PlacingPosition:
-        """Give the empty board."""
+    def start(self, options: NoOptions, players: int, setup: object | None) -> LinePuzzlePosition:
+        """Return the empty board."""
         del options
         self.check_start(players, setup)
         return _START
 
-    def to_move(self, position: PlacingPosition) -> Seat | None:
-        """Give the solver until done."""
+    def to_move(self, position: LinePuzzlePosition) -> Seat | None:
+        """Return the solver until done."""
         return None if position.done else 0
 
-    def moves(self, position: PlacingPosition) -> list[PlacingMove]:
-        """Give every legal move, in the order of intersections."""
+    def moves(self, position: LinePuzzlePosition) -> list[LinePuzzleMove]:
+        """Return every legal move, in the order of intersections."""
         stones = position.stones
         if position.done:
             return []
@@ -106,30 +108,26 @@ class Placing(Puzzle, ABC):
         choice.append(FINISH)
         return choice
 
-    def count_moves(self, position: PlacingPosition) -> int:
+    def count_moves(self, position: LinePuzzlePosition) -> int:
         """Count the legal moves."""
         if position.done:
             return 0
         full = position.stones.bit_count() >= self.stones
         return 1 + (self.stones if full else len(NAMES))
 
-    def read(self, text: str) -> PlacingMove:
-        """Read `a5`, `-a5` or `done`."""
-        return _read(text)
-
-    def write(self, move: PlacingMove) -> str:
-        """Give the canonical text of a move."""
+    def write(self, move: LinePuzzleMove) -> str:
+        """Return the canonical text of a move."""
         if move == FINISH:
             return DONE
         return f"-{NAMES[move.at]}" if move.back else NAMES[move.at]
 
-    def check(self, position: PlacingPosition, move: PlacingMove) -> PlacingMove:
-        """Give the move back if it is legal, else say what stands in its way."""
-        if fault := self._fault(position, move):
-            raise IllegalMove(f"{self.write(move)}: {fault}")
+    def check(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzleMove:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        if reason := self._why_illegal(position, move):
+            raise IllegalMove(f"{self.write(move)}: {reason}")
         return move
 
-    def _fault(self, position: PlacingPosition, move: PlacingMove) -> str | None:
+    def _why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
         if position.done:
             return OVER
         if move == FINISH:
@@ -143,43 +141,43 @@ class Placing(Puzzle, ABC):
             return f"all {self.stones} stones are on the board; take one back first"
         return None
 
-    def play(self, position: PlacingPosition, move: PlacingMove) -> PlacingPosition:
+    def play(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzlePosition:
         """Set a stone or take it back, and keep the better of what was and what is."""
         best = position.lines, position.fewest
         if move == FINISH:
-            return PlacingPosition(position.stones, *best, done=True)
+            return LinePuzzlePosition(position.stones, *best, done=True)
         stones = position.stones ^ 1 << move.at
         lines, number = self.lines_of(stones), stones.bit_count()
         if lines > best[0] or (lines == best[0] and number < best[1]):
             best = lines, number
-        return PlacingPosition(stones, *best, done=False)
+        return LinePuzzlePosition(stones, *best, done=False)
 
-    def outcome(self, position: PlacingPosition) -> Outcome | None:
-        """Give the only ending: the solver is done."""
+    def outcome(self, position: LinePuzzlePosition) -> Outcome | None:
+        """Return the only ending: the solver is done."""
         return ended(Ending.DONE, self.score(position)) if position.done else None
 
-    def score(self, position: PlacingPosition) -> Score:
-        """Give the best position so far: the most lines that count, by the fewest stones."""
+    def score(self, position: LinePuzzlePosition) -> Score:
+        """Return the best position so far: the most lines that count, by the fewest stones."""
         lines, stones = counted(position.lines, "line"), counted(position.fewest, "stone")
         rank = (-position.lines, position.fewest)
         return Score(rank, f"{lines} with {self.wanted}, by {stones}", self.bound)
 
-    def to_json(self, position: PlacingPosition) -> dict[str, Any]:
-        """Give the stones on the board, the best so far, and whether the solver is done."""
+    def to_json(self, position: LinePuzzlePosition) -> dict[str, Any]:
+        """Return the stones on the board, the best so far, and whether the solver is done."""
         return {
             "board": letters_of(position.stones),
             "best": {"lines": position.lines, "stones": position.fewest},
             "done": position.done,
         }
 
-    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> PlacingPosition:
+    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> LinePuzzlePosition:
         """Read what `to_json` gave."""
         del options
         given = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
         stones = read_pieces(given.board, "o", self.key)["o"]
         self._check_best(stones, given.best.lines, given.best.stones)
-        return PlacingPosition(stones, given.best.lines, given.best.stones, given.done)
+        return LinePuzzlePosition(stones, given.best.lines, given.best.stones, given.done)
 
     def _check_best(self, stones: int, lines: int, fewest: int) -> None:
         now, number = self.lines_of(stones), stones.bit_count()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.boards.line_puzzle import FINISH, PlacingMove
+from domain.boards.line_puzzle import FINISH, LinePuzzleMove
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Refusal
 from domain.rules import current
@@ -215,7 +215,7 @@ def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text)
 
 @given(st.integers(0, 63), st.booleans())
 def test_reading_gives_back_every_move_that_was_written(at, back):
-    for move in (PlacingMove(at, back), FINISH):
+    for move in (LinePuzzleMove(at, back), FINISH):
         playing.reads_what_it_writes(rules("one"), move)
 
 

@@ -11,14 +11,12 @@ Notation: `a5` sets a stone, `-a5` takes it back, `done`.
 
 from typing import Final
 
-from domain.boards.line_puzzle import Placing, PlacingMove, PlacingPosition, stones_on_lines
-
-__all__ = ["PlacingMove", "PlacingPosition", "Two"]
+from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
 
 _WANTED: Final = 2
 
 
-class Two(Placing):
+class Two(LinePuzzle):
     """Two by Two, version 1."""
 
     key = "two"

@@ -9,13 +9,11 @@
 Notation: `a5` sets a stone, `-a5` takes it back, `done`.
 """
 
-from domain.boards.line_puzzle import Placing, PlacingMove, PlacingPosition, stones_on_lines
+from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
 from domain.boards.pow2_board import NAMES
 
-__all__ = ["One", "PlacingMove", "PlacingPosition"]
 
-
-class One(Placing):
+class One(LinePuzzle):
     """One by One, version 1."""
 
     key = "one"
