@@ -2,18 +2,7 @@
 
 from typing import Final
 
-from domain.games import (
-    duo,
-    goliath,
-    halves,
-    jump,
-    line,
-    one,
-    pow2,
-    powerdrain,
-    torere,
-    two,
-)
+from domain.games import duo, goliath, halves, jump, line, one, pow2, powerdrain, torere, two
 from domain.rules.game import Game
 
 GAMES: Final[tuple[Game, ...]] = (

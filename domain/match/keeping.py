@@ -2,12 +2,7 @@
 
 from domain.clocks import ledger as clocks
 from domain.errors import Code, Refusal
-from domain.match.commands import (
-    Away,
-    Flag,
-    Nag,
-    Return,
-)
+from domain.match.commands import Away, Flag, Nag, Return
 from domain.match.decision import Decided, mover_of
 from domain.match.events import (
     THE_SERVER,
@@ -20,11 +15,7 @@ from domain.match.events import (
     Returned,
 )
 from domain.match.playing import leave
-from domain.match.state import (
-    MatchState,
-    Reason,
-    deadline,
-)
+from domain.match.state import MatchState, Reason, deadline
 from domain.rules import Seat, pinned
 
 

@@ -42,65 +42,64 @@ class OptionField(msgspec.Struct, frozen=True):
 
     field: str
     """Its name in the options struct."""
-    title: Text
     kind: Kind
-    picks: tuple[Pick, ...] = ()
+    title: Text
+    hint: Text
+    picks: tuple[Pick, ...]
     """Of a switch and of values that exclude each other."""
-    low: int = 0
+    low: int
     """The least number, or the fewest names."""
-    high: int = 0
-    usual: int = 0
+    high: int
+    usual: int
     """The number without the option."""
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...]
     """What may be in a list of names."""
-    hint: Text = Text("", "")
-
-    def flags(self) -> frozenset[str]:
-        """Return the flags that can be chosen, a number or a list by its name alone."""
-        if self.picks:
-            return frozenset(pick.flag.partition("=")[0] for pick in self.picks if pick.flag)
-        return frozenset([f"-{self.field}"])
 
 
-def switch(field: str, title: Text) -> OptionField:
-    """Return a flag that is given or not."""
-    return OptionField(field, title, Kind.SWITCH, (Pick(f"-{field}", title),))
-
-
-def one_of(field: str, title: Text, *picks: tuple[str, Text]) -> OptionField:
-    """Return values that exclude each other, by their flags; that of what is usual is empty."""
-    return OptionField(field, title, Kind.ONE_OF, tuple(Pick(*pick) for pick in picks))
-
-
-def number(options: type[msgspec.Struct], field: str, title: Text, hint: Text) -> OptionField:
-    """Return a number, within the bounds that the options struct declares."""
-    low, high = declared_flags(options)[field].bounds
-    usual = getattr(options(), field)
-    return OptionField(field, title, Kind.NUMBER, low=low, high=high, usual=usual, hint=hint)
-
-
-def list_of_names(
-    options: type[msgspec.Struct], field: str, title: Text, hint: Text
+def option(
+    options: type[msgspec.Struct],
+    field: str,
+    en: str,
+    de: str,
+    *picks: tuple[str, str, str],
+    hint: tuple[str, str] = ("", ""),
 ) -> OptionField:
-    """Return a list of names, as many as the options struct declares."""
-    flag = declared_flags(options)[field]
-    low, high = flag.bounds
-    return OptionField(field, title, Kind.NAMES, low=low, high=high, names=flag.names, hint=hint)
+    """Return an option of a struct with its title, and the flag and label of each value.
+
+    The flag of what is usual is empty. Of switches, numbers and lists there are no values to name.
+    """
+    flags = declared_flags(options)
+    title, flag, usual = Text(en, de), flags.get(field), getattr(options(), field)
+    kind = Kind.NUMBER
+    if flag and flag.names:
+        kind = Kind.NAMES
+    elif picks:
+        kind = Kind.ONE_OF
+    elif usual is False:
+        kind, picks = Kind.SWITCH, ((f"-{field}", en, de),)
+    chosen = tuple(Pick(name, Text(*words)) for name, *words in picks)
+    low, high = flag.bounds if flag else (0, 0)
+    number = usual if kind is Kind.NUMBER else 0
+    return OptionField(
+        field, kind, title, Text(*hint), chosen, low, high, number, flag.names if flag else ()
+    )
 
 
-def missing_flags(
-    options: type[msgspec.Struct], form: Iterable[OptionField]
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the flags of the struct that a form lacks, and those of the form that do not exist.
+def unmatched_flags(options: type[msgspec.Struct], form: Iterable[OptionField]) -> set[str]:
+    """Return the flags of a struct that its form lacks, and those of the form that do not exist.
 
-    The flag of a default value need not be in a form, because it can be left out.
+    The flag of a default value may be in a form or not, because it can be left out.
     """
     declared = declared_flags(options)
-    known = frozenset(f"-{name}" for name in declared)
     usual = {
-        f"-{flag.value}"
-        for flag in declared.values()
-        if flag.value in msgspec.structs.astuple(options())
+        f"-{name}"
+        for name, flag in declared.items()
+        if isinstance(flag.value, StrEnum) and flag.value is getattr(options(), flag.field)
     }
-    offered = frozenset[str]().union(*(field.flags() for field in form))
-    return known - offered - usual, offered - known
+    offered = {
+        flag
+        for field in form
+        for flag in ([pick.flag for pick in field.picks] or [f"-{field.field}"])
+    }
+    known = {f"-{name}" for name in declared}
+    return (known ^ {flag.partition("=")[0] for flag in offered if flag}) - usual

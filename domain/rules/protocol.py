@@ -95,6 +95,8 @@ class Rules(Protocol[P, M, O]):
     """Names of the text drawings, the default first."""
     offers: tuple[str, ...]
     """Kinds of offers the game has beside those of every game, such as `count`."""
+    options_type: type[O]
+    """The frozen struct whose fields declare the option flags; see `domain.rules.options`."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 

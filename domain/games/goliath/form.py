@@ -2,15 +2,14 @@
 
 from typing import Final
 
-from domain.rules.option_form import OptionField, Text, switch
+from domain.games.goliath.game import GoliathOptions
+from domain.rules.option_form import OptionField, option
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
-    switch("goliath_first", Text("Goliath moves first", "Goliath zieht zuerst")),
-    switch(
-        "count",
-        Text(
-            "Count: the larger region wins as soon as the figures are separated",
-            "Zählen: Sobald die Figuren getrennt sind, gewinnt das größere Gebiet",
-        ),
+    option(GoliathOptions, "goliath_first", "Goliath moves first", "Goliath zieht zuerst"),
+    option(
+        GoliathOptions, "count",
+        "Count: the larger region wins as soon as the figures are separated",
+        "Zählen: Sobald die Figuren getrennt sind, gewinnt das größere Gebiet",
     ),
-)
+)  # fmt: skip

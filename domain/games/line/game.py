@@ -14,15 +14,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import (
-    INDEX,
-    NAMES,
-    SEEN,
-    bits,
-    letters_of,
-    names_of,
-    read_pieces,
-)
+from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, letters_of, names_of, read_pieces
 from domain.games.line.illegal import why_illegal
 from domain.games.line.position import SIDES, Intersection, LinePosition, play, room, room_of
 from domain.rules.defaults import RulesDefaults, bad_position, counted, read_position

@@ -2,20 +2,18 @@
 
 from typing import Final
 
-from domain.rules.option_form import OptionField, Text, one_of, switch
+from domain.games.powerdrain.position import PowerdrainOptions
+from domain.rules.option_form import OptionField, option
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
-    one_of(
-        "order",
-        Text("The edges", "Die Ränder"),
-        ("", Text("In an order drawn by chance", "In zufälliger Reihenfolge")),
-        ("-o1", Text("1 3 5 7 9", "1 3 5 7 9")),
-        ("-o2", Text("7 9 1 3 5", "7 9 1 3 5")),
+    option(
+        PowerdrainOptions, "order", "The edges", "Die Ränder",
+        ("", "In an order drawn by chance", "In zufälliger Reihenfolge"),
+        ("-o1", "1 3 5 7 9", "1 3 5 7 9"),
+        ("-o2", "7 9 1 3 5", "7 9 1 3 5"),
     ),
-    switch(
-        "p",
-        Text(
-            "A common pool of plugs instead of hands", "Ein gemeinsamer Vorrat statt zweier Hände"
-        ),
+    option(
+        PowerdrainOptions, "p", "A common pool of plugs instead of hands",
+        "Ein gemeinsamer Vorrat statt eigener Stecker",
     ),
-)
+)  # fmt: skip

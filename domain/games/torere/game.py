@@ -29,13 +29,7 @@ from domain.games.torere.position import (
     places,
     play,
 )
-from domain.rules.defaults import (
-    NoOptions,
-    RulesDefaults,
-    bad_position,
-    check_turn,
-    read_position,
-)
+from domain.rules.defaults import NoOptions, RulesDefaults, bad_position, check_turn, read_position
 from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
 
 FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
