@@ -13,7 +13,7 @@ from domain.games.line.position import Intersection, LinePosition
 from domain.rules import Registry, all_games, all_rules, current, game_of, pinned, rules_id
 from domain.rules.protocol import IllegalMove
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GAMES = Path(__file__).parents[1] / "games"
 
 
 class LineWithoutCorners(Line):
@@ -58,7 +58,7 @@ def test_new_matches_get_the_new_version_and_old_ones_keep_theirs() -> None:
 
 
 def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
-    games: list[dict[str, Any]] = json.loads((GOLDEN / "games-line.json").read_text())
+    games: list[dict[str, Any]] = json.loads((GAMES / "line/games.json").read_text())
     cornered = 0
     for game in games:
         rules = BOTH.pinned(game["rules"])
