@@ -11,6 +11,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.game import Game
+from domain.rules.missing import MissingRules
 from domain.rules.protocol import AnyRules
 
 
@@ -80,30 +81,27 @@ class Registry:
         return self._latest[key] if key in self._latest else self.game_of(key).latest
 
     def pinned(self, name: str) -> AnyRules:
-        """Return exactly the rules a match recorded, such as `pow2/1`; else `unknown-rules`."""
+        """Return exactly the rules a match recorded, such as `pow2/1`; else `unknown-rules`.
+
+        Of a game that is not installed they are `MissingRules`, which refuse when they are used.
+        """
         try:
             return self._rules[name]
         except KeyError:
-            raise self._unknown_rules(name) from None
+            key, slash, _ = name.partition("/")
+            if slash and key not in self._games:
+                return MissingRules(name)
+            known = ", ".join(self._rules)
+            raise Refusal(
+                Code.UNKNOWN_RULES, f"there are no rules {name!r}; known are {known}"
+            ) from None
 
     def unpack(self, name: str, data: bytes) -> msgspec.Struct:
         """Return a position back from `pack`, for the rules of that id; else `unknown-rules`."""
-        try:
-            decoder = self._decoders[name]
-        except KeyError:
-            raise self._unknown_rules(name) from None
-        return decoder.decode(data)
-
-    def _unknown_rules(self, name: str) -> Refusal:
-        key, slash, _ = name.partition("/")
-        if slash and key not in self._games:
-            sentence = (
-                f"the game {key[:24]!r} is not installed on this server; "
-                "its matches are kept, and go on once it is installed"
-            )
-        else:
-            sentence = f"there are no rules {name!r}; known are {', '.join(self._rules)}"
-        return Refusal(Code.UNKNOWN_RULES, sentence)
+        rules = self.pinned(name)
+        if isinstance(rules, MissingRules):
+            rules.refuse()
+        return self._decoders[name].decode(data)
 
 
 def _of_this_distribution() -> Iterable[Game]:
