@@ -1,6 +1,7 @@
 """What a game is, and the look-up of games by name and of their rules by version."""
 
 from domain.rules.game import Game
+from domain.rules.missing import MissingRules
 from domain.rules.protocol import AnyRules, IllegalMove, Outcome, Rules, Seat, UnreadableMove
 from domain.rules.registry import (
     Registry,
@@ -19,6 +20,7 @@ __all__ = [
     "AnyRules",
     "Game",
     "IllegalMove",
+    "MissingRules",
     "Outcome",
     "Registry",
     "Rules",

@@ -32,14 +32,14 @@ class MissingRules(RulesDefaults):
         self.title = f"{self.key} (not installed)"
         self.players = tuple(range(1, _MOST_SEATS + 1))
         self.sides = tuple(f"Player {seat}" for seat in self.players)
+        self.sentence: Final = (
+            f"the game {self.key!r} is not installed on this server; "
+            "its matches are kept, and go on once it is installed"
+        )
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse whatever needs the rules."""
-        raise Refusal(
-            Code.UNKNOWN_RULES,
-            f"the game {self.key!r} is not installed on this server; "
-            "its matches are kept, and go on once it is installed",
-        )
+        raise Refusal(Code.UNKNOWN_RULES, self.sentence)
 
     read_options = write_options = needs_draw = draw = start = refuse
     to_move = moves = count_moves = legal_moves = read = write = check = play = refuse
