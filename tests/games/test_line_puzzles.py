@@ -10,13 +10,15 @@ from domain.boards.line_puzzle import FINISH, LinePuzzleMove
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Refusal
 from domain.rules import current
+from tests.games import line_puzzle_reference as reference
 from tests.games import playing
-from tests.games import puzzles_reference as reference
+from tests.games.one.reference import worth as worth_one
 from tests.games.puzzles import play, random_match, start
+from tests.games.two.reference import worth as worth_two
 
 KEYS = ("one", "two")
 FORM = "a move is written a5 to set a stone, -a5 to take it back, or done"
-WORTH = {"one": reference.worth_one, "two": reference.worth_two}
+WORTH = {"one": worth_one, "two": worth_two}
 LIMIT = {"one": 64, "two": 32}
 COVER = "a5 a9 d4 d10 e7 g1 g13 i7 j2 j4 j10 j12 m7"
 """Thirteen stones that touch every line."""

@@ -1,13 +1,30 @@
 """What a game needs beside its rules; a game for which something is missing fails here."""
 
+from dataclasses import replace
 from importlib.resources import files
 
+import msgspec
 import pytest
 
 from domain.drawing import draw_text
+from domain.drawing.svg.painter import Picture
 from domain.fairness import Stream
-from domain.rules import all_rules, game_of, pack, rules_id, unpack
+from domain.games.torere.game import Torere
+from domain.games.torere.position import TorereMove, TorerePosition
+from domain.rules import (
+    Game,
+    IllegalMove,
+    all_games,
+    all_rules,
+    game_of,
+    pack,
+    rules_id,
+    unpack,
+)
+from domain.rules.defaults import NoOptions
+from domain.rules.option_form import Text
 from domain.rules.protocol import AnyRules
+from tests.games.completeness import lacking
 from tests.golden.make_games import path_of
 
 each_game = pytest.mark.parametrize("rules", all_rules(), ids=rules_id)
@@ -59,6 +76,66 @@ def test_a_first_move_is_written_as_it_is_read_and_has_no_blanks(rules: AnyRules
     for text in rules.legal_moves(position):
         assert " " not in text
         assert rules.write(rules.check(position, rules.read(text))) == text
+
+
+@pytest.mark.parametrize("game", all_games(), ids=lambda game: game.key)
+def test_a_game_has_all_that_it_needs(game: Game) -> None:
+    assert lacking(game, f"tests.games.{game.key}") == set()
+
+
+class Forgetful(Torere):
+    """Mū tōrere with rules that leave things out."""
+
+    def from_json(self, data: object, options: NoOptions, to_move: int) -> TorerePosition:
+        return msgspec.structs.replace(super().from_json(data, options, to_move), turn=0)
+
+    def check(self, position: TorerePosition, move: TorereMove) -> TorereMove:
+        if self.to_move(position) is None:
+            raise IllegalMove("no")
+        return super().check(position, move)
+
+
+TORERE, POW2 = game_of("torere"), game_of("pow2")
+NOTHING = Picture((), 0, (), ())
+WITHOUT_DE = tuple(
+    msgspec.structs.replace(field, title=Text(field.title.en, "")) for field in POW2.options_form
+)
+
+
+@pytest.mark.parametrize(
+    ("game", "missing"),
+    [
+        (replace(TORERE, draw=lambda _: ""), {"text drawing"}),
+        (replace(TORERE, paint=lambda _: NOTHING), {"SVG painter"}),
+        (replace(TORERE, package="tests"), {"help", "help in German"}),
+        (replace(TORERE, package="domain.games.pow2"), {"help", "help in German"}),
+        (replace(POW2, options_form=()), {"option form"}),
+        (replace(POW2, options_form=POW2.options_form[1:]), {"option form"}),
+        (replace(POW2, options_form=game_of("goliath").options_form), {"option form"}),
+        (replace(POW2, options_form=WITHOUT_DE), {"option form"}),
+        (replace(TORERE, versions=(Forgetful(),)), {"JSON round trip", "illegal-move sentence"}),
+    ],
+)
+def test_what_a_game_lacks_is_noticed(game: Game, missing: set[str]) -> None:
+    assert lacking(game, f"tests.games.{game.key}") == missing
+
+
+def test_a_game_without_tests_and_records_is_noticed() -> None:
+    assert lacking(TORERE, "tests.fakes") == {
+        "record",
+        "reference",
+        "board on file",
+        "JSON round trip",
+        "illegal-move sentence",
+    }
+
+
+def test_a_family_of_options_without_recorded_games_is_noticed() -> None:
+    assert lacking(game_of("one"), "tests.games.two") == {
+        "recorded games",
+        "JSON round trip",
+        "illegal-move sentence",
+    }
 
 
 def test_keys_are_words_a_player_can_type() -> None:

@@ -25,7 +25,7 @@ def draw_svg(
     """Draw a position as an SVG document; the same arguments give the same text.
 
     `names` are the players' by seat, or none. `last` is the canonical text of the move that led
-    here, whose places are marked; in halves only the position `before` it tells all of them.
+    here, whose places are marked; in some games only the position `before` it tells all of them.
     `ended` is how the match ended if not by its rules. A `standalone` drawing brings its style,
     any other goes into a page that has `STYLE`.
     """

@@ -10,7 +10,7 @@ from domain.boards.pow2_board import INDEX, NAMES
 from domain.games.duo.position import FINISH
 from domain.rules import current
 from tests.games import playing
-from tests.games import puzzles_reference as reference
+from tests.games.duo import reference
 from tests.games.puzzles import random_match
 from tests.games.puzzles import start as started
 
