@@ -19,22 +19,22 @@ FARTHEST: Final = 200
 
 
 def cell(q: int, r: int) -> Cell:
-    """Give the cell of coordinates up to `FARTHEST`."""
+    """Return the cell of coordinates up to `FARTHEST`."""
     return (2 * r + q) * _LINE + q
 
 
 def column(at: Cell) -> int:
-    """Give q, the cell's column."""
+    """Return q, the cell's column."""
     return (at + _LINE // 2) % _LINE - _LINE // 2
 
 
 def line(at: Cell) -> int:
-    """Give 2r + q, the cell's line."""
+    """Return 2r + q, the cell's line."""
     return (at - column(at)) // _LINE
 
 
 def axial(at: Cell) -> tuple[int, int]:
-    """Give the coordinates `(q, r)` of a cell."""
+    """Return the coordinates `(q, r)` of a cell."""
     q = column(at)
     return q, (line(at) - q) // 2
 
@@ -66,7 +66,7 @@ class Shape:
         Where it has one, taking the cell away never parts what is connected."""
 
     def group(self, start: int, tiles: int) -> int:
-        """Give the tiles of `tiles` that are connected with one of them, `start`."""
+        """Return the tiles of `tiles` that are connected with one of them, `start`."""
         near, rest, edge = self.near, tiles ^ start, start
         while edge:
             place = edge.bit_length() - 1
@@ -76,7 +76,7 @@ class Shape:
         return tiles ^ rest
 
     def groups(self, tiles: int) -> list[int]:
-        """Give the connected groups of a set, by their first tile in reading order."""
+        """Return the connected groups of a set, by their first tile in reading order."""
         found = []
         while tiles:
             group = self.group(tiles & -tiles, tiles)
@@ -102,5 +102,5 @@ class _Parts(dict[int, int]):
 
 @lru_cache(256)
 def shape_of(cells: tuple[Cell, ...]) -> Shape:
-    """Give the shape of some cells, which must be in reading order."""
+    """Return the shape of some cells, which must be in reading order."""
     return Shape(cells)

@@ -57,7 +57,7 @@ def _end(name: str) -> Point:
 
 
 def _crossing(one: tuple[Point, Point], other: tuple[Point, Point]) -> Point | None:
-    """Give the point that two straight lines share, if any."""
+    """Return the point that two straight lines share, if any."""
     (ax, ay), (bx, by) = one
     (cx, cy), (dx, dy) = other
     scale = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
@@ -75,7 +75,7 @@ def _name(point: Point) -> str:
 
 
 def _cross_lines() -> tuple[dict[str, Point], list[list[str]]]:
-    """Give all intersections with their places, and each line's intersections from end to end."""
+    """Return all intersections with their places, and each line's intersections from end to end."""
     ends = [(_end(a), _end(b)) for a, b in (line.split("-") for line in _LONG.split())]
     crossed: list[set[Point]] = [set() for _ in ends]
     for (i, one), (j, other) in combinations(enumerate(ends), 2):
@@ -100,12 +100,12 @@ EDGES: Final = tuple(edge for line in LINES for edge in pairwise(line))
 
 
 def board_of(intersections: tuple[int, ...]) -> int:
-    """Give the set of these intersections."""
+    """Return the set of these intersections."""
     return sum(1 << at for at in intersections)
 
 
 def names_of(board: int) -> list[str]:
-    """Give the names of a set's intersections, in sorting order."""
+    """Return the names of a set's intersections, in sorting order."""
     return [NAMES[at] for at in bits(board)]
 
 
@@ -141,7 +141,7 @@ BETWEEN_INSIDE: Final = _between(LINES[4:])
 
 
 def _along(ray: tuple[int, ...]) -> list[tuple[int, Reach]]:
-    """Give each occupation of a ray (nearest intersection first) with what can be reached."""
+    """Return each occupation of a ray (nearest intersection first) with what can be reached."""
     reaches: list[tuple[int, Reach]] = [(0, ())]
     for at in reversed(ray):
         step = ((at, ADJACENT[at]),)

@@ -58,7 +58,7 @@ def trail_of(text: str) -> Trail:
 
 
 def centre_of(name: str) -> Point:
-    """Give where an intersection lies in the picture."""
+    """Return where an intersection lies in the picture."""
     x, y = POINTS[name]
     return _EDGE + _SCALE * x, _EDGE + _SCALE * y
 
@@ -76,19 +76,19 @@ def _line(line: tuple[int, ...], marks: str | None) -> Markup:
 
 
 def _lines(marks: Mapping[int, str]) -> list[Markup]:
-    """Give the lines, inner ones first, so that the outer edges lie on top of their ends."""
+    """Return the lines, inner ones first, so that the outer edges lie on top of their ends."""
     return [_line(line, marks.get(at)) for at, line in reversed([*enumerate(LINES)])]
 
 
 def _middle(places: Iterable[Point], axis: int) -> float:
-    """Give where the letter of a column stands, whose places may lie side by side, or of a row."""
+    """Return where the letter of a column stands, whose places may lie side by side, or of a row."""
     along = [at[axis] for at in places]
     return (min(along) + max(along)) / 2
 
 
 @cache
 def _labels() -> tuple[Markup, ...]:
-    """Give the letters above and below, the numbers at both sides, and the words in the middle."""
+    """Return the letters above and below, the numbers at both sides, and the words in the middle."""
     drawn = []
     for row, letter in enumerate(_COLUMNS, 1):
         across = _middle((centre_of(name) for name in NAMES if name[0] == letter), 0)
@@ -105,7 +105,7 @@ def _labels() -> tuple[Markup, ...]:
 
 
 def _between(one: Point, other: Point, part: float) -> Point:
-    """Give the point some part of the way from one to another."""
+    """Return the point some part of the way from one to another."""
     return one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1])
 
 
@@ -123,7 +123,7 @@ def _nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
 
 @cache
 def area_of(name: str) -> tuple[Point, ...]:
-    """Give the area, around the intersection as origin, in which a touch means it.
+    """Return the area, around the intersection as origin, in which a touch means it.
 
     No two overlap, however close the intersections are: it is what lies nearer to this one than
     to any other, as far as `_REACH` to each side.
@@ -145,11 +145,11 @@ class Stone(msgspec.Struct, frozen=True):
     shapes: tuple[Markup, ...]
 
     def drawn(self) -> Markup:
-        """Give a piece of the kind, around the origin."""
+        """Return a piece of the kind, around the origin."""
         return piece(self.classes, self.seat, *self.shapes)
 
     def icon(self) -> Markup:
-        """Give it as it stands beside a player's name."""
+        """Return it as it stands beside a player's name."""
         return icon(self.classes, *self.shapes)
 
 

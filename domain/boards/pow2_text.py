@@ -59,7 +59,7 @@ _OWN_LINE: Final = {"f3": 3.5, "h3": 3.5, "f11": 10.5, "h11": 10.5}
 
 
 def _reading_order(own_line: Mapping[str, float]) -> tuple[str, ...]:
-    """Give the intersections line by line, as their marks follow each other in a template."""
+    """Return the intersections line by line, as their marks follow each other in a template."""
     return tuple(sorted(NAMES, key=lambda name: (own_line.get(name, int(name[1:])), name[0])))
 
 

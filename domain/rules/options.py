@@ -84,7 +84,7 @@ def _unknown(name: str, known: Mapping[str, Flag]) -> Refusal:
 
 
 def _value(name: str, flag: Flag, given: str | None) -> _Value:
-    """Give the value that a flag sets, from the text after its equals sign (None without)."""
+    """Return the value that a flag sets, from the text after its equals sign (None without)."""
     if flag.names:
         return _listed(name, flag, given)
     if flag.value is None:
@@ -106,7 +106,7 @@ def _number(name: str, flag: Flag, given: str | None) -> int:
 
 
 def _listed(name: str, flag: Flag, given: str | None) -> tuple[str, ...]:
-    """Give the names of a list in their own order; case, blanks and order are free."""
+    """Return the names of a list in their own order; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
     if not given:
@@ -157,7 +157,7 @@ def _written(field: str, value: object) -> str:
 
 
 def write_options(options: msgspec.Struct) -> tuple[str, ...]:
-    """Give the recorded form: sorted, hyphenated, defaults left out."""
+    """Return the recorded form: sorted, hyphenated, defaults left out."""
     set_here = (
         (field.name, getattr(options, field.name))
         for field in msgspec.structs.fields(options)

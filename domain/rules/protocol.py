@@ -56,11 +56,11 @@ class Chance(Protocol):
     """Where draws come from: a stream that anyone can recompute. See `domain.fairness`."""
 
     def below(self, purpose: str, n: int) -> int:
-        """Give a uniform integer from 0 to n - 1; each purpose has a stream of its own."""
+        """Return a uniform integer from 0 to n - 1; each purpose has a stream of its own."""
         ...
 
     def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
-        """Give the items in a uniform random order."""
+        """Return the items in a uniform random order."""
         ...
 
 
@@ -105,15 +105,15 @@ class Rules(Protocol[P, M, O]):
         ...
 
     def write_options(self, options: O) -> tuple[str, ...]:
-        """Give the recorded form: sorted, hyphenated, defaults left out."""
+        """Return the recorded form: sorted, hyphenated, defaults left out."""
         ...
 
     def note(self, options: O) -> str:
-        """Give a sentence that the challenge shows about its options; empty where none is due."""
+        """Return a sentence that the challenge shows about its options; empty where none is due."""
         ...
 
     def needs_draw(self, options: O, players: int) -> bool:
-        """Tell whether chance decides something of the setup."""
+        """Return whether chance decides something of the setup."""
         ...
 
     def draw(self, options: O, players: int, chance: Chance) -> object | None:
@@ -121,18 +121,18 @@ class Rules(Protocol[P, M, O]):
         ...
 
     def start(self, options: O, players: int, setup: object | None) -> P:
-        """Give the first position from a setup as `draw` gave it.
+        """Return the first position from a setup as `draw` gave it.
 
         `Refusal` with `bad-players` or `bad-setup` when they don't fit the game and its options.
         """
         ...
 
     def to_move(self, position: P) -> Seat | None:
-        """Give the seat to move, None when the match is over."""
+        """Return the seat to move, None when the match is over."""
         ...
 
     def moves(self, position: P) -> Iterable[M]:
-        """Give every legal move once, in any order; each is as `check` would give it."""
+        """Return every legal move once, in any order; each is as `check` would give it."""
         ...
 
     def count_moves(self, position: P) -> int:
@@ -148,11 +148,11 @@ class Rules(Protocol[P, M, O]):
         ...
 
     def write(self, move: M) -> str:
-        """Give the canonical text; it holds no blanks."""
+        """Return the canonical text; it holds no blanks."""
         ...
 
     def check(self, position: P, move: M) -> M:
-        """Give the canonical legal move that is meant, or raise `IllegalMove`."""
+        """Return the canonical legal move that is meant, or raise `IllegalMove`."""
         ...
 
     def play(self, position: P, move: M) -> P:
@@ -160,7 +160,7 @@ class Rules(Protocol[P, M, O]):
         ...
 
     def outcome(self, position: P) -> Outcome | None:
-        """Give the ending by the rules, None while the match goes on."""
+        """Return the ending by the rules, None while the match goes on."""
         ...
 
     def leave(self, position: P, seat: Seat) -> P:
@@ -178,19 +178,19 @@ class Rules(Protocol[P, M, O]):
         ...
 
     def agreed(self, position: P, kind: str) -> Outcome | None:
-        """Give the ending that an accepted offer of the game leads to; None to play on."""
+        """Return the ending that an accepted offer of the game leads to; None to play on."""
         ...
 
     def score(self, position: P) -> Score | None:
-        """Give what a puzzle has reached so far; None in games for several players."""
+        """Return what a puzzle has reached so far; None in games for several players."""
         ...
 
     def to_json(self, position: P) -> dict[str, Any]:
-        """Give a JSON form from which all of the position comes back, keys in the game's order."""
+        """Return a JSON form from which all of the position comes back, keys in the game's order."""
         ...
 
     def public_json(self, position: P) -> dict[str, Any]:
-        """Give the JSON form that the referee's protocol fixes; it may leave out what setup tells.
+        """Return the JSON form that the referee's protocol fixes; it may leave out what setup tells.
 
         The same as `to_json` in most games.
         """

@@ -24,24 +24,24 @@ SYMMETRIES = [
 
 
 def play(rules, at, *texts):
-    """Give the position after moves written as text, each of which has to be legal."""
+    """Return the position after moves written as text, each of which has to be legal."""
     for text in texts:
         at = rules.play(at, rules.check(at, rules.read(text)))
     return at
 
 
 def legal(rules, at):
-    """Give the legal moves as text."""
+    """Return the legal moves as text."""
     return list(rules.legal_moves(at))
 
 
 def board(rules, at):
-    """Give the letters of a position's JSON form by their places."""
+    """Return the letters of a position's JSON form by their places."""
     return rules.to_json(at)["board"]
 
 
 def over(rules, at):
-    """Give the outcome of a position in which nobody is to move and nothing is legal."""
+    """Return the outcome of a position in which nobody is to move and nothing is legal."""
     assert rules.to_move(at) is None
     assert legal(rules, at) == rules.moves(at) == []
     assert rules.count_moves(at) == 0
@@ -70,7 +70,7 @@ def positions(draw, kinds, seeds, game):
 
 
 def refused(rules, at, text):
-    """Give the sentence that refuses a move as illegal."""
+    """Return the sentence that refuses a move as illegal."""
     with pytest.raises(IllegalMove) as refusal:
         rules.check(at, rules.read(text))
     assert refusal.value.code is Code.ILLEGAL_MOVE
@@ -78,7 +78,7 @@ def refused(rules, at, text):
 
 
 def unreadable(rules, text):
-    """Give the sentence that refuses a text as no move."""
+    """Return the sentence that refuses a text as no move."""
     with pytest.raises(UnreadableMove) as refusal:
         rules.read(text)
     assert refusal.value.code is Code.UNREADABLE_MOVE
@@ -86,7 +86,7 @@ def unreadable(rules, text):
 
 
 def bad_setup(make, *args):
-    """Give the sentence with which `make` refuses to make a position of these."""
+    """Return the sentence with which `make` refuses to make a position of these."""
     with pytest.raises(Refusal) as refusal:
         make(*args)
     assert refusal.value.code is Code.BAD_SETUP
@@ -112,7 +112,7 @@ def reads_what_it_writes(rules, move):
 
 
 def reads_alike_or_refuses(rules, text):
-    """Tell whether a text is a move, which then has to be read from what is written of it."""
+    """Return whether a text is a move, which then has to be read from what is written of it."""
     try:
         move = rules.read(text)
     except UnreadableMove:
@@ -125,7 +125,7 @@ def reads_alike_or_refuses(rules, text):
 
 
 def accepts_a_legal_move(rules, at, data):
-    """Give one of the legal moves, which has to be accepted as it is written."""
+    """Return one of the legal moves, which has to be accepted as it is written."""
     text = data.draw(st.sampled_from(legal(rules, at)))
     assert rules.write(rules.check(at, rules.read(text))) == text
     return text
@@ -141,7 +141,7 @@ def accepts_or_refuses(rules, at, move, named=None):
 
 
 def accepted(rules, at, texts):
-    """Give those of the texts that are accepted as moves, as they are written."""
+    """Return those of the texts that are accepted as moves, as they are written."""
     found = []
     for text in texts:
         with suppress(IllegalMove):
@@ -171,11 +171,11 @@ def passes_unchanged(name, at, options, to_move, most):
 
 
 def turned(name, symmetry):
-    """Give the name of the place that a symmetry of the board takes a place to."""
+    """Return the name of the place that a symmetry of the board takes a place to."""
     column, row = symmetry("abcdefghijklm".index(name[0]) + 1, int(name[1:]))
     return f"{'abcdefghijklm'[column - 1]}{row}"
 
 
 def turned_board(letters, symmetry):
-    """Give the letters of a board by the places that a symmetry takes them to."""
+    """Return the letters of a board by the places that a symmetry takes them to."""
     return {turned(name, symmetry): letter for name, letter in letters.items()}

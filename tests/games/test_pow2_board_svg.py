@@ -91,7 +91,7 @@ def test_a_touch_means_the_nearest_place_and_never_two():
 
 
 def _holds(middle, area, touch):
-    """Tell whether a convex area around its middle holds a point."""
+    """Return whether a convex area around its middle holds a point."""
     x, y = touch[0] - middle[0], touch[1] - middle[1]
     sides = [
         (bx - ax) * (y - ay) - (by - ay) * (x - ax)

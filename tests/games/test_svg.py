@@ -44,7 +44,7 @@ def with_class(tree, name):
 
 
 def pieces(tree):
-    """Give what stands on each place, or cell of halves: classes after the first, and seat."""
+    """Return what stands on each place, or cell of halves: classes after the first, and seat."""
     found = {}
     for place in tree.iter(f"{SVG}g"):
         name = place.get("data-cell") or place.get("data-place")

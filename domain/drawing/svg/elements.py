@@ -22,12 +22,12 @@ _LETTER: Final = 0.56
 
 
 def number(value: float) -> str:
-    """Give a number as it is written in the drawing."""
+    """Return a number as it is written in the drawing."""
     return f"{round(value, 2) + 0.0:g}"  # + 0.0 so that there is no -0
 
 
 def words(text: str) -> Markup:
-    """Give any text as markup that shows it."""
+    """Return any text as markup that shows it."""
     return Markup(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).translate(_ESCAPED))
 
 
@@ -37,7 +37,7 @@ def _attribute(name: str, value: str | float) -> str:
 
 
 def element(tag: str, *inside: Markup, **attributes: str | float | None) -> Markup:
-    """Give an element; `class_` and `data_place` are `class` and `data-place`, None is left out."""
+    """Return an element; `class_` and `data_place` are `class` and `data-place`, None is left out."""
     given = "".join(
         _attribute(name, value) for name, value in attributes.items() if value is not None
     )
@@ -47,13 +47,13 @@ def element(tag: str, *inside: Markup, **attributes: str | float | None) -> Mark
 
 
 def group(*inside: Markup, at: Point | None = None, **attributes: str | float | None) -> Markup:
-    """Give elements together, moved from the origin to a point."""
+    """Return elements together, moved from the origin to a point."""
     moved = None if at is None else f"translate({number(at[0])} {number(at[1])})"
     return element("g", *inside, **attributes, transform=moved)
 
 
 def lettering(text: str, at: Point, **attributes: str | float | None) -> Markup:
-    """Give a line of text; the point is the start of its baseline, unless a class says else."""
+    """Return a line of text; the point is the start of its baseline, unless a class says else."""
     return element("text", words(text), x=at[0], y=at[1], **attributes)
 
 
@@ -63,12 +63,12 @@ def width_of(text: str, size: float) -> float:
 
 
 def fitted(text: str, at: Point, room: float, size: float, class_: str) -> Markup:
-    """Give a line of text in a font of some size, narrowed where it would not find room."""
+    """Return a line of text in a font of some size, narrowed where it would not find room."""
     if width_of(text, size) <= room:
         return lettering(text, at, class_=class_)
     return lettering(text, at, class_=class_, textLength=room, lengthAdjust="spacingAndGlyphs")
 
 
 def outline(points: Iterable[Point]) -> str:
-    """Give the closed path through some points."""
+    """Return the closed path through some points."""
     return f"M{' '.join(f'{number(x)} {number(y)}' for x, y in points)}Z"

@@ -39,7 +39,7 @@ class MatchCaption(msgspec.Struct, frozen=True):
         return self.outcome.detail if self.outcome else ""
 
     def called(self, seat: Seat) -> str:
-        """Give a player's name and side."""
+        """Return a player's name and side."""
         return f"{self.names[seat]} ({self.sides[seat]})" if self.names else self.sides[seat]
 
 
@@ -47,14 +47,14 @@ class MatchCaption(msgspec.Struct, frozen=True):
 
 
 def title_of(match: MatchCaption) -> str:
-    """Give the name of a drawing."""
+    """Return the name of a drawing."""
     if not match.names:
         return match.title
     return f"{match.title}: {', '.join(map(match.called, range(len(match.names))))}"
 
 
 def described(match: MatchCaption, picture: Picture, last: str) -> str:
-    """Give a drawing in words: whose turn it is or how it ended, who has what, what is where."""
+    """Return a drawing in words: whose turn it is or how it ended, who has what, what is where."""
     sentences = [match.ending] if match.ending else []
     if match.turn is not None:
         sentences.append(f"{match.called(match.turn)} is to move")
@@ -72,7 +72,7 @@ def described(match: MatchCaption, picture: Picture, last: str) -> str:
 
 
 def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
-    """Give a plate's class and the words on its tag; a puzzle is not won."""
+    """Return a plate's class and the words on its tag; a puzzle is not won."""
     if seat == match.turn:
         return "turn", "to move"
     winners = match.outcome.winners if match.outcome else ()
@@ -91,7 +91,7 @@ def _tag(said: str, width: float) -> Markup:
 
 
 def _name(name: str, room: float) -> Markup:
-    """Give a name in the usual size, else in a smaller one."""
+    """Return a name in the usual size, else in a smaller one."""
     at = (_WORDS, _HEIGHT * 0.35)
     if width_of(name, _NAME) <= room:
         return lettering(name, at, class_="name")
@@ -121,7 +121,7 @@ def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
 
 
 def plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
-    """Give the players, the ending below if there is one, and how high all of it is."""
+    """Return the players, the ending below if there is one, and how high all of it is."""
     drawn, height = [*_plates(match, picture)], _ROW
     if match.ending:
         height += _LINE

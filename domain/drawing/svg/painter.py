@@ -47,14 +47,14 @@ Painter = Callable[[BoardInput], Picture]
 
 
 def place(name: str, at: Point, title: str, *inside: Markup, last: bool) -> Markup:
-    """Give a place of the board, by its name in moves; what is inside lies around the origin."""
+    """Return a place of the board, by its name in moves; what is inside lies around the origin."""
     says = element("title", words(title))
     marked = "place last" if last else "place"
     return group(says, *inside, class_=marked, data_place=name, at=at)
 
 
 def body(look: str, size: float, part: str = "body") -> Markup:
-    """Give the outline of a piece: a disc for light, a square with round corners for dark."""
+    """Return the outline of a piece: a disc for light, a square with round corners for dark."""
     if look == LOOKS[0]:
         return element("circle", class_=part, r=size)
     half = 0.93 * size
@@ -64,21 +64,21 @@ def body(look: str, size: float, part: str = "body") -> Markup:
 
 
 def piece(classes: str, seat: int, *inside: Markup, plug: str | None = None) -> Markup:
-    """Give a piece of a seat's, whose first class is its look; a plug has a name."""
+    """Return a piece of a seat's, whose first class is its look; a plug has a name."""
     return group(*inside, class_=f"piece {classes}", data_seat=str(seat), data_plug=plug)
 
 
 def icon(classes: str, *inside: Markup, scale: float = 1) -> Markup:
-    """Give what looks like a piece and is none, to stand beside a player's name."""
+    """Return what looks like a piece and is none, to stand beside a player's name."""
     smaller = f"scale({number(scale)})" if scale != 1 else None
     return element("g", *inside, class_=f"icon {classes}", transform=smaller)
 
 
 def ring(size: float, *, gone: bool) -> Markup:
-    """Give the mark of a place of the last move, broken where nothing stands there any more."""
+    """Return the mark of a place of the last move, broken where nothing stands there any more."""
     return element("circle", class_="ring gone" if gone else "ring", r=size)
 
 
 def listed(where: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Give a sentence for each kind of piece that is anywhere."""
+    """Return a sentence for each kind of piece that is anywhere."""
     return tuple(f"{kind}: {', '.join(names)}." for kind, names in where.items() if names)

@@ -56,17 +56,17 @@ class Duo(Puzzle):
     play = staticmethod(play)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> DuoPosition:
-        """Give the empty board."""
+        """Return the empty board."""
         del options
         self.check_start(players, setup)
         return DuoPosition(0, 0, 0, done=False)
 
     def to_move(self, position: DuoPosition) -> Seat | None:
-        """Give the solver while a stone can be placed, and until done."""
+        """Return the solver while a stone can be placed, and until done."""
         return None if position.colour == NEITHER else 0
 
     def moves(self, position: DuoPosition) -> list[Intersection]:
-        """Give every place for the colour whose turn it is, and being done."""
+        """Return every place for the colour whose turn it is, and being done."""
         found = places(position)
         return [*bits(found), FINISH] if found else []
 
@@ -85,30 +85,30 @@ class Duo(Puzzle):
         return INDEX[name]
 
     def write(self, move: Intersection) -> str:
-        """Give the name of the intersection, or `done`."""
+        """Return the name of the intersection, or `done`."""
         return DONE if move == FINISH else NAMES[move]
 
     def check(self, position: DuoPosition, move: Intersection) -> Intersection:
-        """Give the move back if it is legal, else say what stands in its way."""
+        """Return the move back if it is legal, else say what stands in its way."""
         if reason := why_illegal(position, move):
             raise IllegalMove(f"{self.write(move)}: {reason}")
         return move
 
     def outcome(self, position: DuoPosition) -> Outcome | None:
-        """Give the ending: the solver is done, or neither colour has a place."""
+        """Return the ending: the solver is done, or neither colour has a place."""
         if position.colour != NEITHER:
             return None
         return ended(Ending.DONE if position.done else Ending.NO_MOVE, self.score(position))
 
     def score(self, position: DuoPosition) -> Score:
-        """Give the stones placed; no later position has fewer."""
+        """Return the stones placed; no later position has fewer."""
         light, dark = position.light.bit_count(), position.dark.bit_count()
         placed = counted(light + dark, "stone")
         detail = f"{placed} placed, {light} light and {dark} dark"
         return Score((-light - dark,), detail, BOUND)
 
     def to_json(self, position: DuoPosition) -> dict[str, Any]:
-        """Give the stones on the board, the colour to be placed, and whether the solver is done."""
+        """Return the stones on the board, the colour to be placed, and whether the solver is done."""
         light, dark = position.light, position.dark
         return {
             "board": letters_of(light, dark),

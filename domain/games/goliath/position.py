@@ -69,13 +69,13 @@ class GoliathMove(msgspec.Struct, frozen=True, gc=False):
 
 
 def letters(position: GoliathPosition) -> dict[int, str]:
-    """Give figures and stones by intersection, as they are shown."""
+    """Return figures and stones by intersection, as they are shown."""
     shown = dict.fromkeys(bits(position.light), "o") | dict.fromkeys(bits(position.dark), "x")
     return dict(sorted({**shown, position.david: "D", position.goliath: "G"}.items()))
 
 
 def write(move: GoliathMove) -> str:
-    """Give the canonical text of a move."""
+    """Return the canonical text of a move."""
     movement = f"{NAMES[move.origin]}-{NAMES[move.place]}"
     if move.target == NOWHERE:
         return movement
@@ -85,12 +85,12 @@ def write(move: GoliathMove) -> str:
 
 
 def sorting(move: GoliathMove) -> int:
-    """Give the place of a move in sorting order among those of the same turn."""
+    """Return the place of a move in sorting order among those of the same turn."""
     return (move.place << 7 | move.stone) << 7 | move.target
 
 
 def _reached(start: int, open_to: int, goal: int = 0) -> int:
-    """Give what chains of edges over a set join to an intersection; no more once at the goal."""
+    """Return what chains of edges over a set join to an intersection; no more once at the goal."""
     reached = newest = 1 << start
     while newest and not reached & goal:
         near = 0
@@ -102,7 +102,7 @@ def _reached(start: int, open_to: int, goal: int = 0) -> int:
 
 
 def regions(position: GoliathPosition) -> tuple[int, int] | None:
-    """Give each figure's region, a set of empty intersections; None unless they are separated."""
+    """Return each figure's region, a set of empty intersections; None unless they are separated."""
     david, goliath = 1 << position.david, 1 << position.goliath
     open_to = EVERYWHERE & ~(position.light | position.dark)
     reached = _reached(position.david, open_to, goliath)
@@ -112,7 +112,7 @@ def regions(position: GoliathPosition) -> tuple[int, int] | None:
 
 
 def larger(position: GoliathPosition) -> Seat | None:
-    """Give whose region is larger, None when they are equal or joined."""
+    """Return whose region is larger, None when they are equal or joined."""
     found = regions(position)
     if found is None:
         return None
@@ -121,7 +121,7 @@ def larger(position: GoliathPosition) -> Seat | None:
 
 
 def can_move(position: GoliathPosition) -> bool:
-    """Tell whether the figure can move; it can throw then, back at the least."""
+    """Return whether the figure can move; it can throw then, back at the least."""
     return ADJACENT[position.figure] & ~position.occupied != 0
 
 
@@ -134,7 +134,7 @@ def _places(position: GoliathPosition) -> Iterator[int]:
 
 
 def moves(position: GoliathPosition) -> list[GoliathMove]:
-    """Give all legal moves, each once, of a match that goes on."""
+    """Return all legal moves, each once, of a match that goes on."""
     origin, throwing = position.figure, _THROWING[position.turn]
     rest = position.occupied ^ 1 << origin
     if position.own.bit_count() < STONES:
@@ -157,7 +157,7 @@ def moves(position: GoliathPosition) -> list[GoliathMove]:
 
 
 def count_moves(position: GoliathPosition) -> int:
-    """Give the number of legal moves of a match that goes on."""
+    """Return the number of legal moves of a match that goes on."""
     if position.loose:
         return len(moves(position))
     if position.own.bit_count() == STONES:

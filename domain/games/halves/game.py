@@ -75,7 +75,7 @@ class Halves(RulesDefaults):
         )
 
     def needs_draw(self, options: HalvesOptions, players: int) -> bool:
-        """Tell whether chance places the tiles."""
+        """Return whether chance places the tiles."""
         del players
         return not options.manual_start
 
@@ -93,7 +93,7 @@ class Halves(RulesDefaults):
         return setup_json(placed)
 
     def start(self, options: HalvesOptions, players: int, setup: object | None) -> HalvesPosition:
-        """Give the first position: one tile of each with `-manual_start`, else the drawn one."""
+        """Return the first position: one tile of each with `-manual_start`, else the drawn one."""
         self.check_players(players)
         if not options.manual_start:
             return position_of_setup(setup, options, players)
@@ -102,7 +102,7 @@ class Halves(RulesDefaults):
         return first_position(options, players)
 
     def to_move(self, position: HalvesPosition) -> Seat | None:
-        """Give the seat to move, None when the match is over."""
+        """Return the seat to move, None when the match is over."""
         return None if position.turn == OVER else position.turn
 
     def read(self, text: str) -> HalvesMove:
@@ -116,19 +116,19 @@ class Halves(RulesDefaults):
         return HalvesMove(int(found[1]), int(found[2] or 0))
 
     def write(self, move: HalvesMove) -> str:
-        """Give the canonical text of a move."""
+        """Return the canonical text of a move."""
         if not move.number:
             return "swap" if move.kept else "keep"
         return f"{move.number},{move.kept}" if move.kept else f"{move.number}"
 
     def check(self, position: HalvesPosition, move: HalvesMove) -> HalvesMove:
-        """Give the legal move that is meant, else say which rule is broken."""
+        """Return the legal move that is meant, else say which rule is broken."""
         meant = canonical(position, move)
         if meant is None:
             raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
         return meant
 
     def public_json(self, position: HalvesPosition) -> dict[str, Any]:
-        """Give phase, colours by seat and tiles."""
+        """Return phase, colours by seat and tiles."""
         shown = to_json(position)
         return {key: shown[key] for key in ("phase", "colours", "tiles")}

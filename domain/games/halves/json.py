@@ -52,12 +52,12 @@ def _cell(q: int, r: int) -> Cell:
 
 
 def setup_json(placed: Sequence[tuple[Cell, int]]) -> dict[str, Any]:
-    """Give a setup from cells and colours, in order of placement."""
+    """Return a setup from cells and colours, in order of placement."""
     return {"tiles": [[*axial(at), colour] for at, colour in placed]}
 
 
 def position_of_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
-    """Give the first position from a setup that chance may have drawn."""
+    """Return the first position from a setup that chance may have drawn."""
     tiles = read_setup(data, _SetupJson, KEY).tiles
     if len(tiles) != players * options.tiles_each:
         raise bad_setup(
@@ -83,7 +83,7 @@ def position_of_setup(data: object, options: HalvesOptions, players: int) -> Hal
 
 
 def to_json(position: HalvesPosition) -> dict[str, Any]:
-    """Give a position's phase, colours and tiles; then what has gone, who is out, free cells."""
+    """Return a position's phase, colours and tiles; then what has gone, who is out, free cells."""
     growing = position.phase is Phase.GROW
     colour_of = {tile: c for c, tiles in enumerate(position.tiles) for tile in bits(tiles)}
     tiles, gone = [], []
@@ -167,7 +167,7 @@ def _check_tiles(position: HalvesPosition) -> None:
 
 
 def _shrinking(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
-    """Give a position of the last phase its turn; once it is over, it is nobody's."""
+    """Return a position of the last phase its turn; once it is over, it is nobody's."""
     seats = position.active_seats()
     due = with_turn(msgspec.structs.replace(position, turn=0)).turn
     if due == OVER:

@@ -102,16 +102,16 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return sum(self.tiles)
 
     def owned(self, seat: Seat) -> int:
-        """Give a seat's tiles."""
+        """Return a seat's tiles."""
         return int.from_bytes(self.tiles_packed[self.colours[seat]], "little")
 
     def active_seats(self) -> list[Seat]:
-        """Give the seats that have not left."""
+        """Return the seats that have not left."""
         return [seat for seat in range(len(self.colours)) if not self.out >> seat & 1]
 
 
 def packed(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
-    """Give sets of tiles, among so many cells, as positions hold them."""
+    """Return sets of tiles, among so many cells, as positions hold them."""
     length = (cells + 7) // 8
     return tuple([one.to_bytes(length, "little") for one in tiles])
 
@@ -131,7 +131,7 @@ SWAP: Final = HalvesMove(0, 1)
 
 
 def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
-    """Give the position with one tile of each player, before any is added."""
+    """Return the position with one tile of each player, before any is added."""
     cells = FIRST_CELLS[:players]
     order = sorted(cells)
     colours = tuple(range(players))
@@ -140,7 +140,7 @@ def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
 
 
 def places(position: HalvesPosition) -> tuple[Cell, ...]:
-    """Give where the player to move can add a tile, in reading order."""
+    """Return where the player to move can add a tile, in reading order."""
     return _places(
         position.cells,
         position.present ^ position.owned(position.turn),
@@ -153,7 +153,7 @@ def places(position: HalvesPosition) -> tuple[Cell, ...]:
 def _places(
     cells: tuple[Cell, ...], enemies: int, must_touch: int, touch: Touch
 ) -> tuple[Cell, ...]:
-    """Give where a tile can be added to others, some of them enemies.
+    """Return where a tile can be added to others, some of them enemies.
 
     Where none qualifies, touching one tile is enough, and then touching any.
     """
@@ -189,7 +189,7 @@ def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
 
 
 def _placed(position: HalvesPosition) -> HalvesPosition:
-    """Give a position its next turn, or its next phase when those in have placed their tiles."""
+    """Return a position its next turn, or its next phase when those in have placed their tiles."""
     for seat in _seats_after(position):
         if position.owned(seat).bit_count() < position.options.tiles_each:
             return replace(position, turn=seat)
@@ -199,7 +199,7 @@ def _placed(position: HalvesPosition) -> HalvesPosition:
 
 
 def _seats_after(position: HalvesPosition) -> list[Seat]:
-    """Give the seats that are in, by when they would be next; that of the turn is the last."""
+    """Return the seats that are in, by when they would be next; that of the turn is the last."""
     players = len(position.colours)
     seats = [(position.turn + steps) % players for steps in range(1, players + 1)]
     return [seat for seat in seats if not position.out >> seat & 1] if position.out else seats
@@ -211,7 +211,7 @@ def _begin_removing(position: HalvesPosition) -> HalvesPosition:
 
 
 def with_turn(position: HalvesPosition) -> HalvesPosition:
-    """Give a position its next turn; who has no tile to remove is passed."""
+    """Return a position its next turn; who has no tile to remove is passed."""
     return replace(position, turn=_next_removing(position))
 
 
@@ -225,13 +225,13 @@ def _next_removing(position: HalvesPosition) -> Seat:
 
 
 def _decided(position: HalvesPosition) -> bool:
-    """Tell whether enough players have no tile left for the match to be over."""
+    """Return whether enough players have no tile left for the match to be over."""
     having = [position.owned(seat) != 0 for seat in position.active_seats()]
     return sum(having) < 2 if position.options.invert_win else not all(having)  # noqa: PLR2004
 
 
 def can_remove(position: HalvesPosition, seat: Seat) -> bool:
-    """Tell whether a player has a tile with enough free edges."""
+    """Return whether a player has a tile with enough free edges."""
     return any(True for _ in removable(position, seat))
 
 
@@ -245,7 +245,7 @@ def removable(position: HalvesPosition, seat: Seat) -> Iterator[int]:
 
 
 def survivors(position: HalvesPosition, tile: int) -> list[int]:
-    """Give the groups of which one survives when the player to move removes the tile at a place.
+    """Return the groups of which one survives when the player to move removes the tile at a place.
 
     With more than one of them the player has the choice.
     """
@@ -269,12 +269,12 @@ def _survivors(position: HalvesPosition, shape: Shape, rest: int, tile: int) -> 
 
 
 def lowest(group: int) -> int:
-    """Give the lowest number of a group's tiles."""
+    """Return the lowest number of a group's tiles."""
     return (group & -group).bit_length()
 
 
 def moves(position: HalvesPosition) -> list[HalvesMove]:
-    """Give all legal moves, each once, by numbers."""
+    """Return all legal moves, each once, by numbers."""
     if position.turn == OVER:
         return []
     if position.phase is Phase.GROW:
@@ -293,7 +293,7 @@ def moves(position: HalvesPosition) -> list[HalvesMove]:
 
 
 def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
-    """Give the legal move that is meant, if one is."""
+    """Return the legal move that is meant, if one is."""
     if position.turn == OVER:
         return None
     if position.phase is Phase.GROW:
@@ -339,7 +339,7 @@ def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
 
 
 def outcome(position: HalvesPosition) -> Outcome | None:
-    """Give the ending, judged among the players who are in."""
+    """Return the ending, judged among the players who are in."""
     if position.turn != OVER:
         return None
     seats, inverted = position.active_seats(), position.options.invert_win
@@ -358,7 +358,7 @@ def outcome(position: HalvesPosition) -> Outcome | None:
 
 
 def _stuck(left: Mapping[Seat, int], *, inverted: bool) -> Outcome:
-    """Give the ending when nobody can remove a tile, from what each has left."""
+    """Return the ending when nobody can remove a tile, from what each has left."""
     best = max(left.values()) if inverted else min(left.values())
     winners = tuple(seat for seat in left if left[seat] == best)
     if len(winners) == len(left):

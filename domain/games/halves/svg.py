@@ -64,7 +64,7 @@ class _Frame(msgspec.Struct, frozen=True):
     scale: float
 
     def moved(self) -> str:
-        """Give what brings hexagons into the picture: its middle, and small enough to fit."""
+        """Return what brings hexagons into the picture: its middle, and small enough to fit."""
         across = (WIDTH - self.size[0] * self.scale) / 2 - self.corner[0] * self.scale
         down = _MARGIN - self.corner[1] * self.scale
         scale = f" scale({self.scale:.4g})" if self.scale != 1 else ""
@@ -97,7 +97,7 @@ def _tile(colour: int, seat: int, *inside: Markup) -> Markup:
 
 
 def _cell(cell: Cell, name: int | None, kind: str, title: str, *inside: Markup) -> Markup:
-    """Give a cell of the picture; it is a place where moves can name it, by a number."""
+    """Return a cell of the picture; it is a place where moves can name it, by a number."""
     return group(
         element("title", words(title)),
         *([] if name is None else [element("path", class_="hit", d=_HIT)]),
@@ -129,14 +129,14 @@ def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
 
 
 def _free(view: BoardInput) -> Iterator[Markup]:
-    """Give the cells where a tile can be placed."""
+    """Return the cells where a tile can be placed."""
     for q, r, name in view.position.get("cells", ()):
         ghost = element("path", class_="vacant", d=_GHOST)
         yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_numbered(name))
 
 
 def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
-    """Give the cells of tiles that were taken or fell away, which keep their places."""
+    """Return the cells of tiles that were taken or fell away, which keep their places."""
     for q, r, name in view.position.get("gone", ()):
         if name in fallen:
             yield _cell((q, r), None, "cell last", f"{name} is gone", _mark(gone=True))
@@ -149,13 +149,13 @@ def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
 
 
 def _placed(view: BoardInput) -> Cell | None:
-    """Give the cell where the last move placed a tile; only the position before it tells."""
+    """Return the cell where the last move placed a tile; only the position before it tells."""
     cells = view.before.get("cells", ()) if view.before else ()
     return next(((q, r) for q, r, name in cells if str(name) == view.last), None)
 
 
 def _fallen(view: BoardInput) -> set[int]:
-    """Give the tiles that the last move took; those that fell away, too, if before is known."""
+    """Return the tiles that the last move took; those that fell away, too, if before is known."""
     taken = view.last.partition(",")[0]
     if view.before is None:
         gone = {name for *_, name in view.position.get("gone", ())}
@@ -168,7 +168,7 @@ def _fallen(view: BoardInput) -> set[int]:
 
 
 def _counts(shown: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Give each seat's colour, and how many tiles it has."""
+    """Return each seat's colour, and how many tiles it has."""
     colours = [colour for _, _, colour, _ in shown["tiles"]]
     for seat, colour in enumerate(shown["colours"]):
         out = ", out" if seat in shown.get("out", ()) else ""

@@ -23,7 +23,7 @@ _COLUMN, _LINE = 7, 2  # from a tile to the next one to the right, which lies ha
 
 
 def _drawn(colour: int | None, number: int | None) -> list[str]:
-    """Give the five lines of a tile; blanks are not drawn."""
+    """Return the five lines of a tile; blanks are not drawn."""
     if colour is None:
         return ["", "", f" {_centred(number)}"]
     lines = list(_OUTLINE)
@@ -55,7 +55,7 @@ def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
 
 
 def _counted(position: Mapping[str, Any]) -> str:
-    """Give how many tiles each player has, of which colour, and who is out."""
+    """Return how many tiles each player has, of which colour, and who is out."""
     colours = [colour for _, _, colour, _ in position["tiles"]]
     shown = []
     for seat, colour in enumerate(position["colours"]):

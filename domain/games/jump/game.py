@@ -67,7 +67,7 @@ def _write(move: JumpMove) -> str:
 
 
 def _score(position: JumpPosition) -> Score:
-    """Give the score of a position, which no later one is worse than.
+    """Return the score of a position, which no later one is worse than.
 
     What was set comes first. A given set was not set by jumping, however large it is.
     """
@@ -101,13 +101,13 @@ class Jump(Puzzle):
     score = staticmethod(_score)
 
     def start(self, options: JumpOptions, players: int, setup: object | None) -> JumpPosition:
-        """Give the empty board, or that of `-solitaire`."""
+        """Return the empty board, or that of `-solitaire`."""
         self.check_start(players, setup)
         stones = sum(1 << INDEX[name] for name in options.solitaire)
         return JumpPosition(stones, NOBODY, 0, len(options.solitaire), done=False)
 
     def to_move(self, position: JumpPosition) -> Seat | None:
-        """Give the solver until the match is over."""
+        """Return the solver until the match is over."""
         return None if is_over(position) else 0
 
     def legal_moves(self, position: JumpPosition) -> Iterator[str]:
@@ -117,19 +117,19 @@ class Jump(Puzzle):
         return map(_write, order + found[-1:])
 
     def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
-        """Give the move by its canonical chain if it is legal, else say which rule it breaks."""
+        """Return the move by its canonical chain if it is legal, else say which rule it breaks."""
         if reason := why_illegal(position, move):
             raise IllegalMove(f"{_write(move)}: {reason}")
         return canonical(position, move)
 
     def outcome(self, position: JumpPosition) -> Outcome | None:
-        """Give the ending: the solver is done, or no step or jump is left."""
+        """Return the ending: the solver is done, or no step or jump is left."""
         if not is_over(position):
             return None
         return ended(Ending.DONE if position.done else Ending.NO_MOVE, _score(position))
 
     def to_json(self, position: JumpPosition) -> dict[str, Any]:
-        """Give the stones (`O` is the jumper), the plies of part two, whether the solver is done."""
+        """Return the stones (`O` is the jumper), the plies of part two, whether the solver is done."""
         board = letters_of(position.stones)
         if position.jumper != NOBODY:
             board[NAMES[position.jumper]] = "O"

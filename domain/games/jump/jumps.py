@@ -21,7 +21,7 @@ Chain = tuple[int, ...]
 
 
 def chains(stones: int, landing: int) -> list[Chain]:
-    """Give a chain to every intersection that can be reached, the first landing being done.
+    """Return a chain to every intersection that can be reached, the first landing being done.
 
     Of each the shortest, and of equals the first in sorting order.
     """
@@ -59,7 +59,7 @@ def jumps(stones: int, among: int) -> Iterator[tuple[int, Chain]]:
 
 
 def can_jump(stones: int) -> bool:
-    """Tell whether any stone can jump."""
+    """Return whether any stone can jump."""
     return any(
         stones & over and not stones & landing
         for at in bits(stones)
@@ -68,7 +68,7 @@ def can_jump(stones: int) -> bool:
 
 
 def taken(chain: Chain) -> int:
-    """Give the set of what a chain jumps over."""
+    """Return the set of what a chain jumps over."""
     over = 0
     for origin, landing in pairwise(chain):
         over |= OVER[origin][landing]

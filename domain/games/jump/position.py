@@ -47,7 +47,7 @@ _FIRST: Final = tuple(JumpMove(NOBODY, (corner,)) for corner in CORNERS)
 
 
 def steps(position: JumpPosition) -> list[JumpMove]:
-    """Give every step of part one."""
+    """Return every step of part one."""
     stones, origin = position.stones, position.jumper
     rest = stones ^ 1 << origin
     return [
@@ -60,20 +60,20 @@ def steps(position: JumpPosition) -> list[JumpMove]:
 
 
 def can_step(position: JumpPosition) -> bool:
-    """Tell whether there is a step."""
+    """Return whether there is a step."""
     stones = position.stones
     return any(not stones & (over | at) for _, over, at in JUMPS[position.jumper])
 
 
 def is_over(position: JumpPosition) -> bool:
-    """Tell whether the solver is done, or no stone can be set or jumped."""
+    """Return whether the solver is done, or no stone can be set or jumped."""
     if position.done or not position.stones:
         return position.done
     return not (can_jump(position.stones) if position.taking else can_step(position))
 
 
 def moves(position: JumpPosition) -> list[JumpMove]:
-    """Give every legal move once."""
+    """Return every legal move once."""
     if is_over(position):
         return []
     if not position.stones:
@@ -85,7 +85,7 @@ def moves(position: JumpPosition) -> list[JumpMove]:
 
 
 def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
-    """Give the move by its canonical chain; the given one is valid."""
+    """Return the move by its canonical chain; the given one is valid."""
     *_, last = move.chain or (NOBODY,)
     stones = position.stones
     if position.taking and move.chain:

@@ -104,7 +104,7 @@ class Pow2Move(msgspec.Struct, frozen=True, gc=False):
 
 
 def letters(position: Pow2Position) -> dict[int, str]:
-    """Give the pieces by intersection, as they are shown: capitals are fresh."""
+    """Return the pieces by intersection, as they are shown: capitals are fresh."""
     boards = (
         ("O", position.light_fresh),
         ("o", position.light_aged),
@@ -116,7 +116,7 @@ def letters(position: Pow2Position) -> dict[int, str]:
 
 
 def write(move: Pow2Move) -> str:
-    """Give the canonical text of a move."""
+    """Return the canonical text of a move."""
     if move.origin == HAND:
         return NAMES[move.target]
     if not move.placed:
@@ -130,7 +130,7 @@ def _listed(board: int) -> str:
 
 
 def complete_placements(target: int, around: int) -> set[int]:
-    """Give the placements that serve each occupied neighbour with an intersection of its own."""
+    """Return the placements that serve each occupied neighbour with an intersection of its own."""
     empty = ADJACENT[target] & ~around
     if empty.bit_count() < around.bit_count():
         return set()
@@ -159,7 +159,7 @@ class _Placements(dict[int, tuple[int, ...]]):
         return ordered
 
     def _short(self, complete: set[int]) -> set[int]:
-        """Give what can be placed of complete assignments when the supply is too small."""
+        """Return what can be placed of complete assignments when the supply is too small."""
         return {
             sum(some)
             for placed in complete
@@ -168,7 +168,7 @@ class _Placements(dict[int, tuple[int, ...]]):
 
 
 def _by_supply(*, exact: bool) -> tuple[tuple[_Placements, ...], ...]:
-    """Give the placements for each supply from 0 to 16; from `_MOST_PLACED` on they are equal."""
+    """Return the placements for each supply from 0 to 16; from `_MOST_PLACED` on they are equal."""
     tables = [
         tuple(_Placements(target, supply, exact=exact) for target in range(len(NAMES)))
         for supply in range(_MOST_PLACED + 1)
@@ -185,7 +185,7 @@ def placements(position: Pow2Position) -> tuple[_Placements, ...]:
 
 
 def free_places(position: Pow2Position) -> int:
-    """Give where a piece may be placed in the placing phase."""
+    """Return where a piece may be placed in the placing phase."""
     taken = position.occupied
     for at in bits(taken):
         taken |= ADJACENT[at]
@@ -193,7 +193,7 @@ def free_places(position: Pow2Position) -> int:
 
 
 def moves(position: Pow2Position) -> list[Pow2Move]:
-    """Give all legal moves, each once, by origin."""
+    """Return all legal moves, each once, by origin."""
     if position.flags & PLACING:
         return [Pow2Move(HAND, at) for at in bits(free_places(position))]
     if position.won:
@@ -211,7 +211,7 @@ def moves(position: Pow2Position) -> list[Pow2Move]:
 
 
 def count_moves(position: Pow2Position) -> int:
-    """Give the number of legal moves, without making them."""
+    """Return the number of legal moves, without making them."""
     if position.flags & PLACING:
         return free_places(position).bit_count()
     if position.won:
@@ -228,7 +228,7 @@ def count_moves(position: Pow2Position) -> int:
 
 
 def can_move(position: Pow2Position) -> bool:
-    """Tell whether there is a legal move; most often the first tried is one."""
+    """Return whether there is a legal move; most often the first tried is one."""
     if position.flags & PLACING:
         return free_places(position) != 0
     occupied, placing = position.occupied, placements(position)
@@ -243,7 +243,7 @@ def can_move(position: Pow2Position) -> bool:
 
 
 def is_legal(position: Pow2Position, move: Pow2Move) -> bool:
-    """Tell whether a move is legal, without looking at the others."""
+    """Return whether a move is legal, without looking at the others."""
     if position.flags & PLACING:
         return move.origin == HAND and free_places(position) >> move.target & 1 == 1
     if not position.own >> move.origin & 1 or position.won:
@@ -270,7 +270,7 @@ def play(position: Pow2Position, move: Pow2Move) -> Pow2Position:
 
 
 def _after_moving(fresh: int, aged: int, move: Pow2Move) -> tuple[int, int]:
-    """Give the mover's fresh and aged pieces after a move and, if it placed any, their ageing."""
+    """Return the mover's fresh and aged pieces after a move and, if it placed any, their ageing."""
     origin, target = 1 << move.origin, 1 << move.target
     if fresh & origin:
         fresh ^= origin | target
@@ -283,7 +283,7 @@ def _after_moving(fresh: int, aged: int, move: Pow2Move) -> tuple[int, int]:
 
 
 def _after_placing(position: Pow2Position, piece: int) -> Pow2Position:
-    """Give the position after a ply of the placing phase; Dark's fourth piece ends it."""
+    """Return the position after a ply of the placing phase; Dark's fourth piece ends it."""
     light, dark, flags = position.light_fresh, position.dark_fresh, position.flags
     if not position.turn:
         return Pow2Position(light | piece, 0, dark, 0, 1, flags)

@@ -47,7 +47,7 @@ def _check_edges(given: _SetupJson, order: Order) -> None:
 
 
 def _hands(given: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
-    """Give the plugs that are left, as sets."""
+    """Return the plugs that are left, as sets."""
     if options.p:
         if given.pool is None or given.hands is not None:
             raise bad_setup(KEY, "with -p there is a pool, and there are no hands")
@@ -70,7 +70,7 @@ def _plugs(listed: Iterable[str]) -> int:
 
 
 def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
-    """Give the sections' bytes, after looking at each plug of the grid by itself."""
+    """Return the sections' bytes, after looking at each plug of the grid by itself."""
     for section, (name, seat) in grid.items():
         if section not in SECTION:
             raise bad_setup(KEY, f"{section[:24]!r} is no section")
@@ -105,7 +105,7 @@ def _check_dealt(position: PowerdrainPosition) -> None:
 def _position(
     given: _SetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
 ) -> PowerdrainPosition:
-    """Give the position of a setup or of a position's JSON form, if it is one."""
+    """Return the position of a setup or of a position's JSON form, if it is one."""
     _check_edges(given, options.order)
     hands = _hands(given, options)
     position = PowerdrainPosition(given.left, given.top, _filled(grid), hands)
@@ -114,7 +114,7 @@ def _position(
 
 
 def _rest_json(position: PowerdrainPosition) -> dict[str, Any]:
-    """Give the plugs that are left, in their JSON form."""
+    """Return the plugs that are left, in their JSON form."""
     if len(position.hands) == 1:
         return {"pool": names(position.hands[0])}
     return {"hands": [names(hand) for hand in position.hands]}

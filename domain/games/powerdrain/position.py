@@ -102,12 +102,12 @@ _MOVES: Final = tuple(
 
 
 def names(plugs: int) -> list[str]:
-    """Give the names of a set of plugs, in order."""
+    """Return the names of a set of plugs, in order."""
     return [name for plug, name in enumerate(PLUGS) if plugs >> plug & 1]
 
 
 def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
-    """Give the grid's bytes from sections, plugs and seats, by names."""
+    """Return the grid's bytes from sections, plugs and seats, by names."""
     grid = bytearray(len(SECTIONS))
     for section, plug, seat in plugged:
         grid[SECTION[section]] = 1 + PLUG[plug] + len(PLUGS) * seat
@@ -115,7 +115,7 @@ def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
 
 
 def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
-    """Give what is in the sections by names, in order."""
+    """Return what is in the sections by names, in order."""
     return {
         SECTIONS[section]: (PLUGS[(byte - 1) % len(PLUGS)], (byte - 1) // len(PLUGS))
         for section, byte in enumerate(position.grid)
@@ -124,7 +124,7 @@ def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
 
 
 def moves(position: PowerdrainPosition) -> list[PowerdrainMove]:
-    """Give all legal moves, each once, by plug and section."""
+    """Return all legal moves, each once, by plug and section."""
     hand = position.hand
     # nine sections stay empty to the end, so there are always several to get
     empty = itemgetter(*[section for section, byte in enumerate(position.grid) if not byte])
@@ -136,7 +136,7 @@ def moves(position: PowerdrainPosition) -> list[PowerdrainMove]:
 
 
 def is_legal(position: PowerdrainPosition, move: PowerdrainMove) -> bool:
-    """Tell whether a move is legal."""
+    """Return whether a move is legal."""
     return position.hand >> move.plug & 1 == 1 and not position.grid[move.section]
 
 
@@ -149,7 +149,7 @@ def play(position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainPositi
 
 
 def value(plug: str, section: str) -> int:
-    """Give the voltage of a plug in a section before any drain, without its sign.
+    """Return the voltage of a plug in a section before any drain, without its sign.
 
     A section's name is what the edges read there, so the edges themselves don't matter.
     """
@@ -176,7 +176,7 @@ _BESIDE: Final = tuple(
 
 
 def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
-    """Give the signed voltage that each plug in the grid has left, by sections."""
+    """Return the signed voltage that each plug in the grid has left, by sections."""
     over = [digit // 2 for digit in top]
     sections = [digit // 2 * 5 + column for digit in left for column in over]
     volts = [_VOLTS[grid[section]][section] for section in sections]
@@ -190,7 +190,7 @@ def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
 
 
 def judged(position: PowerdrainPosition) -> Outcome:
-    """Give the ending of a position with all plugs in the grid."""
+    """Return the ending of a position with all plugs in the grid."""
     left = rests(position.left, position.top, position.grid).values()
     powers = ([volts for volts in left if volts > 0], [-volts for volts in left if volts < 0])
     more, less = sorted(powers, key=lambda own: (len(own), sum(own)), reverse=True)

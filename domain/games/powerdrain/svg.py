@@ -35,7 +35,7 @@ _LINE: Final = 8  # plugs of a hand
 
 
 def _signed(volts: int) -> str:
-    """Give a voltage with its sign; zero has none."""
+    """Return a voltage with its sign; zero has none."""
     return f"{_SIGNS[volts < 0]}{abs(volts)}" if volts else "0"
 
 
@@ -49,7 +49,7 @@ def _box(name: str, width: float, height: float, rounded: float | None = None) -
 
 
 def _left_of(shown: Mapping[str, Any]) -> dict[str, int]:
-    """Give the signed voltage that is left, by the names of sections with a plug."""
+    """Return the signed voltage that is left, by the names of sections with a plug."""
     grid = shown["grid"]
     plugged = filled((section, plug, seat) for section, (plug, seat) in grid.items())
     left = rests(shown["left"], shown["top"], plugged)
@@ -57,7 +57,7 @@ def _left_of(shown: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _plug(name: str, seat: int, full: int, left: int) -> Markup:
-    """Give a plug in its section: both digits, pointing at theirs of the edges, and its worth."""
+    """Return a plug in its section: both digits, pointing at theirs of the edges, and its worth."""
     return piece(
         f"{LOOKS[seat]} {'active' if left else 'drained'}",
         seat,
@@ -121,7 +121,7 @@ def _lines_of(plugs: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _hands(shown: Mapping[str, Any]) -> tuple[list[Markup], float]:
-    """Give the plugs that are left, and where below them the drawing ends."""
+    """Return the plugs that are left, and where below them the drawing ends."""
     hands = [(None, shown["pool"])] if "pool" in shown else [*enumerate(shown["hands"])]
     drawn, down = [], _BOTTOM + 18.0
     for seat, plugs in hands:

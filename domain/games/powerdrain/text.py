@@ -12,12 +12,12 @@ _RULE: Final = f"   {'-' * 41}"
 
 
 def _signed(volts: int) -> str:
-    """Give a voltage with its sign, in three columns; zero has none."""
+    """Return a voltage with its sign, in three columns; zero has none."""
     return f"{volts:+}".ljust(3) if volts else " 0 "
 
 
 def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Give both lines of each section that holds a plug, seven columns wide."""
+    """Return both lines of each section that holds a plug, seven columns wide."""
     grid = position["grid"]
     bytes_of = filled((section, plug, seat) for section, (plug, seat) in grid.items())
     left = rests(position["left"], position["top"], bytes_of)
@@ -30,7 +30,7 @@ def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def _players(names: Sequence[str]) -> list[str]:
-    """Give what stands beside the grid for each player: side, sign and name."""
+    """Return what stands beside the grid for each player: side, sign and name."""
     named = names or ("", "")
     return [
         f"   {side} {sign} {name}".rstrip()
@@ -39,7 +39,7 @@ def _players(names: Sequence[str]) -> list[str]:
 
 
 def _plugs_left(position: Mapping[str, Any]) -> list[str]:
-    """Give the lines of the hands or the pool; none when all plugs are in the grid."""
+    """Return the lines of the hands or the pool; none when all plugs are in the grid."""
     if "pool" in position:
         hands = {"Pool": position["pool"]}
     else:

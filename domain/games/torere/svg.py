@@ -31,7 +31,7 @@ _KEWAI: Final = range(1, 9)
 
 
 def _around(kewai: int, radius: float) -> Point:
-    """Give the point of a kewai's direction; 1 is at the top, and they follow clockwise."""
+    """Return the point of a kewai's direction; 1 is at the top, and they follow clockwise."""
     angle = (kewai - 1) * pi / 4
     return _MIDDLE[0] + radius * sin(angle), _MIDDLE[1] - radius * cos(angle)
 
@@ -41,7 +41,7 @@ def _centre_of(name: str) -> Point:
 
 
 def _lines() -> Iterator[Markup]:
-    """Give the circle on which the kewai lie, and the line from each to the putahi."""
+    """Return the circle on which the kewai lie, and the line from each to the putahi."""
     (across, down), radius = _MIDDLE, _RADIUS
     yield element("circle", class_="line edge", cx=across, cy=down, r=radius)
     for kewai in _KEWAI:
@@ -65,7 +65,7 @@ def _place(name: str, seat: int | None, *, last: bool) -> Markup:
 
 
 def _trail(ends: list[str]) -> Iterator[Markup]:
-    """Give the way of a stone; from one kewai to the next it follows the circle."""
+    """Return the way of a stone; from one kewai to the next it follows the circle."""
     if len(ends) > 1:
         (ax, ay), (bx, by) = map(_centre_of, ends[:2])
         start, end = f"M{number(ax)} {number(ay)}", f"{number(bx)} {number(by)}"

@@ -33,7 +33,7 @@ def colour(at):
 
 
 def split(at):
-    """Give the stones of both colours as the reference has them."""
+    """Return the stones of both colours as the reference has them."""
     shown = board(at)
     return [{name for name, letter in shown.items() if letter == one} for one in "ox"]
 

@@ -26,7 +26,7 @@ def ways(taken, start, farthest):
 
 
 def legal(board, seat):
-    """Give the legal moves as canonical texts; `board` maps names to letters."""
+    """Return the legal moves as canonical texts; `board` maps names to letters."""
     [origin] = where(board, FIGURES[seat])
     stones = where(board, STONES[seat])
     found = set()
@@ -45,7 +45,7 @@ def legal(board, seat):
 
 
 def play(board, seat, text):
-    """Give the board after a legal move."""
+    """Return the board after a legal move."""
     movement, _, throw = text.partition(":")
     origin, place = movement.split("-")
     after = dict(board)
@@ -59,7 +59,7 @@ def play(board, seat, text):
 
 
 def region(board, seat):
-    """Give the empty intersections joined to a figure, and whether the other figure is."""
+    """Return the empty intersections joined to a figure, and whether the other figure is."""
     [start] = where(board, FIGURES[seat])
     found, waiting = {start}, [start]
     while waiting:
@@ -71,7 +71,7 @@ def region(board, seat):
 
 
 def counted(board):
-    """Give the seat that wins a count, None where there is none."""
+    """Return the seat that wins a count, None where there is none."""
     (david, joined), (goliath, _) = region(board, 0), region(board, 1)
     if joined or len(david) == len(goliath):
         return None
@@ -79,7 +79,7 @@ def counted(board):
 
 
 def winner(board, seat, *, count):
-    """Give the winning seat when it is a seat's turn, None while the match goes on."""
+    """Return the winning seat when it is a seat's turn, None while the match goes on."""
     if count and counted(board) is not None:
         return counted(board)
     return None if legal(board, seat) else 1 - seat

@@ -30,7 +30,7 @@ def start(*flags, players=2, seed=0):
 
 
 def position(tiles, turn, *flags, colours=(0, 1), phase="wane", **more):
-    """Give a position from texts such as `w 0,2`; tiles are numbered in reading order."""
+    """Return a position from texts such as `w 0,2`; tiles are numbered in reading order."""
     cells = {}
     for text in tiles:
         letter, at = text.split()
@@ -45,7 +45,7 @@ WANING = ("w 0,2", "w 1,1", "w 2,0", "b 2,1", "b 3,0")
 
 
 def row(letters, *, turn=A, flags=(), **more):
-    """Give a column of tiles, from above, numbered from 1: every tile between two others parts."""
+    """Return a column of tiles, from above, numbered from 1: every tile between two others parts."""
     tiles = [f"{letter} 0,{r}" for r, letter in enumerate(letters)]
     return position(tiles, turn, *flags, **more)
 
@@ -55,7 +55,7 @@ def numbers(at):
 
 
 def random_flags(rng):
-    """Give random options; small sets of tiles are likelier."""
+    """Return random options; small sets of tiles are likelier."""
     flags = [f"-tiles_each={rng.choice([2, 3, 4, 5, 6, 8, 12])}"]
     some = ["-manual_start", "-no_contract", "-invert_win", "-must_touch=2", "-touch_any"]
     flags += [flag for flag in some if rng.random() < 0.4]
@@ -66,7 +66,7 @@ def random_flags(rng):
 
 
 def random_game(seed, *, leaving=True):
-    """Give options, players and the positions of a game played at random, to its end."""
+    """Return options, players and the positions of a game played at random, to its end."""
     rng = random.Random(seed)
     flags, players = random_flags(rng), rng.choice((2, 3))
     game = [start(*flags, players=players, seed=seed)]
@@ -92,7 +92,7 @@ def ending(at):
 
 
 def parsed(flags):
-    """Give the reference's options from flags."""
+    """Return the reference's options from flags."""
     how = {}
     for flag in flags:
         name, equals, number = flag.removeprefix("-").partition("=")

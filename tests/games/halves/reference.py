@@ -29,7 +29,7 @@ class Game:
     # --- placing
 
     def cells(self):
-        """Give the cells where the player to move can place a tile."""
+        """Return the cells where the player to move can place a tile."""
         touching = {at for tile in self.tiles for at in beside(tile)} - set(self.tiles)
 
         def qualifies(at, must_touch, touch_any):
@@ -77,7 +77,7 @@ class Game:
         return [seat for seat in range(self.players) if seat not in self.out]
 
     def result(self):
-        """Give reason and winners once the match is over."""
+        """Return reason and winners once the match is over."""
         left = {seat: len(self.own(seat)) for seat in self.inside()}
         empty = [seat for seat in left if not left[seat]]
         if self.phase != "wane":
@@ -105,7 +105,7 @@ class Game:
                 return
 
     def groups(self, taken):
-        """Give what may survive when a tile is taken away: sets of coordinates."""
+        """Return what may survive when a tile is taken away: sets of coordinates."""
         rest, groups = set(self.tiles) - {taken}, []
         while rest:
             group, rim = set(), {min(rest)}
@@ -126,7 +126,7 @@ class Game:
     # --- all together
 
     def legal(self):
-        """Give each legal text and what it does, as a set of cells that stay where tiles go."""
+        """Return each legal text and what it does, as a set of cells that stay where tiles go."""
         if self.phase == "wax":
             return {str(number): at for number, at in enumerate(self.cells(), 1)}
         if self.phase == "contract":
@@ -166,7 +166,7 @@ class Game:
             self.pass_removing(seat)
 
     def shown(self):
-        """Give phase, colours and tiles as the position JSON has them."""
+        """Return phase, colours and tiles as the position JSON has them."""
         numbers = {} if self.phase == "wax" else self.numbers
         tiles = [[*at, self.tiles[at], numbers.get(at)] for at in reading(self.tiles)]
         return {"phase": self.phase, "colours": self.colours, "tiles": tiles}

@@ -123,7 +123,7 @@ def test_moves_come_sorted_by_number_and_group():
 
 
 def mirrored(shown):
-    """Give a position of the last phase with left and right exchanged, and the new numbers."""
+    """Return a position of the last phase with left and right exchanged, and the new numbers."""
     cells = {tuple(t[:2]): t for t in [*shown["tiles"], *shown.get("gone", [])]}
     flipped = {(-q, r + q): tile for (q, r), tile in cells.items()}
     new = {flipped[at][-1]: n for n, at in enumerate(reference.reading(flipped), 1)}

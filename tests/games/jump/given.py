@@ -38,7 +38,7 @@ def position(board, plies=0, flags=(), *, done=False):
 
 
 def split(at):
-    """Give the stones and the jumper as the reference has them."""
+    """Return the stones and the jumper as the reference has them."""
     shown = board(at)
     return set(shown), next((name for name, letter in shown.items() if letter == "O"), None)
 

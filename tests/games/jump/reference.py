@@ -27,7 +27,7 @@ def rank(chain):
 
 
 def steps(stones, jumper):
-    """Give the canonical step for every new stone and last landing."""
+    """Return the canonical step for every new stone and last landing."""
     best = {}
     for new, first in JUMPS[jumper]:
         if new in stones or first in stones:
@@ -51,7 +51,7 @@ def steps(stones, jumper):
 
 
 def takings(stones):
-    """Give the canonical jump of part two for every set of stones left and last landing."""
+    """Return the canonical jump of part two for every set of stones left and last landing."""
     best = {}
 
     def walk(left, chain):
@@ -68,14 +68,14 @@ def takings(stones):
 
 
 def play_step(stones, jumper, text):
-    """Give the stones and the jumper after a step."""
+    """Return the stones and the jumper after a step."""
     new, _, chain = text.partition(":")
     last = chain.split("-")[-1]
     return stones - {jumper} | {new, last}, last
 
 
 def play_taking(stones, text):
-    """Give the stones after a jump of part two."""
+    """Return the stones after a jump of part two."""
     chain = text.split("-")
     left = stones - {chain[0]}
     for a, b in pairwise(chain):
@@ -84,7 +84,7 @@ def play_taking(stones, text):
 
 
 def legal(stones, jumper):
-    """Give the legal moves but `done` of a match that began on a corner or by -solitaire."""
+    """Return the legal moves but `done` of a match that began on a corner or by -solitaire."""
     if not stones:
         return set(CORNERS)
     return takings(stones) if jumper is None else steps(stones, jumper)

@@ -62,7 +62,7 @@ def test_a_longer_chain_with_the_same_result_is_stored_as_the_shortest():
 
 
 def reference_chains(at, text):
-    """Give all chains over the new stone of a step that end where it does."""
+    """Return all chains over the new stone of a step that end where it does."""
     new, _, chain = text.partition(":")
     first, last = chain.split("-")[0], chain.split("-")[-1]
     stones, jumper = split(at)

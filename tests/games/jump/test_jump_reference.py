@@ -83,7 +83,7 @@ def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
 
 
 def valid(shown, text):
-    """Tell whether a move keeps the rules, whatever its chain; the reference's way."""
+    """Return whether a move keeps the rules, whatever its chain; the reference's way."""
     stones, jumper = shown
     new, _, listed = text.rpartition(":")
     chain = listed.split("-")

@@ -4,7 +4,7 @@ from tests.games.pow2.reference import BOARD_LINES, NAMES, order
 
 
 def places(board, letter, limit):
-    """Give where a player may place; `board` maps names to letters."""
+    """Return where a player may place; `board` maps names to letters."""
     if limit and sum(stone == letter for stone in board.values()) >= limit:
         return []
     return [

@@ -108,7 +108,7 @@ def test_with_one_stone_each_the_second_to_place_wins():
 
 
 def pass_in(flags=(), *, first=0):
-    """Give a game's position and move after which the same player is to move again."""
+    """Return a game's position and move after which the same player is to move again."""
     for seed in range(first, first + 200):
         game = list(random_game(flags, seed))
         for (at, text), (after, _) in pairwise(game):

@@ -2,12 +2,12 @@
 
 
 def pieces(**by_letter):
-    """Give a board from names by letter: `pieces(O="m1 m13", x="c5")`."""
+    """Return a board from names by letter: `pieces(O="m1 m13", x="c5")`."""
     return {name: letter for letter, names in by_letter.items() for name in names.split()}
 
 
 def json(board):
-    """Give the JSON form of a position with this board."""
+    """Return the JSON form of a position with this board."""
     light = sum(letter in "Oo" for letter in board.values())
     return {"board": board, "supply": [16 - light, 16 - len(board) + light]}
 

@@ -37,7 +37,7 @@ def name(point):
 
 
 def end(text):
-    """Give the end of a line; b4, d2 and d4 and their mirror images have places of their own."""
+    """Return the end of a line; b4, d2 and d4 and their mirror images have places of their own."""
     column, row = text[0], int(text[1:])
     if column in "bd":
         x = (
@@ -115,7 +115,7 @@ def placements(board, target, supply, *, exact):
 
 
 def legal(board, seat, *, exact, noborder):
-    """Give the legal moves as canonical texts; `board` maps names to letters."""
+    """Return the legal moves as canonical texts; `board` maps names to letters."""
     own = {at for at, letter in board.items() if letter in ("Oo", "Xx")[seat]}
     others = set(board) - own
     found = set()
@@ -129,7 +129,7 @@ def legal(board, seat, *, exact, noborder):
 
 
 def play(board, seat, text):
-    """Give the board after a legal move."""
+    """Return the board after a legal move."""
     movement, _, listed = text.partition(":")
     origin, target = movement.split("-")
     after = dict(board)

@@ -58,7 +58,7 @@ def printed():
 
 
 def random_game(flags, seed):
-    """Give the positions of a game played at random, from the start to its end."""
+    """Return the positions of a game played at random, from the start to its end."""
     rng = random.Random(f"{seed} {flags}")
     return [at for at, _ in playing.random_game(RULES, start(*flags, seed=seed), rng)]
 

@@ -5,7 +5,7 @@ ODD = [a + b for a in "13579" for b in "13579"]
 
 
 def legal(shown, turn):
-    """Give the legal moves of a position in its JSON form, in order."""
+    """Return the legal moves of a position in its JSON form, in order."""
     if len(shown["grid"]) == 16:
         return []
     hand = shown["pool"] if "pool" in shown else shown["hands"][turn]
@@ -13,7 +13,7 @@ def legal(shown, turn):
 
 
 def play(shown, turn, text):
-    """Give the JSON form after a legal move."""
+    """Return the JSON form after a legal move."""
     plug, section = text.split("-")
     grid = dict(sorted({**shown["grid"], section: [plug, turn]}.items()))
     after = {**shown, "grid": grid}
@@ -29,7 +29,7 @@ def volts(plug, section):
 
 
 def drained(shown):
-    """Give section -> value left, by walking the grid row by row."""
+    """Return section -> value left, by walking the grid row by row."""
     rows = [[f"{left}{top}" for top in shown["top"]] for left in shown["left"]]
     found = {}
     for y, row in enumerate(rows):
@@ -48,7 +48,7 @@ def drained(shown):
 
 
 def result(shown):
-    """Give the winners once all plugs are in."""
+    """Return the winners once all plugs are in."""
     active = [[], []]
     for section, left in drained(shown).items():
         if left:

@@ -58,7 +58,7 @@ def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
 
 
 def turned(shown):
-    """Give a position with left and top exchanged, so plugs and sections are reversed."""
+    """Return a position with left and top exchanged, so plugs and sections are reversed."""
 
     def back(plugs):
         return sorted(plug[::-1] for plug in plugs)

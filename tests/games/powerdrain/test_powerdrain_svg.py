@@ -9,7 +9,7 @@ from tests.golden.make_games import read_games, replay
 
 
 def voltages(at):
-    """Give plug, value and what is left by section, from the drawing as text."""
+    """Return plug, value and what is left by section, from the drawing as text."""
     lines = draw_text(current("powerdrain"), at, "grid").split("\n")
     top = lines[0].split()
     found = {}

@@ -10,7 +10,7 @@ def neighbours(kewai):
 
 
 def legal(board, letter):
-    """Give the moves of a player; `board` lists what stands on the places 0 to 8."""
+    """Return the moves of a player; `board` lists what stands on the places 0 to 8."""
     moves = []
     for start in range(9):
         for end in range(9):

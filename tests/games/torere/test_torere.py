@@ -32,7 +32,7 @@ def start():
 
 
 def position(letters, seat):
-    """Give a position by the nine letters of the places 0 to 8."""
+    """Return a position by the nine letters of the places 0 to 8."""
     board = {str(at): letter for at, letter in enumerate(letters) if letter != "*"}
     return RULES.from_json({"board": board}, RULES.read_options([]), seat)
 
@@ -48,7 +48,7 @@ def played(texts, at=None):
 
 @cache
 def reached():
-    """Give all positions that come about from the start, in the order they are found."""
+    """Return all positions that come about from the start, in the order they are found."""
     found = {start(): None}
     new = list(found)
     while new:
