@@ -8,7 +8,9 @@ from domain.match.commands import Answer, Decline, Sent, Start
 from domain.match.decision import Decided, Given, endings
 from domain.match.events import Challenged, Event, Gathered, MatchStarted
 from domain.match.playing import decline
-from domain.match.state import MatchState
+from domain.match.state import (
+    MatchState,
+)
 from domain.rules import Seat, pack, pinned
 
 

@@ -2,7 +2,12 @@
 
 from domain.clocks import ledger as clocks
 from domain.errors import Code, Refusal
-from domain.match.commands import Away, Flag, Nag, Return
+from domain.match.commands import (
+    Away,
+    Flag,
+    Nag,
+    Return,
+)
 from domain.match.decision import Decided, mover_of
 from domain.match.events import (
     THE_SERVER,
@@ -15,7 +20,11 @@ from domain.match.events import (
     Returned,
 )
 from domain.match.playing import leave
-from domain.match.state import MatchState, Reason, deadline
+from domain.match.state import (
+    MatchState,
+    Reason,
+    deadline,
+)
 from domain.rules import Seat, pinned
 
 

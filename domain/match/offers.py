@@ -3,10 +3,20 @@
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Answer, Offer
+from domain.match.commands import (
+    Answer,
+    Offer,
+)
 from domain.match.decision import Decided, endings
 from domain.match.events import Answered, Ended, Event, Offered, Paused, Undone
-from domain.match.state import MatchState, Offering, Reason, evolve, position_of, positions
+from domain.match.state import (
+    MatchState,
+    Offering,
+    Reason,
+    evolve,
+    position_of,
+    positions,
+)
 from domain.rules import AnyRules, Seat, pack, pinned
 
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause")

@@ -3,7 +3,9 @@
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Move
+from domain.match.commands import (
+    Move,
+)
 from domain.match.decision import Decided, endings, mover_of, read_move
 from domain.match.events import Declined, Ended, Flagged, Moved, Resigned
 from domain.match.replies import NONE, Replies, Reply, dropped, find, kept

@@ -6,7 +6,15 @@ from fakes.given import ALICE, BOARD, BOB, CAROL, alternating, history, pow2, se
 from domain.errors import Code
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Start
 from domain.match.decide import Rejected, decide
-from domain.match.events import Answered, Declined, Ended, MatchStarted, Moved, Offered, Resigned
+from domain.match.events import (
+    Answered,
+    Declined,
+    Ended,
+    MatchStarted,
+    Moved,
+    Offered,
+    Resigned,
+)
 from domain.match.state import initial, position_at, position_of, positions
 from domain.rules import current
 

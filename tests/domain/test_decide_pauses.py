@@ -5,7 +5,16 @@ from fakes.given import ALICE, BEGIN, BOB, CAROL
 
 from domain.clocks.days import DAY
 from domain.errors import Code
-from domain.match.commands import Answer, Away, Flag, Nag, Offer, Resign, Resume, Return
+from domain.match.commands import (
+    Answer,
+    Away,
+    Flag,
+    Nag,
+    Offer,
+    Resign,
+    Resume,
+    Return,
+)
 from domain.match.events import (
     THE_SERVER,
     Absent,

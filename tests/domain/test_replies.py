@@ -6,7 +6,15 @@ from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 from domain.clocks.days import DAY
 from domain.errors import Code
 from domain.match.commands import Answer, Flag, Move, Nag, Offer, Resign
-from domain.match.events import THE_SERVER, Answered, Ended, Flagged, Nagged, Resigned, Undone
+from domain.match.events import (
+    THE_SERVER,
+    Answered,
+    Ended,
+    Flagged,
+    Nagged,
+    Resigned,
+    Undone,
+)
 from domain.match.replies import NONE, Laid, Reply
 from domain.match.state import deadline
 from tests.domain.clocks_given import FLAG, three, two

@@ -9,7 +9,7 @@ from domain.rules.defaults import counted
 _KINDS: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 
 
-def paint_duo(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position; beside the name stands the stone that is placed next."""
     letters = [*view.position["board"].values()]
     light, dark, colour = letters.count("o"), letters.count("x"), view.position["colour"]

@@ -4,7 +4,7 @@ from domain.boards.pow2_text import board_below
 from domain.drawing.text import TextInput
 
 
-def draw_duo(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of what has been placed, and the colour that is next."""
     letters, colour = [*view.position["board"].values()], view.position["colour"]
     light, dark = letters.count("o"), letters.count("x")

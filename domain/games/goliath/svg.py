@@ -29,7 +29,7 @@ def _with_throw(last: str) -> Trail:
     return Trail(trail.places, trail.paths, ((trail.paths[0][-1], target),))
 
 
-def paint_goliath(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [f"{counted(left, 'stone')} left" for left in view.position["supply"]]
     return picture(view, _KINDS, players(_KINDS, "DG", counts), _with_throw(view.last))

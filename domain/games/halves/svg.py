@@ -192,7 +192,7 @@ def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
     return listed(owned)
 
 
-def paint_halves(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position of halves; the frame is that of all tiles ever, and of the free cells."""
     shown = view.position
     ever = [*shown["tiles"], *shown.get("gone", ()), *shown.get("cells", ())]

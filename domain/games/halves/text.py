@@ -64,7 +64,7 @@ def _counted(position: Mapping[str, Any]) -> str:
     return f"Tiles: {'  '.join(shown)}"
 
 
-def draw_halves(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of what each player has.
 
     `numbered` has the numbers of tiles, or of the cells where one can be placed; `plain` has none.

@@ -15,7 +15,7 @@ _KINDS: Final = {
 }
 
 
-def paint_jump(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     letters, plies = [*view.position["board"].values()], view.position["plies"]
     stones = counted(len(letters), "stone")

@@ -4,7 +4,7 @@ from domain.boards.pow2_text import board_below
 from domain.drawing.text import TextInput
 
 
-def draw_jump(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of the stones."""
     board = view.position["board"]
     if board and "O" not in board.values():

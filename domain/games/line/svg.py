@@ -9,7 +9,7 @@ from domain.rules.defaults import counted
 _KINDS: Final = {"o": stone("light", 0, "Light"), "x": stone("dark", 1, "Dark")}
 
 
-def paint_line(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [f"{counted(placed, 'stone')} placed" for placed in view.position["stones"]]
     return picture(view, _KINDS, players(_KINDS, "ox", counts))

@@ -4,7 +4,7 @@ from domain.boards.pow2_text import board_below
 from domain.drawing.text import TextInput
 
 
-def draw_line(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of what has been placed."""
     light, dark = view.position["stones"]
     return board_below(f"Stones placed: Light {light} Dark {dark}", view)

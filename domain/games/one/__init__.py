@@ -1,10 +1,6 @@
 """One by One."""
 
-from typing import Final
-
-from domain.games.one.game import One
-from domain.games.one.svg import paint_one
-from domain.games.one.text import draw_one
+from domain.games.one import game, svg, text
 from domain.rules.game import Game
 
-GAME: Final = Game((One(),), draw_one, paint_one, __name__)
+GAME = Game((game.One(),), text.draw, svg.paint, __name__)

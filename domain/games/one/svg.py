@@ -4,6 +4,6 @@ from domain.boards.line_puzzle_drawing import paint_lines
 from domain.drawing.svg.painter import BoardInput, Picture
 
 
-def paint_one(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     return paint_lines(view, 1, "one")

@@ -4,7 +4,7 @@ from domain.boards.line_puzzle_drawing import draw_lines, stones_by_line
 from domain.drawing.text import TextInput
 
 
-def draw_one(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of what has been reached."""
     numbers = stones_by_line(view.position)
     more = sum(number > 1 for number in numbers)

@@ -25,7 +25,7 @@ _KINDS: Final = {
 }
 
 
-def paint_pow2(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [f"{left} left to place" for left in view.position["supply"]]
     return picture(view, _KINDS, players(_KINDS, "OX", counts))

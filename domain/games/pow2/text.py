@@ -4,7 +4,7 @@ from domain.boards.pow2_text import board_below
 from domain.drawing.text import TextInput
 
 
-def draw_pow2(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of what is left to place."""
     light, dark = view.position["supply"]
     return board_below(f"Remaining Pieces: Light {light} Dark {dark}", view)

@@ -161,7 +161,7 @@ def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"{', '.join(edges).capitalize()}.", *listed({**grid, **hands}))
 
 
-def paint_powerdrain(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position of powerdrain, each plug with its value and what is left of it by now."""
     shown, rest = view.position, _left_of(view.position)
     hands, height = _hands(shown)

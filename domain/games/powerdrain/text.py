@@ -51,7 +51,7 @@ def _plugs_left(position: Mapping[str, Any]) -> list[str]:
     return ["", *(f"{label:{width}}  {' '.join(hand)}".rstrip() for label, hand in hands.items())]
 
 
-def draw_powerdrain(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position, with the players' names by seat if there are any; there is one display."""
     position = view.position
     top, sections = position["top"], _sections(position)

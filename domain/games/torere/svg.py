@@ -74,7 +74,7 @@ def _trail(ends: list[str]) -> Iterator[Markup]:
         yield element("path", class_="trail", d=f"{start}{way}{end}")
 
 
-def paint_torere(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position of torere."""
     stones = {name: _SEATS[letter] for name, letter in view.position["board"].items()}
     ends = [name for name in view.last.split("-") if name in set(PLACES)]

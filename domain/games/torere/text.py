@@ -23,7 +23,7 @@ _TEMPLATE: Final = r"""
 """.strip("\n")
 
 
-def draw_torere(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position; there is one display only."""
     board = view.position["board"]
     stones = {letter: board.get(str(at), "*") for at, letter in enumerate(_LETTERS)}

@@ -1,10 +1,6 @@
 """Two by Two."""
 
-from typing import Final
-
-from domain.games.two.game import Two
-from domain.games.two.svg import paint_two
-from domain.games.two.text import draw_two
+from domain.games.two import game, svg, text
 from domain.rules.game import Game
 
-GAME: Final = Game((Two(),), draw_two, paint_two, __name__)
+GAME = Game((game.Two(),), text.draw, svg.paint, __name__)

@@ -8,7 +8,7 @@ from domain.drawing.text import TextInput
 _WANTED: Final = 2
 
 
-def draw_two(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position below the line of what has been reached."""
     full = stones_by_line(view.position).count(_WANTED)
     return draw_lines(view, f"Lines with exactly two: {full}")

@@ -1,10 +1,6 @@
 """Tic-tac-toe."""
 
-from typing import Final
-
 from domain.rules import Game
-from matchpost_tictactoe.drawing import draw_tictactoe, paint_tictactoe
-from matchpost_tictactoe.form import OPTIONS_FORM
-from matchpost_tictactoe.game import TicTacToe
+from matchpost_tictactoe import drawing, form, game
 
-GAME: Final = Game((TicTacToe(),), draw_tictactoe, paint_tictactoe, __name__, OPTIONS_FORM)
+GAME = Game((game.TicTacToe(),), drawing.draw, drawing.paint, __name__, form.OPTIONS_FORM)

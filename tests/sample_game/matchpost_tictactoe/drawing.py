@@ -23,7 +23,7 @@ _CELL: Final = WIDTH / 3
 _SEATS: Final = {"x": 0, "o": 1}
 
 
-def draw_tictactoe(view: TextInput) -> str:
+def draw(view: TextInput) -> str:
     """Draw a position; there is one display only."""
     board = view.position["board"]
     rows = [" ".join(board.get(f"{column}{row}", ".") for column in "abc") for row in "321"]
@@ -34,7 +34,7 @@ def _centre_of(name: str) -> Point:
     return _CELL * ("abc".index(name[0]) + 0.5), _CELL * ("321".index(name[1]) + 0.5)
 
 
-def paint_tictactoe(view: BoardInput) -> Picture:
+def paint(view: BoardInput) -> Picture:
     """Draw a position: X as discs, O as squares."""
     board, drawn = view.position["board"], []
     for name in SQUARES:
