@@ -3,14 +3,14 @@
 They differ in what a position is worth and in how many stones there are.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, letters_of, read_pieces
-from domain.rules.defaults import NoOptions, bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.rules.helpers import bad_position, check_turn, counted, read_position
+from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
 
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
@@ -67,7 +67,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     done: bool
 
 
-class LinePuzzle(Puzzle, ABC):
+class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
     """A puzzle of setting stones and taking them back."""
 
     position_type = LinePuzzlePosition

@@ -8,7 +8,7 @@ from domain.boards.pow2_svg import picture, players, stone
 from domain.boards.pow2_text import board_below
 from domain.drawing.svg.painter import BoardInput, Picture
 from domain.drawing.text import TextInput
-from domain.rules.defaults import counted
+from domain.rules.helpers import counted
 
 _KINDS: Final = {"o": stone("light", 0, "a stone")}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Final
 
-from domain.rules.defaults import bad_position
+from domain.rules.helpers import bad_position
 from domain.rules.protocol import UnreadableMove
 
 Point = tuple[int, int]

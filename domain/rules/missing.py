@@ -5,7 +5,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.defaults import RulesDefaults
+from domain.rules.protocol import Rules
 
 _MOST_SEATS: Final = 16
 """At least as many as any match has."""
@@ -15,7 +15,7 @@ class _NoPosition(msgspec.Struct, frozen=True):
     """No position can be read without the game."""
 
 
-class MissingRules(RulesDefaults):
+class MissingRules(Rules[Any, Any, Any]):
     """Stand in for rules that a match has recorded, so that lists can name the match.
 
     Whatever needs the rules themselves is refused with `unknown-rules`. The match is kept as it

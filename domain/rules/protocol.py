@@ -10,12 +10,14 @@ different callers need different ones:
 - `write(move)` is the canonical text; `read(write(m)) == m` for every move.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.rules.options import read_options, write_options
 
 P = TypeVar("P", bound=msgspec.Struct)
 M = TypeVar("M")
@@ -78,127 +80,169 @@ class IllegalMove(Refusal):
         super().__init__(Code.ILLEGAL_MOVE, sentence)
 
 
-class Rules(Protocol[P, M, O]):
-    """One version of one game. Stateless; every function is pure and total on its domain."""
+_NUMBERS: Final = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+class NoOptions(msgspec.Struct, frozen=True):
+    """There is nothing to choose."""
+
+
+class Rules(ABC, Generic[P, M, O]):
+    """One version of one game. Stateless; every function is pure and total on its domain.
+
+    What a game does not say itself is as here: a game of two, without options, without chance,
+    without offers of its own and without a score.
+    """
 
     key: str
     """The game's name in commands, such as `pow2`."""
-    version: int
-    """Raised when behaviour changes; the old version stays runnable for ever."""
+    version: int = 1
+    """Raised when behaviour changes, because matches are replayed by the version they recorded."""
     title: str
     """The game's name for people."""
-    players: tuple[int, ...]
+    players: tuple[int, ...] = (2,)
     """The numbers of players it can be played by."""
     sides: tuple[str, ...]
     """What each seat is called, such as ("Light", "Dark")."""
     displays: tuple[str, ...]
     """Names of the text drawings, the default first."""
-    offers: tuple[str, ...]
+    offers: tuple[str, ...] = ()
     """Kinds of offers the game has beside those of every game, such as `count`."""
-    options_type: type[O]
+    options_type: type[Any] = NoOptions
     """The frozen struct whose fields declare the option flags; see `domain.rules.options`."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
+    # --- options and start
+
     def read_options(self, flags: Sequence[str]) -> O:
         """Read option flags, with or without hyphen; `Refusal` for unknown or contradicting."""
-        ...
+        return cast("O", read_options(self.options_type, flags))
 
     def write_options(self, options: O) -> tuple[str, ...]:
         """Return the recorded form: sorted, hyphenated, defaults left out."""
-        ...
+        return write_options(options)
 
     def note(self, options: O) -> str:
         """Return a sentence that the challenge shows about its options; empty where none is due."""
-        ...
+        del options
+        return ""
 
     def needs_draw(self, options: O, players: int) -> bool:
         """Return whether chance decides something of the setup."""
-        ...
+        del options, players
+        return False
 
     def draw(self, options: O, players: int, chance: Chance) -> object | None:
         """Draw a setup, in its JSON form; None where chance decides nothing."""
-        ...
+        del options, players, chance
+        return None
 
+    @abstractmethod
     def start(self, options: O, players: int, setup: object | None) -> P:
         """Return the first position from a setup as `draw` gave it.
 
         `Refusal` with `bad-players` or `bad-setup` when they don't fit the game and its options.
         """
-        ...
 
+    def check_players(self, players: int) -> None:
+        """Refuse a number of players that the game is not for."""
+        if players not in self.players:
+            played = "solved" if self.players == (1,) else "played"
+            numbers = " or ".join(map(_number, self.players))
+            raise Refusal(
+                Code.BAD_PLAYERS, f"{self.key} is {played} by {numbers}, not by {players}"
+            )
+
+    def check_start(self, players: int, setup: object | None) -> None:
+        """Refuse a number of players that the game is not for, and any setup."""
+        self.check_players(players)
+        if setup is not None:
+            raise Refusal(Code.BAD_SETUP, f"{self.key} has no setup that chance draws")
+
+    # --- moves
+
+    @abstractmethod
     def to_move(self, position: P) -> Seat | None:
         """Return the seat to move, None when the match is over."""
-        ...
 
+    @abstractmethod
     def moves(self, position: P) -> Iterable[M]:
         """Return every legal move once, in any order; each is as `check` would give it."""
-        ...
 
     def count_moves(self, position: P) -> int:
         """Count the legal moves; often quicker than making them."""
-        ...
+        return sum(1 for _ in self.moves(position))
 
     def legal_moves(self, position: P) -> Iterator[str]:
         """Yield every legal move once, canonical, in the game's own order."""
-        ...
+        return map(self.write, self.moves(position))
 
+    @abstractmethod
     def read(self, text: str) -> M:
         """Read a move's text; `UnreadableMove` when it is not notation."""
-        ...
 
+    @abstractmethod
     def write(self, move: M) -> str:
         """Return the canonical text; it holds no blanks."""
-        ...
 
+    @abstractmethod
     def check(self, position: P, move: M) -> M:
         """Return the canonical legal move that is meant, or raise `IllegalMove`."""
-        ...
 
+    @abstractmethod
     def play(self, position: P, move: M) -> P:
         """Apply a move that `check` has given back."""
-        ...
 
+    @abstractmethod
     def outcome(self, position: P) -> Outcome | None:
         """Return the ending by the rules, None while the match goes on."""
-        ...
+
+    # --- leaving, offers, scores
 
     def leave(self, position: P, seat: Seat) -> P:
         """Take a seat out of a match that goes on without it: its pieces stay, its turns don't.
 
         Called only while at least two others are in, so never in games for two.
         """
-        ...
+        raise ValueError(f"seat {seat} left a match of {self.key} that goes on: {position!r}")
 
     def check_offer(self, position: P, kind: str) -> None:
         """Raise `Refusal` with `no-offer` and a sentence when this offer makes no sense now.
 
         `kind` is one of `offers`.
         """
-        ...
+        raise ValueError(f"no offer {kind!r} in {position!r}")
 
     def agreed(self, position: P, kind: str) -> Outcome | None:
         """Return the ending that an accepted offer of the game leads to; None to play on."""
-        ...
+        raise ValueError(f"no offer {kind!r} in {position!r}")
 
     def score(self, position: P) -> Score | None:
         """Return what a puzzle has reached so far; None in games for several players."""
-        ...
+        del position
+        return None
 
+    # --- JSON
+
+    @abstractmethod
     def to_json(self, position: P) -> dict[str, Any]:
         """Return a JSON form from which all of the position comes back, keys in the game's order."""
-        ...
 
     def public_json(self, position: P) -> dict[str, Any]:
         """Return the JSON form that the referee's protocol fixes; it may leave out what setup tells.
 
-        The same as `to_json` in most games.
+        The same as `to_json` unless the game says otherwise.
         """
-        ...
+        return self.to_json(position)
 
+    @abstractmethod
     def from_json(self, data: object, options: O, to_move: Seat) -> P:
         """Read what `to_json` gave; `Refusal` with `bad-setup` when it is no position."""
-        ...
+
+
+def _number(players: int) -> str:
+    return _NUMBERS[players] if players < len(_NUMBERS) else str(players)
 
 
 AnyRules = Rules[Any, Any, Any]

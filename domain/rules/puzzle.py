@@ -3,8 +3,7 @@
 from enum import StrEnum
 from typing import Final
 
-from domain.rules.defaults import RulesDefaults
-from domain.rules.protocol import Outcome, Score
+from domain.rules.protocol import M, O, Outcome, P, Rules, Score
 
 DONE: Final = "done"
 """The move that ends a match, in every puzzle."""
@@ -20,7 +19,7 @@ class Ending(StrEnum):
     """Nothing can be set or jumped any more."""
 
 
-class Puzzle(RulesDefaults):
+class Puzzle(Rules[P, M, O]):
     """The parts of `Rules` that are alike in all puzzles."""
 
     players: tuple[int, ...] = (1,)

@@ -21,9 +21,8 @@ from domain.rules import (
     rules_id,
     unpack,
 )
-from domain.rules.defaults import NoOptions
 from domain.rules.option_form import Text
-from domain.rules.protocol import AnyRules
+from domain.rules.protocol import AnyRules, NoOptions
 from tests.games.completeness import lacking
 from tests.golden.make_games import path_of
 

@@ -33,8 +33,8 @@ from domain.games.duo.position import (
     places,
     play,
 )
-from domain.rules.defaults import NoOptions, bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.rules.helpers import bad_position, check_turn, counted, read_position
+from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, Ending, Puzzle, ended
 
 FORM: Final = "a move is written as one intersection, such as c3, or done"
@@ -47,7 +47,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     done: bool
 
 
-class Duo(Puzzle):
+class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
     """Cooperative That's My Line, version 1."""
 
     key = "duo"

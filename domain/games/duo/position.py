@@ -33,15 +33,15 @@ def places(position: DuoPosition) -> int:
     return open_to(dark, light) if colour else open_to(light, dark)
 
 
-def play(position: DuoPosition, at: Intersection) -> DuoPosition:
+def play(position: DuoPosition, move: Intersection) -> DuoPosition:
     """Place a stone, and pass a colour without a place."""
     light, dark, colour = position.light, position.dark, position.colour
-    if at == FINISH:
+    if move == FINISH:
         return DuoPosition(light, dark, NEITHER, done=True)
     if colour:
-        dark |= 1 << at
+        dark |= 1 << move
         after = 0 if open_to(light, dark) else 1 if open_to(dark, light) else NEITHER
     else:
-        light |= 1 << at
+        light |= 1 << move
         after = 1 if open_to(dark, light) else 0 if open_to(light, dark) else NEITHER
     return DuoPosition(light, dark, after, done=False)

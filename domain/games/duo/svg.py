@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.boards.pow2_svg import picture, players, stone
 from domain.drawing.svg.painter import BoardInput, Picture
-from domain.rules.defaults import counted
+from domain.rules.helpers import counted
 
 _KINDS: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 

@@ -35,8 +35,8 @@ from domain.games.goliath.position import (
     sorting,
     write,
 )
-from domain.rules.defaults import RulesDefaults, bad_position, check_turn, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.helpers import bad_position, check_turn, read_position
+from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "goliath"
 
@@ -112,7 +112,7 @@ def _outcome(position: GoliathPosition) -> Outcome | None:
     return Outcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
 
 
-class Goliath(RulesDefaults):
+class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
     """David and Goliath, version 1."""
 
     key = KEY

@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.pow2_svg import FIGURE, Stone, Trail, picture, players, stone, trail_of
 from domain.drawing.svg.elements import lettering
 from domain.drawing.svg.painter import BoardInput, Picture, body
-from domain.rules.defaults import counted
+from domain.rules.helpers import counted
 
 
 def _figure(look: str, seat: int, name: str) -> Stone:

@@ -38,8 +38,7 @@ from domain.games.halves.position import (
     places,
     play,
 )
-from domain.rules.defaults import RulesDefaults
-from domain.rules.protocol import Chance, IllegalMove, Seat, UnreadableMove
+from domain.rules.protocol import Chance, IllegalMove, Rules, Seat, UnreadableMove
 
 _WORDS: Final = {"keep": KEEP, "swap": SWAP}
 _NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
@@ -47,7 +46,7 @@ _STUCK_FROM: Final = 4
 """With so many free edges asked for, all may lack them; the outermost tile always has three."""
 
 
-class Halves(RulesDefaults):
+class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     """Halves, version 1."""
 
     key = KEY

@@ -20,7 +20,7 @@ from domain.games.halves.position import (
     places,
     with_turn,
 )
-from domain.rules.defaults import bad_setup, read_setup
+from domain.rules.helpers import bad_setup, read_setup
 from domain.rules.protocol import Seat
 
 KEY: Final = "halves"

@@ -27,7 +27,7 @@ from domain.drawing.svg.painter import (
     piece,
 )
 from domain.games.halves.position import SIDES
-from domain.rules.defaults import counted
+from domain.rules.helpers import counted
 
 COLOURS: Final = ("blank", "dotted", "dashed")
 Cell = tuple[int, int]

@@ -30,7 +30,7 @@ from domain.games.jump.position import (
     moves,
     play,
 )
-from domain.rules.defaults import bad_position, check_turn, counted, read_position
+from domain.rules.helpers import bad_position, check_turn, counted, read_position
 from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, Ending, Puzzle, ended
 
@@ -87,7 +87,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     done: bool
 
 
-class Jump(Puzzle):
+class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
     """Get a Jump On, version 1."""
 
     key = "jump"

@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.boards.pow2_svg import FIGURE, Stone, picture, players, stone
 from domain.drawing.svg.painter import BoardInput, Picture, body
-from domain.rules.defaults import counted
+from domain.rules.helpers import counted
 
 _CORE: Final = 5
 _KINDS: Final = {

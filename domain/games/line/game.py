@@ -17,8 +17,8 @@ import msgspec
 from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, letters_of, names_of, read_pieces
 from domain.games.line.illegal import why_illegal
 from domain.games.line.position import SIDES, Intersection, LinePosition, play, room, room_of
-from domain.rules.defaults import RulesDefaults, bad_position, counted, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.helpers import bad_position, counted, read_position
+from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "line"
 FORM: Final = "a move is written as one intersection, such as c3"
@@ -59,7 +59,7 @@ def _check_position(position: LinePosition, counts: tuple[int, int]) -> None:
         raise bad_position(KEY, f"it can't be the turn of seat {to_move}")
 
 
-class Line(RulesDefaults):
+class Line(Rules[LinePosition, Intersection, LineOptions]):
     """That's My Line, version 1."""
 
     key = KEY

@@ -45,13 +45,13 @@ def room(position: LinePosition) -> int:
     return room_of(position, position.turn)
 
 
-def play(position: LinePosition, at: Intersection) -> LinePosition:
+def play(position: LinePosition, move: Intersection) -> LinePosition:
     """Place a stone, and pass a player who can't place one."""
     light, dark, limit = position.light, position.dark, position.limit
     if position.turn:
-        dark |= 1 << at
+        dark |= 1 << move
         passed = not _room(light, dark, limit) and _room(dark, light, limit)
     else:
-        light |= 1 << at
+        light |= 1 << move
         passed = not _room(dark, light, limit) and _room(light, dark, limit)
     return LinePosition(light, dark, position.turn if passed else 1 - position.turn, limit)

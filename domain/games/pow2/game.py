@@ -36,8 +36,7 @@ from domain.games.pow2.position import (
     play,
     write,
 )
-from domain.rules.defaults import RulesDefaults
-from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
 
 
 class Ending(StrEnum):
@@ -73,7 +72,7 @@ def _read(text: str) -> Pow2Move:
     return Pow2Move(intersection(origin, FORM), intersection(target, FORM), placed)
 
 
-class Pow2(RulesDefaults):
+class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
     """The Power of Two, version 1."""
 
     key = KEY

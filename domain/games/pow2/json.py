@@ -16,7 +16,7 @@ from domain.games.pow2.position import (
     flags_of,
     letters,
 )
-from domain.rules.defaults import bad_position, read_position
+from domain.rules.helpers import bad_position, read_position
 from domain.rules.protocol import Seat
 
 KEY: Final = "pow2"

@@ -35,15 +35,15 @@ from domain.games.powerdrain.position import (
     moves,
     play,
 )
-from domain.rules.defaults import RulesDefaults, bad_setup
-from domain.rules.protocol import Chance, IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.helpers import bad_setup
+from domain.rules.protocol import Chance, IllegalMove, Outcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
 
 _READ: Final = re.compile("([2468]{2})-?([13579]{2})|([13579]{2})-?([2468]{2})")
 
 
-class Powerdrain(RulesDefaults):
+class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
     """Powerdrain, version 1."""
 
     key = KEY

@@ -20,7 +20,7 @@ from domain.games.powerdrain.position import (
     grid_of,
     names,
 )
-from domain.rules.defaults import bad_setup, read_setup
+from domain.rules.helpers import bad_setup, read_setup
 from domain.rules.protocol import Seat
 
 KEY: Final = "powerdrain"

@@ -16,7 +16,7 @@ from domain.drawing.svg.painter import (
     place,
 )
 from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
-from domain.rules.defaults import counted
+from domain.rules.helpers import counted
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86

@@ -29,8 +29,8 @@ from domain.games.torere.position import (
     places,
     play,
 )
-from domain.rules.defaults import NoOptions, RulesDefaults, bad_position, check_turn, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules.helpers import bad_position, check_turn, read_position
+from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
 
@@ -48,7 +48,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     board: dict[str, Literal["o", "x"]]
 
 
-class Torere(RulesDefaults):
+class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
     """Mū tōrere, version 1."""
 
     key = "torere"

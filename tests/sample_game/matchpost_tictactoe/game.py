@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from domain.rules import IllegalMove, Outcome, Seat, UnreadableMove
-from domain.rules.defaults import RulesDefaults, bad_position, check_turn, read_position
+from domain.rules.helpers import bad_position, check_turn, read_position
+from domain.rules.protocol import Rules
 
 KEY: Final = "tictactoe"
 SQUARES: Final = ("a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3")
@@ -54,7 +55,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     board: dict[str, Literal["x", "o"]]
 
 
-class TicTacToe(RulesDefaults):
+class TicTacToe(Rules[TicTacToePosition, int, TicTacToeOptions]):
     """Tic-tac-toe, version 1."""
 
     key = KEY
