@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -78,6 +79,10 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         answer = get(served, "/api/matches/1")
         assert (answer.status_code, answer.json()["code"]) == (422, "unknown-rules")
         assert answer.json()["detail"] == KEPT
+        for path in ("/", "/players/alice", "/games"):
+            assert get(served, path).status_code == 200
+        page = get(served, "/m/1")  # where a sentence begins with a capital
+        assert (page.status_code, KEPT[1:] in unescape(page.text)) == (422, True)
         verified = served.run("verify", "1")
         assert (verified.returncode, KEPT in verified.stdout + verified.stderr) == (1, True)
         line(served, "pow2 move 2 alice wonderland m13-j7")
