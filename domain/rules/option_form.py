@@ -13,14 +13,14 @@ import msgspec
 from domain.rules.options import declared_flags
 
 
-class Text(NamedTuple):
+class Bilingual(NamedTuple):
     """Words in the languages there is help in; the fields' names are the languages' codes."""
 
     en: str
     de: str
 
 
-class Kind(StrEnum):
+class OptionKind(StrEnum):
     """How an option is chosen."""
 
     SWITCH = "switch"
@@ -34,7 +34,7 @@ class Pick(msgspec.Struct, frozen=True):
 
     flag: str
     """As in a challenge, such as `-exact`; empty for what is usual."""
-    label: Text
+    label: Bilingual
 
 
 class OptionField(msgspec.Struct, frozen=True):
@@ -42,9 +42,9 @@ class OptionField(msgspec.Struct, frozen=True):
 
     field: str
     """Its name in the options struct."""
-    kind: Kind
-    title: Text
-    hint: Text
+    kind: OptionKind
+    title: Bilingual
+    hint: Bilingual
     picks: tuple[Pick, ...]
     """Of a switch and of values that exclude each other."""
     low: int
@@ -69,19 +69,19 @@ def option(
     The flag of what is usual is empty. Of switches, numbers and lists there are no values to name.
     """
     flags = declared_flags(options)
-    title, flag, usual = Text(en, de), flags.get(field), getattr(options(), field)
-    kind = Kind.NUMBER
+    title, flag, usual = Bilingual(en, de), flags.get(field), getattr(options(), field)
+    kind = OptionKind.NUMBER
     if flag and flag.names:
-        kind = Kind.NAMES
+        kind = OptionKind.NAMES
     elif picks:
-        kind = Kind.ONE_OF
+        kind = OptionKind.ONE_OF
     elif usual is False:
-        kind, picks = Kind.SWITCH, ((f"-{field}", en, de),)
-    chosen = tuple(Pick(name, Text(*words)) for name, *words in picks)
+        kind, picks = OptionKind.SWITCH, ((f"-{field}", en, de),)
+    chosen = tuple(Pick(name, Bilingual(*words)) for name, *words in picks)
     low, high = flag.bounds if flag else (0, 0)
-    number = usual if kind is Kind.NUMBER else 0
+    number = usual if kind is OptionKind.NUMBER else 0
     return OptionField(
-        field, kind, title, Text(*hint), chosen, low, high, number, flag.names if flag else ()
+        field, kind, title, Bilingual(*hint), chosen, low, high, number, flag.names if flag else ()
     )
 
 

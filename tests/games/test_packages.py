@@ -21,7 +21,7 @@ from domain.rules import (
     rules_id,
     unpack,
 )
-from domain.rules.option_form import Text
+from domain.rules.option_form import Bilingual
 from domain.rules.protocol import AnyRules, NoOptions
 from tests.games.completeness import lacking
 from tests.golden.make_games import path_of
@@ -97,7 +97,8 @@ class Forgetful(Torere):
 TORERE, POW2 = game_of("torere"), game_of("pow2")
 NOTHING = Picture((), 0, (), ())
 WITHOUT_DE = tuple(
-    msgspec.structs.replace(field, title=Text(field.title.en, "")) for field in POW2.options_form
+    msgspec.structs.replace(field, title=Bilingual(field.title.en, ""))
+    for field in POW2.options_form
 )
 
 
