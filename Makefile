@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: serve test check quick format clean
+.PHONY: serve test check quick format clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -25,8 +25,11 @@ format: $(VENV)/check.stamp  ## put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-clean:
+clean:  ## remove the virtual environment
 	rm -rf $(VENV)
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -31,16 +31,20 @@ class Code(StrEnum):
     BAD_ADDRESS = "bad-address"
     UNKNOWN_USER = "unknown-user"
     WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
+    PASSWORD_NEEDED = "password-needed"  # noqa: S105 - a code, not a secret
     TOO_MANY_ATTEMPTS = "too-many-attempts"
     UNAUTHORIZED = "unauthorized"
     UNKNOWN_TOKEN = "unknown-token"  # noqa: S105 - a code, not a secret
     MISSING_SCOPE = "missing-scope"
     NOT_A_PLAYER = "not-a-player"
     NOT_AN_ARBITER = "not-an-arbiter"
+    NOT_WANTED = "not-wanted"
     # what it is said of
     UNKNOWN_BOARD = "unknown-board"
     WRONG_GAME = "wrong-game"
     UNKNOWN_PLY = "unknown-ply"
+    BEYOND_END = "beyond-end"
+    DAMAGED = "damaged"
     NOT_STARTED = "not-started"
     MATCH_OVER = "match-over"
     ALREADY_STARTED = "already-started"
@@ -54,6 +58,7 @@ class Code(StrEnum):
     TIME_OVER = "time-over"
     TOO_EARLY = "too-early"
     TOO_LATE = "too-late"
+    WRONG_TEXT = "wrong-text"
     TOO_MANY = "too-many"
     UNKNOWN_CHALLENGE = "unknown-challenge"
     OWN_CHALLENGE = "own-challenge"
@@ -67,6 +72,7 @@ class Code(StrEnum):
     BUSY = "busy"
     PENDING = "pending"
     UNAVAILABLE = "unavailable"
+    SEEDS_MISSING = "seeds-missing"
     INTERNAL = "internal"
 
 

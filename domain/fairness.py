@@ -39,6 +39,26 @@ class Draw(msgspec.Struct, frozen=True, array_like=True):
     """Each player's entropy text, by seat; empty for those who gave none."""
 
 
+class Commitment(msgspec.Struct, frozen=True, array_like=True):
+    """What a player fixes before the draw, so that no text can follow from another."""
+
+    digest: bytes = b""
+    """SHA-256 of the player's text; empty for who has not committed."""
+    word: bytes = b""
+    """SHA-256 of a word of the player's own, where the server keeps the text: the text ends with it."""
+
+    def fits(self, text: bytes) -> bool:
+        """Tell whether this is the text."""
+        return self.digest == sha256(text).digest()
+
+
+KEPT_BYTES: Final = 32
+"""Bytes of a text that the server keeps for a player, less the player's word."""
+
+TEXT_LIMIT: Final = 64
+"""Bytes a player's text may have."""
+
+
 class Seed(msgspec.Struct, frozen=True):
     """The seed that the next draw of a shard uses."""
 

@@ -1,14 +1,18 @@
 """The end of the append-only file after a power loss: found, cut at the last whole command, kept.
 
 A disk that loses power keeps what was synced, and of what was written after that nothing, a part,
-or a part with blocks of zeros or rubbish in it. Everything acknowledged was synced, so what follows
-the last whole command at the *end* of the file was never acknowledged and may go. Valkey itself
-forgives only a file that stops short, and takes a damaged length in the middle for one: it would
-cut off everything behind. So it is started with `aof-load-truncated no` and refuses both; then
-`mend` looks at the file.
+or a part with blocks of zeros or rubbish in it. Everything acknowledged was synced, so after a power
+loss what follows the last whole command at the *end* of the file was never acknowledged and may go.
+Valkey itself forgives only a file that stops short, and takes a damaged length in the middle for one:
+it would cut off everything behind. So it is started with `aof-load-truncated no` and refuses both;
+then `mend` looks at the file.
 
-What is cut off is kept beside the file (`<name>.cut-at-<offset>`, then `.2`, `.3`). When whole commands follow the
-damage it is no torn end: nothing is touched, and the server does not start.
+The file alone can't tell a torn end from one that was cut or has rotted. So a *mark* outside of it says
+how far it is known to be synced (`SyncMark`). Damage before the mark is no torn end: nothing is
+touched, and the server does not start. Nor does it where whole commands follow damaged lengths. Rubbish in
+whole frames, which the server refuses as an unknown command, is cut off behind the mark only.
+
+What is cut off is kept beside the file (`<name>.cut-at-<offset>`, then `.2`, `.3`).
 """
 
 import os
@@ -44,35 +48,86 @@ class Mended(msgspec.Struct, frozen=True):
     """The file with what followed."""
     size: int
     """Bytes of it."""
+    known: int = 0
+    """How much of the file was known to be synced."""
 
     def __str__(self) -> str:
         return (
-            f"{self.size} bytes after the last whole command of {self.path} were cut off and "
-            f"kept in {self.kept}; nothing in them was ever acknowledged"
+            f"{self.size} bytes after the last good command of {self.path} were cut off and kept in "
+            f"{self.kept}; {self._truth()}"
+        )
+
+    def _truth(self) -> str:
+        if not self.known:
+            known = "how far the file had been synced is not known"
+        elif self.offset > self.known:
+            known = (
+                f"the {self.offset - self.known} bytes before them had not been seen synced either"
+            )
+        else:
+            known = "everything before them had been synced"
+        return (
+            f"{known}. After a power loss nothing in what was cut off was ever acknowledged; if the file "
+            "was damaged otherwise, moves that were acknowledged may be in it"
         )
 
 
-def mend(files: Path) -> Mended | None:
+class SyncMark:
+    """How much of which append-only file is known to be synced; kept in a file of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, log: Path) -> int:
+        """Return how many bytes of that file are known to be synced; 0 when nothing is known."""
+        try:
+            name, size = self.path.read_text("utf-8").split()
+            return int(size) if name == log.name else 0
+        except (OSError, ValueError):
+            return 0
+
+    def write(self, log: Path, size: int) -> None:
+        """Note that so many bytes of that file are synced; a mark that is torn is none."""
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            data = f"{log.name} {size}\n".encode()
+            os.pwrite(descriptor, data, 0)
+            os.ftruncate(descriptor, len(data))
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def mend(files: Path, known: int = 0, unknown_command: bytes = b"") -> Mended | None:
     """Cut a torn end off the newest append-only file below `files`; None when it ends well.
 
-    For a server that is not running. Raises DamagedError, having touched nothing, when whole
-    commands follow the damage.
+    For a server that is not running, and has refused `unknown_command` if there is one. The first
+    `known` bytes are known to be synced. Raises DamagedError, having touched nothing, when the damage
+    is in these, or when whole commands follow damaged lengths.
     """
     path = newest(files)
     if path is None or not path.exists():
         return None
     with path.open("rb") as file:
-        end = last_whole(file)
+        whole = last_whole(file)
+        # where nothing is known to be synced, whole frames are not touched
+        end = last_whole(file, unknown_command) if known else whole
         size = file.seek(0, os.SEEK_END)
         if end == size:
             return None
-        if (later := _whole_command_after(file, end)) is not None:
+        if end < known:
+            raise DamagedError(
+                f"{path} is damaged at byte {end}, and was synced up to byte {known}: this is no torn "
+                "end of a power loss, and moves that were acknowledged are gone; look at the disk, and "
+                "restore the data from a copy"
+            )
+        if end == whole and (later := _whole_command_after(file, end)) is not None:
             raise DamagedError(
                 f"{path} is damaged at byte {end}, and whole commands follow from byte {later} "
                 "on; this is no torn end of a power loss: look at the disk, and restore the data "
                 "from a copy"
             )
-    return _cut(path, end, size)
+    return _cut(path, end, size, known)
 
 
 def newest(files: Path) -> Path | None:
@@ -87,12 +142,18 @@ def newest(files: Path) -> Path | None:
     return files / _FOLDER / str(name)
 
 
-def last_whole(file: BinaryIO) -> int:
-    """Give where the last whole command ends, or the transaction that it belongs to."""
+def last_whole(file: BinaryIO, unknown_command: bytes = b"") -> int:
+    """Return where the last whole command ends, or the transaction that it belongs to.
+
+    What the server does not know is no command, nor is anything behind it.
+    """
+    refused = unknown_command.upper()
     file.seek(0)
     end = 0
     begun = False
     while (name := _read_command(file)) is not None:
+        if refused and name == refused:
+            break
         if name == b"MULTI":
             begun = True
         elif name == b"EXEC":
@@ -168,7 +229,7 @@ def _damage(file: BinaryIO, start: int) -> int:
     return place
 
 
-def _cut(path: Path, end: int, size: int) -> Mended:
+def _cut(path: Path, end: int, size: int, known: int) -> Mended:
     """Keep what follows `end` in a file beside, synced, before it is cut off."""
     kept = _unused(path.with_name(f"{path.name}.cut-at-{end}"))
     descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -181,7 +242,7 @@ def _cut(path: Path, end: int, size: int) -> Mended:
         _sync_folder(path.parent)
         file.truncate(end)
         os.fsync(file.fileno())
-    return Mended(path, end, kept, size - end)
+    return Mended(path, end, kept, size - end, known)
 
 
 def _unused(path: Path) -> Path:

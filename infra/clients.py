@@ -22,10 +22,12 @@ from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlsplit
 
 from redis import ConnectionPool, Redis, asyncio
-from redis._parsers import _AsyncHiredisParser, _HiredisParser
+from redis._parsers import _AsyncHiredisParser
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from infra.liveness import WatchedParser
 
 CONNECT_TIMEOUT: Final = 5.0
 """Seconds until a server that does not take the connection counts as absent."""
@@ -74,7 +76,7 @@ def make_client(
         socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
         retry=Retry(NoBackoff(), 0),
         client_name=name,
-        parser_class=_HiredisParser,
+        parser_class=WatchedParser,
         **_COMMON,
     )
     return Redis.from_pool(pool)

@@ -1,6 +1,7 @@
 """The data directory as the embedded server uses it; for one user only.
 
 valkey/       the server's append-only files
+valkey.synced how much of which of these files is known to be synced (`infra.aof.SyncMark`)
 valkey.log    its log; `valkey.log.1` is the one before
 valkey.sock   where it listens
 socket        where it listens instead, when the path above is too long for a socket
@@ -17,6 +18,11 @@ from typing import IO, Final
 _SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
 _LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts
 _OURS: Final = frozenset({"lock", "matchpost.toml"})  # one of these marks a data directory
+_KEPT: Final = frozenset(
+    {"valkey", "seeds", "mail-key", "valkey.log", "valkey.log.1", "valkey.sock", "socket"}
+)
+"""What a data directory has beside; one that holds nothing else was put back from a backup."""
+
 _PREFIX: Final = "matchpost-"  # of the temporary directories made for sockets
 
 
@@ -31,6 +37,7 @@ class DataDirectory:
         self.path = path
         self.files = path / "valkey"
         self.log = path / "valkey.log"
+        self.synced = path / "valkey.synced"
         self._note = path / "socket"
 
     def prepare(self) -> None:
@@ -113,7 +120,7 @@ class DataDirectory:
     def _make_private(self) -> None:
         """Close an existing directory to others, unless it looks like somebody else's."""
         names = {entry.name for entry in self.path.iterdir()}
-        if names and not names & _OURS:
+        if not names & _OURS and not names <= _KEPT:
             raise DirectoryError(
                 f"the directory {self.path} is open to other users and holds other files; "
                 f"close it with `chmod 700 {self.path}`, or choose another with MATCHPOST_DATA"

@@ -12,6 +12,7 @@ What it keeps in the data directory is described in `infra.data_directory`.
 
 import logging
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -23,7 +24,7 @@ from typing import Final, Self
 
 from redis import Redis
 
-from infra.aof import DamagedError, mend
+from infra.aof import DamagedError, SyncMark, mend, newest
 from infra.clients import make_client, unix_url
 from infra.data_directory import DataDirectory, DirectoryError, answers
 from infra.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
@@ -34,9 +35,13 @@ logger = logging.getLogger(__name__)
 STOP_DEADLINE: Final = 10.0
 """Seconds the server may take to end by itself."""
 
+# as the server says it while it reads its log
+_UNKNOWN_COMMAND: Final = re.compile(r"unknown command '([^']+)'", re.IGNORECASE)
+
 _SILENCE_LIMIT: Final = 60.0  # seconds without any answer, not even "loading"
 _ORPHAN_LIMIT: Final = 30.0  # seconds to wait for what a killed owner's server left behind
 _LEAST_ROOM: Final = 4 << 20  # bytes; with less, a start would only be followed by an end
+_MARK_EVERY: Final = 5.0  # seconds; a mark is one more sync of the disk
 _NOTICE_EVERY: Final = 5.0  # seconds between lines that say the server is still loading
 
 _SETTINGS: Final[Mapping[str, str]] = {
@@ -107,6 +112,9 @@ class EmbeddedServer:
         }
         self._env = {**os.environ, **(env or {})}
         self._chosen = binary
+        self._mark = SyncMark(self._directory.synced)
+        self._mark_due = 0.0  # by the monotonic clock
+        self._durable = self._settings["appendfsync"] == "always"
         self._lock = DirectoryLock(self.data)
         self._socket: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -168,6 +176,11 @@ class EmbeddedServer:
     def poll(self) -> int | None:
         """None while the server runs, otherwise its return code (negative for a signal)."""
         return 0 if self._process is None else self._process.poll()
+
+    @property
+    def is_silent(self) -> bool:
+        """Return False: a server may load for long, and its disk may be slow; nobody ends it."""
+        return False
 
     def terminate(self) -> None:
         """Ask the server to end; it syncs its log first. Returns at once."""
@@ -234,17 +247,53 @@ class EmbeddedServer:
 
     def _launch_mended(self) -> None:
         """Launch; when the server refuses its log, cut a torn end off and launch once more."""
+        known = self._known_synced()
         try:
             self._launch()
-        except EmbeddedError:
+        except EmbeddedError as error:
             # a signal is no refusal
             if self._process is None or (self._process.poll() or 0) <= 0:
                 raise
-            mended = mend(self._directory.files)
+            unknown = _UNKNOWN_COMMAND.search(str(error))
+            mended = mend(
+                self._directory.files, known, unknown[1].encode("latin-1") if unknown else b""
+            )
             if mended is None:
                 raise
             logger.warning("the server's log was torn at its end: %s", mended)
             self._launch()
+
+    def _known_synced(self) -> int:
+        """Return how much of the log is known to be synced; say so when there is less of it."""
+        log = newest(self._directory.files)
+        if log is None or not log.exists():
+            return 0
+        known, size = self._mark.read(log), log.stat().st_size
+        if size < known:
+            logger.error(
+                "ALARM: %s has %d bytes, and %d of it had been synced: it was put back in time, or cut "
+                "off; moves that were acknowledged are gone",
+                *(log, size, known),
+            )
+            self._mark.write(log, size)
+        return known
+
+    def note_synced(self) -> None:
+        """Note how much of the log is synced, for the next start; for `durable` servers only.
+
+        A server that syncs always has synced what it wrote before it answers anything that is asked
+        afterwards.
+        """
+        log = newest(self._directory.files)
+        if not self._durable or self._socket is None or log is None or not log.exists():
+            return
+        now, size = time.monotonic(), log.stat().st_size
+        if now < self._mark_due or size == self._mark.read(log):
+            return
+        # what the server is set to may have been changed since it was started
+        if b"always" in _ask(self._socket, b"CONFIG GET appendfsync\r\n"):
+            self._mark.write(log, size)
+            self._mark_due = now + _MARK_EVERY
 
     def _launch(self) -> None:
         """Start the process, wait for it, and note how long it took."""
@@ -330,12 +379,17 @@ def _wait_until_ready(
 
 def _ping(place: Path) -> str:
     """Ask the server how it is: `ready`, `loading`, or `` when it does not answer."""
+    answer = _ask(place, b"PING\r\n")
+    return "" if not answer else "ready" if answer.startswith(b"+PONG") else "loading"
+
+
+def _ask(place: Path, question: bytes) -> bytes:
+    """Return the server's short answer; empty when there is none."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)
             probe.connect(str(place))
-            probe.sendall(b"PING\r\n")
-            answer = probe.recv(64)
+            probe.sendall(question)
+            return probe.recv(128)
     except OSError:
-        return ""
-    return "ready" if answer.startswith(b"+PONG") else "loading"
+        return b""

@@ -16,25 +16,34 @@
 | `{s07}:m:<board>:chat` | list of the lines said at a board: `infra.letters` |
 | `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.drafts` |
 | `{boards}` | the board counter |
-| `{boards}:id:<hex>` | the number given to a command id, kept 40 days |
+| `{boards}:id:<hex>` | the number given to a command id, as long as it is in `{boards}:ids` |
+| `{boards}:ids` | list of the command ids that were given numbers, the last million |
+| `{boards}:words` | secret of the texts that the server keeps for players: `infra.words` |
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
-| `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid, less the right ones; written by `limits` |
+| `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid from a network, less the right ones; written by `limits` |
+| `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
 | `{a:<hex>}` | the account record: all personal data but what people write |
 | `{a:<hex>}:box` | list of the letters to an account: `infra.letters` |
-| `{a:<hex>}:read` | sorted set: kind of letter -> time of the newest one read |
+| `{a:<hex>}:read` | sorted set: kind of letter, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
 | `{a:<hex>}:chats` | set: boards chatted at |
+| `{a:<hex>}:told` | sorted set: notices of letters to an account: `infra.letter_notices` |
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
+| `{a:<hex>}:networks` | sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
+| `{a:<hex>}:blocked` | hash: id of an account that the account wants nothing of -> nothing: `infra.blocks` |
+| `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.starts` |
 | `{t:<hex>}` | a token's record: `infra.tokens`; half the SHA-256 of its text |
 | `{c:<id>}` | an open challenge: `infra.challenges` |
 | `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
+| `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
 | `{broadcast}` | list of the letters to everybody |
+| `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
 | `{p:<name>}:building` | token of who builds another generation, while it does |
@@ -46,6 +55,8 @@
 | `{w:<hex>}` | a browser's session: `infra.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:notes` | hash: board -> what the account notes about a match: `infra.notes` |
+| `{damaged}` | hash: board -> why the match can't be read: `infra.damage` |
+| `{clock}` | hash: what is known of the server's clock: `infra.clock` |
 | `lease:<lane>` | who drains a lane, in RQ's Redis |
 | `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
 
@@ -55,12 +66,18 @@ because Redis refuses `0-0`.
 
 from typing import Final
 
+BEATS: Final = "{beats}"
 BOARDS: Final = "{boards}"
+GIVEN: Final = "{boards}:ids"
 SHAPE: Final = "{boards}:shape"
+CLOCK: Final = "{clock}"
+DAMAGED: Final = "{damaged}"
+WORDS: Final = "{boards}:words"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """What the keys of `infra.limits` begin with."""
 BROADCAST: Final = "{broadcast}"
+BROADCAST_TOLD: Final = f"{BROADCAST}:told"
 CHALLENGES: Final = "{challenges}"
 FILLING: Final = f"{CHALLENGES}:filling"
 
@@ -180,9 +197,19 @@ def chats(account_id: bytes) -> str:
     return f"{account(account_id)}:chats"
 
 
+def told(account_id: bytes) -> str:
+    """Name the sorted set of what an account was told of letters."""
+    return f"{account(account_id)}:told"
+
+
 def tokens(account_id: bytes) -> str:
     """Name the hash of an account's tokens."""
     return f"{account(account_id)}:tokens"
+
+
+def networks(account_id: bytes) -> str:
+    """Name the sorted set of networks from which an account has logged in."""
+    return f"{account(account_id)}:networks"
 
 
 def opened(account_id: bytes) -> str:
@@ -193,6 +220,16 @@ def opened(account_id: bytes) -> str:
 def joined(account_id: bytes) -> str:
     """Name the hash of the challenges that an account has joined."""
     return f"{account(account_id)}:joined"
+
+
+def blocked(account_id: bytes) -> str:
+    """Name the hash of the accounts that an account wants nothing of."""
+    return f"{account(account_id)}:blocked"
+
+
+def starts(account_id: bytes) -> str:
+    """Name the hash of the matches an account has started that were not taken up yet."""
+    return f"{account(account_id)}:starts"
 
 
 def token(digest: bytes) -> str:

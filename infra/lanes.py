@@ -4,6 +4,9 @@ The lease lives in RQ's Redis and the inboxes in the data's, which need not be t
 slot; so no script looks at both. The order of steps closes the gap: a sender adds to the inbox
 and *then* looks at the lease; a drain releases the lease and *then* looks at the inboxes. Whoever
 comes second sees the other. The sweeper covers whoever is killed in between.
+
+A lease ends by the server's wall clock. Where that has been set back, a lease may seem to last for
+hours; so one with more time left than it can have counts as expired, for all who look at it.
 """
 
 from asyncio import to_thread
@@ -15,13 +18,17 @@ import redis
 
 from infra import keys, scripts
 from infra.faults import point
-from infra.pipe import Pipe, sound
+from infra.pipe import Pipe
 
 LEASE_MS: Final = 3_000
 """How long a lease lasts unless renewed: a killed drain is replaced after this."""
 
 WANTED_MS: Final = 2_000
 """How long a wake-up may take before another is sent."""
+
+
+WANTED: Final = "wanted"
+"""Who holds a lease while a drain has been asked for and has not begun."""
 
 
 class Taken(StrEnum):
@@ -44,7 +51,7 @@ class Lanes:
 
     def want(self, lane: int) -> bool:
         """Ask for a drain unless one runs or has been asked for; tell whether it was asked."""
-        if not self._client.set(keys.lease(lane), "wanted", nx=True, px=WANTED_MS):
+        if not scripts.call(self._client, *_want(lane)):
             return False
         point("wake.wanted")
         self._wake(lane)
@@ -77,6 +84,10 @@ class AsyncLanes:
 
     async def want(self, lane: int) -> None:
         """Ask for a drain unless one runs or has been asked for."""
-        wanted = ("SET", keys.lease(lane), "wanted", "NX", "PX", WANTED_MS)
-        if sound(await self._pipe.send([wanted])) != [None]:
+        if (await scripts.call_all_async(self._pipe, [_want(lane)]))[0]:
             await to_thread(self._wake, lane)
+
+
+def _want(lane: int) -> scripts.Call:
+    """Return the call that notes that a drain is asked for, unless one runs or has been."""
+    return scripts.CLAIM, [keys.lease(lane)], [WANTED, WANTED_MS, LEASE_MS]

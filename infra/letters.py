@@ -15,6 +15,7 @@ They are not shown to be durable with WAITAOF, as commits are: no outcome is pro
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Final
@@ -25,6 +26,8 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.letter_notices import LetterNotices
+from infra.projections.notices import Kind as NoticeKind
 
 TEXT_LIMIT: Final = 2_000
 """Characters a text may have."""
@@ -119,6 +122,7 @@ class Letters:
         self._client = client
         self._shards = shards
         self._clock = clock
+        self.notices = LetterNotices(client, clock)
 
     # writing
 
@@ -136,22 +140,42 @@ class Letters:
         # crash window: somebody is remembered who got no letter, and forgetting looks there in vain
         boxes = [keys.box(account) for account in to]
         calls = [self._deliver(box, tail, command, BOX_LIMIT, KEPT) for box in boxes]
-        scripts.call_all(self._client, calls)
+        times = scripts.call_all(self._client, calls)
+        # crash window: it is in the boxes and not told; who repeats the command has it told
+        for account, at in zip(to, times, strict=True):
+            self.notices.notify([account], 0, at, NoticeKind.MESSAGE, sender)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
         """Write to everybody, also to who comes later; refused as `read_text` does."""
         tail = _tail(sender, text, Kind.BROADCAST)
         call = self._deliver(keys.BROADCAST, tail, command, BROADCAST_LIMIT, KEPT)
-        scripts.call_all(self._client, [call])
+        (at,) = scripts.call_all(self._client, [call])
+        self.notices.notify_all(at, sender)
 
-    def chat(self, board: int, sender: AccountId, text: str, command: CommandId) -> None:
-        """Say a line at a board; refused as `read_text` does."""
+    def chat(
+        self,
+        board: int,
+        sender: AccountId,
+        text: str,
+        command: CommandId,
+        to: Sequence[AccountId] = (),
+    ) -> None:
+        """Say a line at a board, and tell `to`, its other players; refused as `read_text` does."""
         tail = _tail(sender, text, Kind.CHAT)
         self._client.sadd(keys.chats(sender), str(board))
+        others = [account for account in dict.fromkeys(to) if account != sender]
+        if others:
+            self._remember_sent(sender, others)
         # crash window: the board is remembered and nothing was said; the other way round there
         # would be a line that forgetting does not find
         call = self._deliver(self._chat(board), tail, command, CHAT_LIMIT, 0)
-        scripts.call_all(self._client, [call])
+        (at,) = scripts.call_all(self._client, [call])
+        # crash window: it is said and not told; who repeats the command has it told
+        self.notices.notify(others, board, at, NoticeKind.CHAT, sender)
+        self._said(board, at, others)
+
+    def _said(self, board: int, at: int, others: Sequence[AccountId]) -> None:
+        """Do what else is to be done with a line that was said; here there is nothing."""
 
     # reading
 
@@ -166,23 +190,75 @@ class Letters:
 
     def unread(self, account: AccountId) -> int:
         """Count the messages and broadcasts that are newer than those marked as read."""
-        found: Any = self._client.zrange(keys.read_marks(account), 0, -1, withscores=True)
-        marks = {kind.decode(): at for kind, at in found}
+        marks = self._marks(account)
         letters = self._shown(account, BOX_LIMIT)
         return sum(letter.at > marks.get(letter.kind, 0) for letter in letters)
+
+    def has_written(self, sender: AccountId, recipient: AccountId) -> bool:
+        """Tell whether the account has written a message to the other within half a year."""
+        # redis-py types members as text only
+        member: Any = recipient
+        return bool(self._client.sismember(keys.sent(sender), member))
+
+    def marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> list[str]:
+        """Return a text for each account, then for each board, that changes with what it can read.
+
+        For an account also with what it has marked as read. O(their number).
+        """
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.lrange(keys.BROADCAST, -2, -2)
+            for account in accounts:
+                pipe.lrange(keys.box(account), -2, -2)
+                pipe.zrange(keys.told(account), 0, 0, desc=True)
+                pipe.zrange(keys.read_marks(account), 0, -1, withscores=True)
+            for board in boards:
+                # what is erased makes it shorter
+                pipe.llen(self._chat(board))
+                pipe.lrange(self._chat(board), -2, -2)
+            broadcast, *found = pipe.execute()
+        end = 3 * len(accounts)
+        own = [f"{broadcast}{found[at : at + 3]}" for at in range(0, end, 3)]
+        return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
+
+    def unread_chat(self, account: AccountId) -> dict[int, int]:
+        """Count by board the lines of others, of the newest 200 told, that are not marked as read."""
+        marks = self._marks(account)
+        chat = [one for one in self.notices.of(account) if one.kind is NoticeKind.CHAT]
+        return dict(Counter(one.board for one in chat if one.said > marks.get(_mark(one.board), 0)))
+
+    def messages_read(self, account: AccountId) -> dict[str, float]:
+        """Return up to which time, ms, an account has read its letters of each kind."""
+        return self._marks(account)
+
+    def chat_read(self, account: AccountId, board: int) -> int:
+        """Give up to which time, ms, an account has read what was said at a board."""
+        return int(self._marks(account).get(_mark(board), 0))
+
+    def _marks(self, account: AccountId) -> dict[str, float]:
+        found: Any = self._client.zrange(keys.read_marks(account), 0, -1, withscores=True)
+        return {kind.decode(): at for kind, at in found}
 
     def mark_read(self, account: AccountId, letters: Iterable[Letter]) -> None:
         """Mark letters as read, and with each those of its kind that came before it.
 
         Give what `read` gave: a letter that came in since stays unread. Marks never go back.
         """
-        marks: Any = {}
+        marks: dict[str, int] = {}
         for letter in letters:
             marks[letter.kind] = max(letter.at, marks.get(letter.kind, 0))
+        self._put_marks(account, marks)
+
+    def mark_chat_read(self, account: AccountId, board: int, letters: Sequence[Letter]) -> None:
+        """Mark lines said at a board as read, with those before them; give what `chat_of` gave."""
+        if letters:
+            self._put_marks(account, {_mark(board): max(letter.at for letter in letters)})
+
+    def _put_marks(self, account: AccountId, marks: Any) -> None:
         if marks:
             with self._client.pipeline(transaction=True) as pipe:
                 pipe.zadd(keys.read_marks(account), marks, gt=True)
-                # by then what was read is shown no more
+                # what is older is shown and counted no more, with a mark or without
+                pipe.zremrangebyscore(keys.read_marks(account), "-inf", self._now() - KEPT * 1000)
                 pipe.expire(keys.read_marks(account), KEPT)
                 pipe.execute()
 
@@ -196,6 +272,8 @@ class Letters:
         """
         for name in self._written_in(account):
             self._erase(name, account)
+        recipients: Any = self._client.smembers(keys.sent(account))
+        self.notices.forget(account, recipients)
         # crash window: until here all is remembered that leads to what the account wrote
         names = [keys.box, keys.read_marks, keys.sent, keys.chats]
         self._client.delete(*[name(account) for name in names])
@@ -254,6 +332,11 @@ def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
             Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(to)}"
         )
     return to
+
+
+def _mark(board: int) -> str:
+    """Name the mark of what was read of a board's chat."""
+    return f"{Kind.CHAT}:{board}"
 
 
 def _tail(sender: AccountId, text: str, kind: Kind) -> bytes:

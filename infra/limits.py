@@ -35,50 +35,57 @@ _MOST_WINDOWS: Final = 10_000
 class LoginLimit:
     """Counts wrong passwords in Redis, for each userid, whether anybody has it or not.
 
+    Where a network is named, those from it are counted by themselves. `namespace` tells counts of
+    different purposes apart.
+
     An attempt is counted before it is made, and given back when it was good; so at most `most`
     passwords are tried in a window, however many come at once. A window is a key's life in Redis:
     no clock but Redis's is asked. Safe for several threads.
     """
 
     def __init__(
-        self, client: redis.Redis, most: int = WRONG_PASSWORDS, minutes: int = WINDOW_MINUTES
+        self,
+        client: redis.Redis,
+        most: int = WRONG_PASSWORDS,
+        minutes: int = WINDOW_MINUTES,
+        namespace: str = "tried",
     ) -> None:
         # the scheme is all that is read of the URL: the connections are our client's own
         self._storage = RedisStorage(
             "redis://", connection_pool=client.connection_pool, key_prefix=keys.LOGINS
         )
         self._limiter = FixedWindowRateLimiter(self._storage)
-        self._item = RateLimitItemPerMinute(most, minutes, namespace="tried")
+        self._item = RateLimitItemPerMinute(most, minutes, namespace=namespace)
 
-    def count(self, name: str) -> None:
+    def count(self, name: str, network: str = "") -> None:
         """Count an attempt; `too-many-attempts` when there have been too many."""
         # one that is refused here stays counted: were it given back after the window's end, it
         # would buy another guess in the next
-        if not self._limiter.hit(self._item, _hidden(name)):
+        if not self._limiter.hit(self._item, _hidden(name, network)):
             raise Refusal(
                 Code.TOO_MANY_ATTEMPTS,
                 f"too many wrong passwords for {name[:24]!r}; "
-                f"try again in {_counted(self._minutes_left(name), 'minute')}",
+                f"try again in {_counted(self._minutes_left(name, network), 'minute')}",
             )
 
-    def give_back(self, name: str) -> None:
+    def give_back(self, name: str, network: str = "") -> None:
         """Count an attempt no more, which was good; wrong ones stay counted.
 
         Where the window has ended meanwhile, the next has room for one more.
         """
-        self._storage.incr(self._key(name), self._item.get_expiry(), -1)
+        self._storage.incr(self._key(name, network), self._item.get_expiry(), -1)
 
-    def forget(self, name: str) -> None:
+    def forget(self, name: str, network: str = "") -> None:
         """Forget all attempts for a userid."""
-        self._storage.clear(self._key(name))
+        self._storage.clear(self._key(name, network))
 
-    def _minutes_left(self, name: str) -> int:
+    def _minutes_left(self, name: str, network: str) -> int:
         # the library answers in the time of the process, and Redis in seconds from now
-        left = self._storage.get_expiry(self._key(name)) - time.time()
+        left = self._storage.get_expiry(self._key(name, network)) - time.time()
         return max(1, math.ceil(left / _MINUTE))
 
-    def _key(self, name: str) -> str:
-        return self._item.key_for(_hidden(name))
+    def _key(self, name: str, network: str) -> str:
+        return self._item.key_for(_hidden(name, network))
 
 
 class _Window(msgspec.Struct):
@@ -90,29 +97,47 @@ class _Window(msgspec.Struct):
 
 
 class CommandLimit:
-    """Counts an account's commands in the memory of this process. Safe for several threads."""
+    """Counts an account's commands in the memory of this process. Safe for several threads.
+
+    `what` is what is counted, as a refusal says it.
+    """
 
     def __init__(
-        self, a_minute: int = COMMANDS_A_MINUTE, timer: Callable[[], float] = time.monotonic
+        self,
+        a_minute: int = COMMANDS_A_MINUTE,
+        timer: Callable[[], float] = time.monotonic,
+        *,
+        what: str = "commands",
     ) -> None:
         self._most = a_minute
+        self._what = what
         self._timer = timer
         self._lock = threading.Lock()
         self._windows: LRUCache[AccountId, _Window] = LRUCache(_MOST_WINDOWS)
 
-    def check(self, account: AccountId) -> None:
-        """Count a command; `too-fast` when there were too many since the first of this minute."""
+    def check(self, account: AccountId, weight: int = 1) -> None:
+        """Count a command; `too-fast` when there were too many since the first of this minute.
+
+        What costs as much as several has their weight.
+        """
         now = self._timer()
         with self._lock:
             window = self._window(account, now)
-            window.count += 1
+            window.count += weight
             if window.count <= self._most:
                 return
         raise Refusal(
             Code.TOO_FAST,
-            f"more than {self._most} commands in a minute; "
+            f"more than {self._most} {self._what} in a minute; "
             f"try again in {_counted(math.ceil(window.end - now), 'second')}",
         )
+
+    def give_back(self, account: AccountId) -> None:
+        """Count a command no longer."""
+        with self._lock:
+            window = self._windows.get(account)
+            if window is not None and window.count:
+                window.count -= 1
 
     def _window(self, account: AccountId, now: float) -> _Window:
         window = self._windows.get(account)
@@ -121,9 +146,10 @@ class CommandLimit:
         return window
 
 
-def _hidden(name: str) -> str:
+def _hidden(name: str, network: str) -> str:
     """Give what stands for a userid in a key: nobody who lists the keys reads names in them."""
-    digest = hashlib.sha256(name.lower().encode(errors="surrogatepass"))
+    said = f"{name.lower()}\0{network}" if network else name.lower()
+    digest = hashlib.sha256(said.encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]
 
 

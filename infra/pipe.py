@@ -48,6 +48,7 @@ class Pipe:
     def __init__(self, client: aredis.Redis) -> None:
         self._pool: Any = client.connection_pool  # redis-py types no part of its connections
         self._idle: list[Any] = []
+        self._made: list[Any] = []
         self._batches = Batches(self._exchange, _MOST)
 
     async def __aenter__(self) -> Self:
@@ -59,7 +60,8 @@ class Pipe:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for connection in self._idle:
+        # those in use as well: an exchange may be on its way that nobody waits for any more
+        for connection in self._made:
             await connection.disconnect()
 
     def ask(self, commands: Iterable[Words]) -> asyncio.Future[list[Any]]:
@@ -70,8 +72,13 @@ class Pipe:
         """Send commands, and give their replies, errors among them, in their order."""
         return await self.ask(commands)
 
+    def _make(self) -> Any:
+        connection = self._pool.make_connection()
+        self._made.append(connection)
+        return connection
+
     async def _exchange(self, questions: Sequence[Sequence[bytes]]) -> list[list[Any]]:
-        connection = self._idle.pop() if self._idle else self._pool.make_connection()
+        connection = self._idle.pop() if self._idle else self._make()
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 return await _exchange(self._pool, connection, questions)

@@ -28,6 +28,7 @@ class Script:
 
 ANCHOR: Final = Script("anchor")
 ALLOCATE: Final = Script("allocate")
+CLAIM: Final = Script("claim")
 COMMIT: Final = Script("commit")
 LAY_REPLIES: Final = Script("lay_replies")
 LEAVE: Final = Script("leave")
@@ -40,6 +41,14 @@ TAKE: Final = Script("take")
 WATERMARK: Final = Script("watermark")
 
 Call = tuple[Script, Sequence[str], Sequence[Arg]]
+
+
+def claim(client: redis.Redis, key: str, value: str, milliseconds: int) -> bool:
+    """Set a mark that lasts for a while; False when there is one.
+
+    One with more time left than it can have counts as expired: a clock ran ahead when it was set.
+    """
+    return bool(call(client, CLAIM, [key], [value, milliseconds, milliseconds]))
 
 
 def call(client: redis.Redis, script: Script, keys: Sequence[str], args: Sequence[Arg]) -> Any:

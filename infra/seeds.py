@@ -3,22 +3,36 @@
 A chain's secret is a file of its own, named after shard, chain and anchor, written and synced before
 the anchor becomes a leaf of the log: a chain that is anchored can always be used. A file whose anchor
 is in no log is never used, so seeds that were revealed in other data can't come up again.
+
+Beside a secret stands the *mark* of its chain (`.used`): the first and the last seed of the draws that
+were last about to be committed. It is synced before they are, so no seed is revealed that lies beyond
+it. Data that was put back in time knows of fewer draws than the mark: then seeds it would use have
+been seen, and a new chain is anchored instead. That chain's reason is kept in a file (`.left`), for the
+doctor, unless the draws may merely have been cut off.
 """
 
 import logging
 import os
+import re
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from domain.fairness import CHAIN_LENGTH, SEED_BYTES, Seed, before
-from domain.match.events import SCHEMA, AnchorLeaf, encode
+from domain.match.events import SCHEMA, AnchorLeaf, decode_anchor, encode
 from infra.store.port import Draws, Store
 
 logger = logging.getLogger(__name__)
 
 _EVERY: Final = 256
 """How many seeds lie between two that are kept in memory."""
+
+
+_MARK: Final = ".used"
+_LEFT: Final = ".left"
+
+_MARKED: Final = re.compile(rb" *([0-9]{1,8}) +([0-9]{1,8})\n")
 
 
 class LostSeedsError(Exception):
@@ -32,6 +46,8 @@ class Seeds:
         self._store = store
         self._folder = folder
         self._marks: dict[tuple[int, int], list[bytes]] = {}
+        self._first: dict[int, int] = {}
+        """Of each shard, the first seed that is given since draws were committed."""
 
     def next(self, shard: int, after: Seed | None = None) -> Seed:
         """Give the seed that the shard's next draw uses; after `after`, if that is given.
@@ -42,12 +58,62 @@ class Seeds:
         used = draws.used
         if after is not None and after.chain == draws.chain:
             used = max(used, after.k)
-        if used >= CHAIN_LENGTH:
+        if used >= CHAIN_LENGTH or used < self._used(shard, draws):
             if after is not None:
                 # those before have to be committed before a new chain can follow
                 raise ChainUsedUp
             draws, used = self._new_chain(shard, draws.chain), 0
+        if after is None:
+            self._first[shard] = used + 1
         return Seed(draws.chain, used + 1, self._seed(shard, draws, used + 1))
+
+    def lost(self) -> list[int]:
+        """Return the shards whose present chain of seeds this folder has no secret of."""
+        chains = ((shard, self._store.draws(shard)) for shard in range(self._store.shape().shards))
+        return [
+            shard
+            for shard, draws in chains
+            if draws and not self._file(shard, draws.chain, draws.anchor).exists()
+        ]
+
+    def mark(self, drawn: Mapping[int, Seed]) -> None:
+        """Note the last seed of each shard that is about to be committed, and sync that."""
+        for shard, seed in drawn.items():
+            anchor = self._marks[shard, seed.chain][0]
+            file = self._file(shard, seed.chain, anchor).with_suffix(_MARK)
+            _write_mark(file, min(self._first[shard], seed.k), seed.k)
+
+    def _used(self, shard: int, draws: Draws) -> int:
+        """Return the number of the last seed that may have been seen, and tell of what is odd."""
+        file = self._file(shard, draws.chain, draws.anchor)
+        first, last = _read_mark(file.with_suffix(_MARK))
+        if last > draws.used:
+            what = (
+                f"shard {shard}: seeds up to number {last} of chain {draws.chain} were used, and the "
+                f"data knows of {draws.used}"
+            )
+            if draws.used < first - 1:
+                why = f"{what}: it was put back; the draws to come are of a new chain"
+                logger.error("ALARM: %s", why)
+                _write_new(file.with_suffix(_LEFT), why.encode())
+            else:
+                logger.warning("%s: draws were cut off; those to come are of a new chain", what)
+        return last
+
+    def sealed(self, shard: int, chain: int, k: int) -> Seed:
+        """Return a seed that was sealed before; `LostSeedsError` where its secret is missing."""
+        draws = self._draws(shard)
+        if chain != draws.chain:
+            draws = self._before(shard, chain)
+        return Seed(chain, k, self._seed(shard, draws, k))
+
+    def _before(self, shard: int, chain: int) -> Draws:
+        """Return a chain that is used up, by the leaf that anchored it."""
+        index = self._store.anchored(shard, chain)
+        if index is None:
+            raise LostSeedsError(f"chain {chain} of shard {shard} was never anchored")
+        ((_, leaf),) = self._store.leaves(shard, index, 1)
+        return Draws(chain, CHAIN_LENGTH, decode_anchor(leaf).anchor, index)
 
     def _draws(self, shard: int) -> Draws:
         return self._store.draws(shard) or self._new_chain(shard, 0)
@@ -56,7 +122,9 @@ class Seeds:
         end = secrets.token_bytes(SEED_BYTES)
         marks = _marks(end)
         anchor = marks[0]
-        _write_secret(self._file(shard, last + 1, anchor), end)
+        file = self._file(shard, last + 1, anchor)
+        _write_new(file, end)
+        _write_mark(file.with_suffix(_MARK), 1, 0)
         leaf = encode(AnchorLeaf(SCHEMA, shard, last + 1, anchor))
         if self._store.anchor(shard, last + 1, anchor, leaf):
             logger.info("shard %d: chain %d of seeds is anchored", shard, last + 1)
@@ -67,7 +135,7 @@ class Seeds:
 
     def _seed(self, shard: int, draws: Draws, k: int) -> bytes:
         marks = self._marks.get((shard, draws.chain))
-        if marks is None:
+        if marks is None or marks[0] != draws.anchor:
             marks = self._marks[shard, draws.chain] = _marks(self._secret(shard, draws))
         if marks[0] != draws.anchor:
             raise LostSeedsError(f"the secret of chain {draws.chain} of shard {shard} is another's")
@@ -106,12 +174,42 @@ def _marks(end: bytes) -> list[bytes]:
     return found[::-1]
 
 
-def _write_secret(file: Path, secret: bytes) -> None:
+def chains_left(folder: Path) -> list[str]:
+    """Return why chains of seeds were left for new ones: a sentence for each."""
+    return [file.read_text("utf-8") for file in sorted(folder.glob(f"s*{_LEFT}"))]
+
+
+def _read_mark(file: Path) -> tuple[int, int]:
+    """Return the first and the last seed that a mark notes; of one that is damaged, all seeds."""
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return 1, 0  # of a chain that is older than marks are
+    found = _MARKED.fullmatch(data)
+    return (int(found[1]), int(found[2])) if found else (CHAIN_LENGTH + 1, CHAIN_LENGTH)
+
+
+def _write_mark(file: Path, first: int, last: int) -> None:
+    """Write a mark in place, all in one sector, and sync it; a new one with its folder."""
+    data = b"%8d %8d\n" % (first, last)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        _write_new(file, data)
+        return
+    try:
+        os.pwrite(descriptor, data, 0)
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_new(file: Path, data: bytes) -> None:
     """Write a new file and sync it and its folder."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as opened:
-        opened.write(secret)
+        opened.write(data)
         opened.flush()
         os.fsync(opened.fileno())
     folder = os.open(file.parent, os.O_RDONLY)

@@ -102,6 +102,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`127.0.0.1:8080`",
         ),
     ] = "127.0.0.1:8080"
+    metrics: Annotated[
+        _Listening,
+        _about(
+            "MATCHPOST_METRICS",
+            "an address such as 127.0.0.1:9100, or off",
+            "Where the process of the HTTP API serves `/metrics` for Prometheus; `off` serves none. "
+            "Each such process shows its own figures and needs an address of its own. Let only "
+            "your own programs reach it.",
+            "`off`",
+        ),
+    ] = "off"
     durability: Annotated[
         Mode,
         _about(
@@ -174,6 +185,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "600",
         ),
     ] = 600
+    password_rate: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)],
+        _about(
+            "MATCHPOST_PASSWORD_RATE",
+            "a whole number, at least 1",
+            "How many wrong passwords and new accounts a minute may come from one network (an "
+            "IPv4 address, a /64 of IPv6) to one process of the server; further ones are refused "
+            "as `too-fast`. Raise it where many people share an address, as a class does.",
+            "20",
+        ),
+    ] = 20
     trusted_proxy: Annotated[
         Literal["on", "off"],
         _about(

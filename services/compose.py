@@ -12,9 +12,12 @@ from typing import Self
 import redis
 
 from domain.match.events import AccountId
+from infra.account_notices import AccountNotices
 from infra.accounts import Accounts
+from infra.blocks import Blocks
 from infra.challenges import Challenges
 from infra.clients import make_client
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.durability import verify
 from infra.embedded import socket_url
@@ -24,6 +27,7 @@ from infra.limits import CommandLimit
 from infra.mail.codes import Codes
 from infra.mail.forgetting import forget_mail
 from infra.mail.outbox import Outbox
+from infra.mail.readdressed import telling
 from infra.mail.standing import Standing
 from infra.mail.written import MailedLetters
 from infra.notes import Notes
@@ -37,10 +41,13 @@ from infra.projections.standings import Standings
 from infra.seeds import Seeds
 from infra.sessions import Sessions
 from infra.settings import Settings
+from infra.starts import Starts
 from infra.store.port import Store
 from infra.store.server import RedisStore
 from infra.tokens import Tokens
-from services.language import Language, Sender
+from infra.unread import Unread
+from infra.words import Words
+from services.language import LOCAL, Language, Sender
 from services.post import Post
 
 
@@ -120,14 +127,28 @@ class Composition:
         return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
 
     @cached_property
+    def damage(self) -> Damage:
+        """Matches that can't be read."""
+        return Damage(self.data)
+
+    @cached_property
     def seeds(self) -> Seeds:
         """The secrets that draws come from."""
         return Seeds(self.store, self.settings.seeds or self.settings.data / "seeds")
 
     @cached_property
+    def words(self) -> Words:
+        """Texts that the server keeps for draws."""
+        return Words(self.data)
+
+    @cached_property
     def accounts(self) -> Accounts:
         """Players."""
-        return Accounts(self.data)
+        return Accounts(
+            self.data,
+            password_rate=self.settings.password_rate,
+            readdressed=telling(self.data, self.settings.mail_domain),
+        )
 
     @cached_property
     def pace(self) -> CommandLimit:
@@ -150,6 +171,16 @@ class Composition:
         return Challenges(self.data)
 
     @cached_property
+    def blocks(self) -> Blocks:
+        """Whom players want nothing of."""
+        return Blocks(self.data)
+
+    @cached_property
+    def starts(self) -> Starts:
+        """Starts by name that the others may not have taken up yet."""
+        return Starts(self.data)
+
+    @cached_property
     def drafts(self) -> Drafts:
         """Moves that wait to be confirmed."""
         return Drafts(self.data, self._shards)
@@ -163,9 +194,14 @@ class Composition:
         return Lists(self.data)
 
     @cached_property
-    def notices(self) -> Notices:
-        """What players are told of their matches."""
-        return Notices(self.data)
+    def notices(self) -> AccountNotices:
+        """What players are told of their matches, and of what others wrote."""
+        return AccountNotices(Notices(self.data), self.letters.notices)
+
+    @cached_property
+    def unread(self) -> Unread:
+        """How much of what others wrote players have not read."""
+        return Unread(self.letters)
 
     @cached_property
     def history(self) -> History:
@@ -192,6 +228,8 @@ class Composition:
         self.letters.forget(account)
         self.tokens.forget(account)
         self.challenges.forget(account)
+        self.blocks.forget(account)
+        self.starts.forget(account)
         forget_mail(self.data, account)
         Sessions(self.data).forget(account)
         Notes(self.data).forget(account)
@@ -240,4 +278,4 @@ class Composition:
     @cached_property
     def language(self) -> Language:
         """The command language, at the terminal."""
-        return Language(self)
+        return Language(self, origin=LOCAL)

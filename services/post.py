@@ -36,6 +36,10 @@ TURNED: Final = {
 """What is told of a command that was not taken."""
 
 
+MOST_PLIES: Final = 2_000
+"""Plies after which no move is taken: a puzzle could be played without end, and its pages grow."""
+
+
 class Pending(Exception):  # noqa: N818 - it is an answer
     """The command was taken, and its outcome is not known yet; repeating it is safe."""
 
@@ -73,6 +77,9 @@ class Post:
         `seconds`: it may come later, and the same command sent again gets it.
         """
         submission = self._submission(sent, ply)
+        if is_too_long(sent, ply):
+            stored = self._store.outcome(sent.match, sent.id)
+            return own(parse(known_or_refused(stored)), submission.digest)
         point("submit.ready")
         (answer,) = self._store.submit([submission])
         if isinstance(answer, Turned):
@@ -113,6 +120,22 @@ class Post:
             if stored_now is not None:
                 return parse(stored_now)
         raise Pending("the command was taken and waits for its turn")
+
+
+def is_too_long(sent: Sent, ply: int) -> bool:
+    """Whether a command is a move in a match that has as many as a match may have."""
+    return ply >= MOST_PLIES and isinstance(sent.command, commands.Move)
+
+
+def known_or_refused(stored: bytes | None) -> bytes:
+    """Return the outcome of a move that was taken before; `too-long` for another."""
+    if stored is None:
+        raise Refusal(
+            Code.TOO_LONG,
+            f"a match has at most {MOST_PLIES} plies by commands; end it with `resign`, with an "
+            "offer, or as the game has it",
+        )
+    return stored
 
 
 def own(outcome: Outcome, digest: bytes) -> Outcome:

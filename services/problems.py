@@ -54,6 +54,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     ),
     Code.UNKNOWN_USER: Problem(REFUSED, 404, "there is no such user"),
     Code.WRONG_PASSWORD: Problem(REFUSED, 401, "the password is not this user's"),
+    Code.PASSWORD_NEEDED: Problem(
+        REFUSED, 403, "this asks for the password, or for who has given it within ten minutes"
+    ),
     Code.TOO_MANY_ATTEMPTS: Problem(
         REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
     ),
@@ -62,9 +65,12 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.MISSING_SCOPE: Problem(REFUSED, 403, "the token was not made for this"),
     Code.NOT_A_PLAYER: Problem(REFUSED, 403, "the user does not play in this match"),
     Code.NOT_AN_ARBITER: Problem(REFUSED, 403, "the user is no arbiter"),
+    Code.NOT_WANTED: Problem(REFUSED, 403, "another player does not want this of the user"),
     Code.UNKNOWN_BOARD: Problem(REFUSED, 404, "there is no match of this number"),
     Code.WRONG_GAME: Problem(REFUSED, 409, "the match is one of another game"),
     Code.UNKNOWN_PLY: Problem(REFUSED, 404, "the match has not come to this ply"),
+    Code.BEYOND_END: Problem(REFUSED, 409, "the match has fewer events than were heard of"),
+    Code.DAMAGED: Problem(UNKNOWN, 503, "what is stored of the match can't be read"),
     Code.NOT_STARTED: Problem(REFUSED, 409, "the match waits for its players to accept it"),
     Code.MATCH_OVER: Problem(REFUSED, 409, "the match has ended"),
     Code.ALREADY_STARTED: Problem(REFUSED, 409, "the match has started already"),
@@ -78,6 +84,7 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.TIME_OVER: Problem(REFUSED, 409, "the player's time had run out"),
     Code.TOO_EARLY: Problem(REFUSED, 409, "it is not time for this yet"),
     Code.TOO_LATE: Problem(REFUSED, 409, "this could be done only earlier in the match"),
+    Code.WRONG_TEXT: Problem(REFUSED, 422, "the text is not the one that the player committed to"),
     Code.TOO_MANY: Problem(REFUSED, 409, "there are as many of these as there may be"),
     Code.UNKNOWN_CHALLENGE: Problem(REFUSED, 404, "there is no open challenge of this id"),
     Code.OWN_CHALLENGE: Problem(REFUSED, 409, "a challenge is taken by others than who made it"),
@@ -94,6 +101,9 @@ PROBLEMS: Final[Mapping[Code, Problem]] = {
     Code.BUSY: Problem(UNKNOWN, 503, "not taken, since too much waits; try again later"),
     Code.PENDING: Problem(UNKNOWN, 202, "taken, but not known to be decided or kept yet"),
     Code.UNAVAILABLE: Problem(UNKNOWN, 503, "the server can't be reached or can't be relied on"),
+    Code.SEEDS_MISSING: Problem(
+        REFUSED, 503, "the server lacks the secret that its draws come from, and refused it"
+    ),
     Code.INTERNAL: Problem(REFUSED, 500, "the server failed on this command and refused it"),
 }
 

@@ -24,10 +24,9 @@ import redis
 from cachetools import LRUCache
 
 from domain.errors import Code
-from domain.fairness import Seed
 from domain.match import commands, replies
 from domain.match.commands import Sent
-from domain.match.decide import Decided, Given, Rejected, decide, needs_seed
+from domain.match.decide import Decided, Given, Rejected, decide
 from domain.match.events import CommandId
 from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
 from domain.match.state import MatchState, due, initial
@@ -36,6 +35,7 @@ from infra.announce import Told, announce, messages
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
+from infra.liveness import HEART
 from infra.seeds import LostSeedsError, Seeds
 from infra.store.port import (
     Committed,
@@ -46,6 +46,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from workers.beginnings import Beginnings
 from workers.guard import LIMITED
 
 logger = logging.getLogger(__name__)
@@ -78,6 +79,10 @@ _INTERNAL: Final = Rejected(
     Code.INTERNAL, "the server failed to decide this command; its operator has been told"
 )
 
+_SEEDLESS: Final = Rejected(
+    Code.SEEDS_MISSING,
+    "the server can't draw now, because a secret file of its is missing; its operator has been told",
+)
 
 Decider = Callable[[Sent, MatchState, Given], Decided | Rejected]
 
@@ -98,9 +103,12 @@ class _Match(msgspec.Struct, frozen=True):
 
 
 class Drain:
-    """Drains one lane; `client` is used to tell the doors, `stopping` asks it to end early."""
+    """Drains one lane; `client` is used to tell the doors, `stopping` asks it to end early.
 
-    def __init__(
+    `data` has the accounts, where that is another server than the doors'.
+    """
+
+    def __init__(  # noqa: PLR0913 - one for each part that may be given
         self,
         store: Store,
         lanes: Lanes,
@@ -110,6 +118,7 @@ class Drain:
         decider: Decider = decide,
         *,
         seeds: Seeds | None = None,
+        data: redis.Redis | None = None,
     ) -> None:
         shape = store.shape()
         self._store = store
@@ -117,7 +126,7 @@ class Drain:
         self._client = client
         self._lane = lane
         self._shards = list(shards_of(lane, shape.lanes, shape.shards))
-        self._seeds = seeds
+        self._beginnings = Beginnings(seeds, client if data is None else data)
         self._stopping = stopping
         self._decider = decider
         self._token = uuid4().hex
@@ -128,8 +137,6 @@ class Drain:
         """Matches as we left them. Another may have come between: the commit compares the heads."""
         self._told: dict[str, list[Told]] = {}
         """Outcomes that their doors are to be told."""
-        self._drawn: dict[int, Seed] = {}
-        """The last seed that the batch in hand uses of each shard."""
 
     def run(self) -> int:
         """Drain until the lane is empty, and give the number of outcomes.
@@ -259,7 +266,7 @@ class Drain:
         matches, unreadable = self._load({task.sent.match for task in tasks})
         point("drain.loaded")
         writes, doors = [], []
-        self._drawn.clear()
+        self._beginnings.clear()
         for task in tasks:
             board = task.sent.match
             if board in held:
@@ -305,35 +312,32 @@ class Drain:
         self, task: _Task, match: _Match, verdict: Rejected | None
     ) -> tuple[Write, _Match] | None:
         """Decide and seal one command; None, with the reason in the log, when that failed."""
+        HEART.step()
         try:
             with LIMITED:
                 state = match.snapshot.state
                 if verdict is not None:
                     return _write(task, verdict, match)
-                if needs_seed(task.sent, state):
-                    return self._draw(task, match)
-                given = Given(task.entry.received, replies=replies.unpack(match.laid))
-                return _write(task, self._decider(task.sent, state, given), match)
+                shard, received = task.entry.shard, task.entry.received
+                begins = self._beginnings.given(shard, task.sent, state, received)
+                given = begins or Given(received, replies=replies.unpack(match.laid))
+                write, after = _write(task, self._decider(task.sent, state, given), match)
+                if write.k:
+                    self._beginnings.used(shard, given)
+                return write, after
+        except LostSeedsError as error:
+            # no attempt of this worker could end otherwise
+            logger.error("ALARM: match %d: %s", task.sent.match, error)  # noqa: TRY400
+            return _write(task, _SEEDLESS, match)
         except Exception:
             logger.exception(
                 "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()
             )
             return None
 
-    def _draw(self, task: _Task, match: _Match) -> tuple[Write, _Match]:
-        """Decide and seal a command that may draw, with the shard's next seed."""
-        if self._seeds is None:
-            raise LostSeedsError("this drain was given no seeds")
-        shard = task.entry.shard
-        seed = self._seeds.next(shard, self._drawn.get(shard))
-        given = Given(task.entry.received, seed)
-        write, after = _write(task, decide(task.sent, match.snapshot.state, given), match)
-        if write.k:
-            self._drawn[shard] = seed
-        return write, after
-
     def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> list[Committed]:
         self._forget(writes)  # until it is known what became of it
+        self._beginnings.mark()
         results = self._store.commit(writes)
         point("drain.committed")
         for write, door, result in zip(writes, doors, results, strict=True):
@@ -375,12 +379,12 @@ def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Wr
     """Give what the commit writes, and the match as its next command is decided on."""
     entry, sent, snapshot = task.entry, task.sent, match.snapshot
     state, left = snapshot.state, match.laid
-    draw = None
+    seed = None
     if isinstance(decision, Decided):
         leaves, after = seal(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1, "")
         packed, refused = pack_snapshot(after), ""
-        draw = decision.draw
+        seed = decision.seed
         if decision.replies is not None:
             left = replies.pack(decision.replies)
     else:
@@ -401,7 +405,7 @@ def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Wr
         laid=match.laid,
         left=left,
         refused=refused,
-        chain=draw.chain if draw else 0,
-        k=draw.k if draw else 0,
+        chain=seed[0] if seed else 0,
+        k=seed[1] if seed else 0,
     )
     return write, _Match(after, left)

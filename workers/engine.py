@@ -8,6 +8,8 @@ from rq import SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from infra.liveness import HEART
+
 IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
 
@@ -42,6 +44,8 @@ class ListedWorker(SimpleWorker):
     One queue, because RQ then takes jobs with a safety copy.
     """
 
+    max_connection_wait_time = 4.0  # seconds between two tries to reach Redis; RQ's own are 60
+
     def __init__(self, client: redis.Redis, queue: str, jobs: Jobs) -> None:
         job_class = type("ListedJob", (_ListedJob,), {"jobs": jobs})
         super().__init__(
@@ -52,6 +56,11 @@ class ListedWorker(SimpleWorker):
             serializer=JSONSerializer,
             log_job_description=False,
         )
+
+    def heartbeat(self, *args: Any, **options: Any) -> Any:
+        """Tell RQ that the worker is alive, and who watches the process."""
+        HEART.step()  # RQ tries again and again where it can't reach Redis, and that is no hang
+        return super().heartbeat(*args, **options)
 
     @property
     def stopping(self) -> bool:

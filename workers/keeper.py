@@ -18,6 +18,7 @@ from infra.keys import lane_of, shards_of
 from infra.lanes import Lanes
 from infra.outcomes import parse
 from infra.store.port import Known, Queued, Store, Submission, Submitted, Turned
+from workers.steadiness import Steadiness
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +74,8 @@ class Keeper:
     What it sends for a match bears an id made of what it is and of where the match stands, so it is
     carried out once however often it is sent, and by however many keepers. A move that came first
     is decided first, and the command then finds the match elsewhere. `clock` gives our own time in
-    ms, `timer` seconds that only run forwards.
+    ms, `timer` seconds that only run forwards. `steadiness` says whether the server's clock was set;
+    without one nobody looks.
     """
 
     def __init__(
@@ -82,6 +84,8 @@ class Keeper:
         lanes: Lanes,
         clock: Callable[[], int] = _now,
         timer: Callable[[], float] = time.monotonic,
+        *,
+        steadiness: Steadiness | None = None,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -90,13 +94,15 @@ class Keeper:
         self._cases: dict[int, dict[int, _Case]] = {}
         """By shard and board; a match that is due no more is forgotten."""
         self._skewed = False
+        self._steadiness = steadiness
 
     def tick(self) -> None:
         """Ask for drains where commands wait and none runs, and send what the clocks call for."""
         point("keeper.ticked")
         self._sweep()
         now = self._store.now()
-        if self._agrees(now):
+        steady = self._steadiness is None or self._steadiness.is_steady(now)
+        if self._agrees(now) and steady:
             self._keep(now)
 
     def _sweep(self) -> None:

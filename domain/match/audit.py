@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import assert_never
 
 import msgspec
+from msgspec import UNSET
 
-from domain.fairness import Seed
+from domain.fairness import KEPT_BYTES, Draw, Seed
 from domain.match.commands import (
     Answer,
     Away,
@@ -23,14 +24,18 @@ from domain.match.commands import (
     Resign,
     Resume,
     Return,
+    Reveal,
     Sent,
     Start,
 )
 from domain.match.decide import Decided, Given, decide
 from domain.match.events import (
+    THE_SERVER,
     Absent,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Envelope,
@@ -45,13 +50,17 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
+    Withheld,
     decode,
     leaf_hash,
 )
 from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
 from domain.match.replies import Laid, Replies, Reply
 from domain.match.state import MatchState
+from domain.rules import pinned
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -80,9 +89,9 @@ def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
 
 def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapshot:
     first = group[0]
-    sent = Sent(board, first.command, first.actor, commands_of(first)[0])
+    sent = Sent(board, first.command, first.actor, commands_of(first, snapshot.state.ply)[0])
     try:
-        decided = decide(sent, snapshot.state, Given(first.at, _seed(group), _replies(group)))
+        decided = decide(sent, snapshot.state, _given(group))
     except Exception as error:
         raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
     if not isinstance(decided, Decided):
@@ -101,12 +110,26 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     return after
 
 
+def _given(group: Sequence[Envelope]) -> Given:
+    """Give what must have been given to the decision of a command for it to lead to these events."""
+    later = [envelope.body for envelope in group[1:]]
+    return Given(
+        received=group[0].at,
+        seed=_seed(group),
+        replies=_replies(group),
+        kept={body.seat: body.text[:KEPT_BYTES] for body in later if isinstance(body, Revealed)},
+        away={e.actor: e.body.until for e in group[1:] if isinstance(e.body, Absent)},
+    )
+
+
 def _seed(group: Sequence[Envelope]) -> Seed | None:
-    """Give the seed that a command's events reveal, if they draw."""
-    for envelope in group:
-        if isinstance(envelope.body, MatchStarted) and envelope.body.draw:
-            draw = envelope.body.draw
-            return Seed(draw.chain, draw.k, draw.seed)
+    """Give the seed that a command's events reveal or seal."""
+    for envelope in reversed(group):
+        match envelope.body:
+            case MatchStarted(draw=Draw() as draw):
+                return Seed(draw.chain, draw.k, draw.seed)
+            case Sealed() as sealed:
+                return Seed(sealed.chain, sealed.k, b"")
     return None
 
 
@@ -119,12 +142,29 @@ def _replies(group: Sequence[Envelope]) -> Replies:
     }
 
 
+def tells_command(first: Envelope, rules: str) -> bool:
+    """Return whether the first event of a command tells exactly what was sent.
+
+    It does not for a move of a game that takes several spellings as one move, because the event
+    has the canonical one, nor for a return that waited until its day was over, because the event
+    has the later time.
+    """
+    match first.body:
+        case Moved():
+            return pinned(rules).one_spelling
+        case Returned(until=until):
+            return until > first.at
+        case _:
+            return True
+
+
 def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    first: Envelope,
+    first: Envelope, ply: int
 ) -> list[Command]:
-    """Give the commands that this can be the first event of; all are decided alike.
+    """Return the commands that this can be the first event of; all are decided alike.
 
     A move may or may not have said its ply, and consent may have been given by proposing the same.
+    `ply` is how many moves stood on the board then: the scheduler says so in what it sends.
     """
     event = first.body
     match event:
@@ -149,8 +189,13 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
                     text=event.text,
                     gather=True,
                     terms=event.terms,
+                    commitments=event.commitments if isinstance(event, Called) else UNSET,
                 )
             ]
+        case Committed():
+            return [Answer(accept=True, commitment=event.commitment)]
+        case Revealed():
+            return [Reveal(text=event.text)]
         case Gathered():
             return [Answer(accept=True, text=event.text)]
         case Moved():
@@ -163,19 +208,21 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Resigned():
             return [Resign()]
         case Nagged():
-            return [Nag()]
+            return [Nag(ply=ply), Nag()]
         case Flagged():
-            return [Flag()]
+            return [Flag(ply=ply), Flag()]
         case Resumed():
             return [Resume()]
         case Absent():
             return [Away(until=event.until)]
         case Returned():
             return [Return(until=event.until)]
-        case Declined():
+        case Declined() | Withheld() if first.actor == THE_SERVER:
+            return [Flag(ply=0), Flag()]
+        case Declined() | Withheld():
             # a match that waits for entropy is declined by rejecting it, too
             return [Decline(), Answer(accept=False)]
-        case Undone() | Paused() | Ended():
+        case Undone() | Paused() | Ended() | Sealed():
             raise Broken(first.seq, "it follows from a command, and none is recorded before it")
         case _:  # pragma: no cover - the union is closed
             assert_never(event)

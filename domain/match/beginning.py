@@ -1,28 +1,54 @@
-"""How a match begins: at once, or when all have accepted it; and what chance draws."""
+"""How a match begins: at once, or when all have accepted it."""
+
+from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from domain.errors import Code, Refusal
-from domain.fairness import Draw, Stream, key_of
-from domain.match.commands import Answer, Decline, Sent, Start
-from domain.match.decision import Decided, Given, endings
-from domain.match.events import Challenged, Event, Gathered, MatchStarted
+from domain.fairness import TEXT_LIMIT, Commitment
+from domain.match.commands import Answer, Away, Decline, Return, Reveal, Sent, Start
+from domain.match.committing import advance, begin, called, reveal, withhold
+from domain.match.decision import Decided, Given
+from domain.match.events import AccountId, Called, Challenged, Committed, Gathered
+from domain.match.keeping import absence, check_gathering_time
 from domain.match.playing import decline
-from domain.match.state import (
-    MatchState,
-)
-from domain.rules import Seat, pack, pinned
+from domain.match.state import MatchState, evolve
+from domain.rules import Seat, pinned
+
+_DIGEST: Final = 32
+"""Bytes of a SHA-256."""
 
 
 def needs_seed(sent: Sent, state: MatchState) -> bool:
-    """Tell whether deciding this may draw: then `decide` is to be given a seed."""
+    """Tell whether deciding this may take the shard's next seed: then `decide` is to be given it."""
     match sent.command:
         case Start(gather=False) as start if not state.started:
             return draws(start.rules, start.options, len(start.seats))
+        case Start(commitments=tuple() as given) if not state.started:
+            return all(one.digest for one in given)
         case Answer(accept=True) if state.gathering:
-            return True
+            return not state.sealed
         case _:
             return False
+
+
+def sealed_seed(sent: Sent, state: MatchState) -> tuple[int, int] | None:
+    """Return chain and number of the seed that deciding this may need because it was sealed."""
+    if isinstance(sent.command, Reveal) and state.gathering and state.gather is not None:
+        return state.gather.seal
+    return None
+
+
+def concerned(sent: Sent, state: MatchState) -> tuple[AccountId, ...]:
+    """Return the accounts whose vacations, and texts in the server's keeping, a decision may need."""
+    match sent.command:
+        case Start() as start if not state.started:
+            return start.seats
+        case Answer(accept=True) | Reveal() if state.gathering:
+            return state.seats
+        case _:
+            return ()
 
 
 def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
@@ -35,7 +61,7 @@ def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
 
 
 def start(command: Start, board: int, state: MatchState, given: Given) -> Decided:
-    """Start a match, or call for one that waits for the others' entropy."""
+    """Start a match, or call for one that waits for what its players add to the draw."""
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, "the match has started already")
     rules = pinned(command.rules)
@@ -45,74 +71,98 @@ def start(command: Start, board: int, state: MatchState, given: Given) -> Decide
     if len(set(command.seats)) != len(command.seats):
         raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
     options = rules.read_options(command.options)
-    flags = rules.write_options(options)
     challenged = Challenged(
         rules=command.rules,
-        options=flags,
+        options=rules.write_options(options),
         seats=command.seats,
         text=command.text,
         terms=command.terms,
     )
+    commitments = _commitments(command)
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
-        return _begin(challenged, texts, board, given)
+        return begin(challenged, texts, board, given)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
         raise Refusal(
             Code.BAD_OPTION, "chance decides nothing between players here; leave out --gather"
         )
-    return Decided((challenged,))
+    if not commitments:
+        return Decided((challenged,))
+    call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
+    return advance(evolve(state, call, state.at), board, given, call)
 
 
-def _begin(
-    called: Challenged, texts: tuple[bytes, ...], board: int, given: Given, *first: Event
-) -> Decided:
-    """Draw what chance decides, and start; `first` are events that come before."""
-    rules = pinned(called.rules)
-    options, seats = rules.read_options(called.options), called.seats
-    draw, setup = None, None
-    if rules.needs_draw(options, len(seats)):
-        if given.seed is None:
-            raise ValueError("this start draws, and was given no seed")
-        draw = Draw(given.seed.chain, given.seed.k, given.seed.seed, texts)
-        key = key_of(draw, seats, board, called.rules, called.options)
-        setup = rules.draw(options, len(seats), Stream(key, called.rules))
-    position = rules.start(options, len(seats), setup)
-    outcome = rules.outcome(position)
-    started = MatchStarted(
-        rules=called.rules,
-        options=called.options,
-        seats=seats,
-        setup=None if setup is None else msgspec.json.encode(setup).decode(),
-        next=None if outcome else rules.to_move(position),
-        draw=draw,
-        terms=called.terms,
-    )
-    return Decided((*first, started, *endings(outcome)), pack(position))
+def _commitments(command: Start) -> tuple[Commitment, ...]:
+    """Return what the players have committed to until now; refused as `bad-option`."""
+    if command.commitments is UNSET:
+        return ()
+    fits = len(command.commitments) == len(command.seats)
+    if not command.gather or command.text or not fits:
+        raise Refusal(Code.BAD_OPTION, "the commitments don't fit the match")
+    for one in command.commitments:
+        if one != Commitment():
+            _check(one)
+    return command.commitments
+
+
+def _check(commitment: Commitment) -> None:
+    if len(commitment.digest) != _DIGEST or len(commitment.word) not in (0, _DIGEST):
+        raise Refusal(Code.BAD_OPTION, "a commitment is a SHA-256: 32 bytes, or 64 hex digits")
 
 
 def gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
-    """Decide what a player says to a match that waits for its players' entropy."""
-    match sent.command:
+    """Decide what a player says to a match that waits for what its players add to the draw."""
+    command, now = sent.command, max(given.received, state.at)
+    check_gathering_time(state, now)
+    match command:
+        case Away() | Return():
+            return Decided((absence(command, seat, state, now),))
         case Decline() | Answer(accept=False):
-            return decline(seat, state)
-        case Answer() as answer if state.texts[seat] is None:
-            gathered = Gathered(seat=seat, text=answer.text)
+            return withhold((seat,)) if state.sealed else decline(seat, state)
+        case Reveal():
+            return reveal(_checked(command, seat, state), seat, state, sent.match, given)
+        case Answer() if seat in state.waits and not state.sealed:
+            return _accept(command, seat, state, sent.match, given)
         case Answer():
             raise Refusal(Code.OFFER_STANDS, "you have accepted this match already")
         case _:
-            raise Refusal(
-                Code.NOT_STARTED,
-                "the match waits until all players have accepted it; say accept or decline",
-            )
-    texts = tuple(gathered.text if s == seat else text for s, text in enumerate(state.texts))
-    if None in texts:
+            raise Refusal(Code.NOT_STARTED, _waiting(state))
+
+
+def _waiting(state: MatchState) -> str:
+    if state.sealed:
+        return "the match waits until all players have revealed what they committed to"
+    return "the match waits until all players have accepted it; say accept or decline"
+
+
+def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
+    """Accept a match: with a commitment, or with the text at once where it was called for so."""
+    if state.gather is not None:
+        if command.commitment is UNSET:
+            raise Refusal(Code.BAD_OPTION, "the match waits for your commitment, and none came")
+        _check(command.commitment)
+        committed = Committed(seat=seat, commitment=command.commitment)
+        return advance(evolve(state, committed, state.at), board, given, committed)
+    if command.commitment is not UNSET:
+        raise Refusal(Code.BAD_OPTION, "the match takes texts at once, and no commitments")
+    gathered = Gathered(seat=seat, text=command.text)
+    after = evolve(state, gathered, state.at)
+    if after.waits:
         return Decided((gathered,))
-    called = Challenged(
-        rules=state.rules,
-        options=state.options,
-        seats=state.seats,
-        text=b"",
-        terms=None if state.clock is None else state.clock.terms,
-    )
-    filled = tuple(text or b"" for text in texts)
-    return _begin(called, filled, sent.match, given, gathered)
+    texts = tuple(text or b"" for text in after.texts)
+    return begin(called(after), texts, board, given, gathered)
+
+
+def _checked(command: Reveal, seat: Seat, state: MatchState) -> bytes:
+    """Return the text that a player reveals; refused where it is not asked for, or another."""
+    if state.gather is None:
+        raise Refusal(Code.TOO_LATE, "nothing is revealed in this match: texts were given at once")
+    if not state.sealed:
+        raise Refusal(
+            Code.TOO_EARLY, "not all players have committed yet; reveal your text when they have"
+        )
+    if state.texts[seat] is not None:
+        raise Refusal(Code.TOO_LATE, "your text is revealed already")
+    if len(command.text) > TEXT_LIMIT or not state.gather.commitments[seat].fits(command.text):
+        raise Refusal(Code.WRONG_TEXT, "this is not the text that you committed to")
+    return command.text

@@ -8,8 +8,10 @@ from hashlib import sha256
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from domain.clocks.terms import Terms
+from domain.fairness import Commitment
 from domain.match.events import AccountId, CommandId
 
 TEXT_LIMIT: Final = 512
@@ -32,6 +34,9 @@ class Start(Order, frozen=True, tag="start"):
     """Wait for every other player's entropy before the draw."""
     terms: Terms | None = None
     """The time there is; None for a match without clocks."""
+    # what is not set is not encoded: the digests of commands without it stay what they were
+    commitments: tuple[Commitment, ...] | UnsetType = UNSET
+    """With `gather`: what the players have committed to until now, by seat."""
 
 
 class Move(Order, frozen=True, tag="move"):
@@ -52,7 +57,15 @@ class Answer(Order, frozen=True, tag="answer"):
 
     accept: bool
     text: bytes = b""
-    """Entropy text, where the match gathers it."""
+    """Entropy text, where the match gathers it without commitments."""
+    commitment: Commitment | UnsetType = UNSET
+    """What the player commits to, where the match gathers commitments."""
+
+
+class Reveal(Order, frozen=True, tag="reveal"):
+    """Show the text that was committed to."""
+
+    text: bytes
 
 
 class Resign(Order, frozen=True, tag="resign"):
@@ -91,7 +104,9 @@ class Flag(Order, frozen=True, tag="flag"):
     ply: int | None = None
 
 
-Command = Start | Move | Offer | Answer | Resign | Decline | Resume | Away | Return | Nag | Flag
+Command = (
+    Start | Move | Offer | Answer | Reveal | Resign | Decline | Resume | Away | Return | Nag | Flag
+)
 
 
 class Sent(msgspec.Struct, frozen=True, array_like=True):

@@ -7,7 +7,8 @@ any process. It never looks at names, clocks or passwords; the doors have done t
 from typing import assert_never
 
 from domain.errors import Code, Refusal
-from domain.match.beginning import gather, needs_seed, start
+from domain.match.absences import with_absences
+from domain.match.beginning import concerned, gather, needs_seed, sealed_seed, start
 from domain.match.commands import (
     Answer,
     Away,
@@ -20,6 +21,7 @@ from domain.match.commands import (
     Resign,
     Resume,
     Return,
+    Reveal,
     Sent,
     Start,
 )
@@ -36,9 +38,11 @@ __all__ = [
     "Decided",
     "Given",
     "Rejected",
+    "concerned",
     "decide",
     "needs_seed",
     "read_move",
+    "sealed_seed",
     "seat_of",
 ]
 
@@ -47,6 +51,8 @@ def decide(sent: Sent, state: MatchState, given: Given = NOTHING) -> Decided | R
     """Give what `sent` leads to in `state`, with what is given beside the two."""
     try:
         decided = _decide(sent, state, given)
+        if given.away:
+            decided = with_absences(decided, state, given, max(given.received, state.at))
         return reply(decided, state, given.replies) if given.replies else decided
     except Refusal as refusal:
         return Rejected(refusal.code, refusal.sentence, _canonical(sent.command, state))
@@ -73,7 +79,7 @@ def _decide(sent: Sent, state: MatchState, given: Given) -> Decided:
 
 
 def _act(
-    command: Move | Offer | Answer | Decline | Resume | Away | Return,
+    command: Move | Offer | Answer | Reveal | Decline | Resume | Away | Return,
     seat: Seat,
     state: MatchState,
     now: int,
@@ -86,6 +92,8 @@ def _act(
             return offer(command, seat, state)
         case Answer():
             return answer(command, seat, state)
+        case Reveal():
+            raise Refusal(Code.TOO_LATE, "the match has started, and waits for no text")
         case Decline():
             return decline(seat, state)
         case Resume():

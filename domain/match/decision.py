@@ -1,5 +1,6 @@
 """What a decision is made from and what it comes to, and what all commands ask of a state."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -7,7 +8,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.fairness import Draw, Seed
 from domain.match.commands import TEXT_LIMIT
-from domain.match.events import Ended, Event, MatchStarted
+from domain.match.events import AccountId, Ended, Event, MatchStarted, Revealed, Sealed
 from domain.match.replies import Replies
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Outcome, Seat
@@ -22,11 +23,16 @@ class Decided(msgspec.Struct, frozen=True):
     """What is laid ready after it, if that is not what was before."""
 
     @property
-    def draw(self) -> Draw | None:
-        """Give what was drawn, if anything was."""
+    def seed(self) -> tuple[int, int] | None:
+        """Return chain and number of the seed that it uses up, if it is the first to use it."""
         for event in self.events:
-            if isinstance(event, MatchStarted):
-                return event.draw
+            match event:
+                case Sealed():
+                    return event.chain, event.k
+                case Revealed():
+                    return None  # it was used up when it was sealed
+                case MatchStarted(draw=Draw() as draw):
+                    return draw.chain, draw.k
         return None
 
 
@@ -36,9 +42,13 @@ class Given(msgspec.Struct, frozen=True):
     received: int = 0
     """When the command came in, ms."""
     seed: Seed | None = None
-    """What a draw would use."""
+    """What a draw would use: the shard's next, or that which was sealed."""
     replies: Replies = msgspec.field(default_factory=dict)
     """What the seats have laid ready."""
+    kept: Mapping[Seat, bytes] = msgspec.field(default_factory=dict)
+    """What the server keeps in place of players who keep no text themselves."""
+    away: Mapping[AccountId, int] = msgspec.field(default_factory=dict)
+    """Until when players of a match that begins are on vacation, ms."""
 
 
 NOTHING: Final = Given()

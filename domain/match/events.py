@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from domain.clocks.terms import Terms
-from domain.fairness import Draw
+from domain.fairness import Commitment, Draw
 from domain.rules import Seat
 
 SCHEMA: Final = 1
@@ -68,7 +68,7 @@ class Challenged(Body, frozen=True, tag="challenged"):
 
 
 class Gathered(Body, frozen=True, tag="gathered"):
-    """A player accepted a match that waits; the last one starts it."""
+    """A player accepted a match that waits, and gave the text at once; the last one starts it."""
 
     seat: Seat
     text: bytes
@@ -176,6 +176,43 @@ class Ended(Body, frozen=True, tag="ended"):
     """An ending of the game's rules, or one of `state.Reason`."""
 
 
+class Called(Challenged, frozen=True, tag="called"):
+    """A match was called for whose players commit to their texts first; `text` is empty."""
+
+    commitments: tuple[Commitment, ...] = ()
+    """What the players had committed to by then, by seat."""
+
+
+class Committed(Body, frozen=True, tag="committed"):
+    """A player accepted a match that waits, and committed to a text."""
+
+    seat: Seat
+    commitment: Commitment
+
+
+class Sealed(Body, frozen=True, tag="sealed"):
+    """All have committed: the seed of the draw is fixed, and now they reveal their texts."""
+
+    chain: int
+    k: int
+    """Which seed of the chain; the start event reveals it."""
+    waits: tuple[Seat, ...]
+    """Whose texts the server does not keep: they are to reveal them."""
+
+
+class Revealed(Body, frozen=True, tag="revealed"):
+    """A player's text was revealed; with the last, the match starts."""
+
+    seat: Seat
+    text: bytes
+
+
+class Withheld(Body, frozen=True, tag="withheld"):
+    """A seat did not reveal its text in time, or declined when it could know the draw."""
+
+    seat: Seat
+
+
 Event = (
     Challenged
     | Gathered
@@ -193,6 +230,11 @@ Event = (
     | Returned
     | Declined
     | Ended
+    | Called
+    | Committed
+    | Sealed
+    | Revealed
+    | Withheld
 )
 
 

@@ -13,17 +13,21 @@ from domain.match.events import (
     THE_SERVER,
     Absent,
     AccountId,
+    Declined,
+    Ended,
     Event,
     Flagged,
     Nagged,
     Resumed,
     Returned,
+    Withheld,
 )
 from domain.match.playing import leave
 from domain.match.state import (
     MatchState,
     Reason,
     deadline,
+    deadline_of,
 )
 from domain.rules import Seat, pinned
 
@@ -36,12 +40,21 @@ def check_time(state: MatchState, now: int) -> None:
         raise Refusal(Code.TIME_OVER, f"the time of {side} is over; the flag falls now")
 
 
+def check_gathering_time(state: MatchState, now: int) -> None:
+    """Refuse what comes after a player should have committed or revealed: then the match is over."""
+    flag = deadline(state)
+    if flag is not None and now >= flag:
+        raise Refusal(Code.TIME_OVER, "the time to accept or to reveal is over; the match ends now")
+
+
 def keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> Decided:
     """Decide what the keeper asks for: nobody else may."""
     if actor != THE_SERVER:
         raise Refusal(Code.NOT_A_PLAYER, "only the server reminds and flags")
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+    if state.gathering and isinstance(command, Flag) and state.gather is not None:
+        return _end_waiting(state, now)
     if state.over or state.next is None or state.clock is None:
         raise Refusal(Code.MATCH_OVER, "no clock runs in the match")
     if command.ply not in (None, state.ply):
@@ -53,6 +66,15 @@ def keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> 
         return Decided((Nagged(seat=mover),))
     _check_due(deadline(state), now)
     return leave(Flagged(seat=mover), Reason.TIME, state)
+
+
+def _end_waiting(state: MatchState, now: int) -> Decided:
+    """End a match whose players did not all commit, or reveal, in time."""
+    _check_due(deadline(state), now)
+    late = [seat for seat in state.waits if (deadline_of(state, seat) or now + 1) <= now]
+    kind = Withheld if state.sealed else Declined
+    ended = Ended(winners=(), reason=Reason.DECLINED)
+    return Decided((*(kind(seat=seat) for seat in late), ended))
 
 
 def _check_due(instant: int | None, now: int) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from domain.match.commands import Sent
+from domain.match.commands import Away, Reveal, Sent
 from domain.match.decide import Decided, Rejected
 from domain.match.events import (
     NO_HASH,
     SCHEMA,
+    THE_SERVER,
+    Absent,
     AccountId,
     Envelope,
     Event,
@@ -17,6 +19,7 @@ from domain.match.events import (
     Moved,
     RefusedLeaf,
     Resigned,
+    Revealed,
     Undone,
     decode,
     encode,
@@ -78,10 +81,20 @@ def seal(
 
 
 def _actor_of(event: Event, sent: Sent, state: MatchState) -> AccountId:
-    """Give who did it: the sender, but for a move that another had laid ready."""
-    if isinstance(event, Moved) and event.queued:
-        return state.seats[event.seat]
-    return sent.actor
+    """Give who did it: the sender, but for what another had laid ready or the server keeps."""
+    match event:
+        case Moved(queued=True):
+            return state.seats[event.seat]
+        case Absent() if not isinstance(sent.command, Away):
+            return state.seats[event.seat]
+        case Revealed() if not _is_own(sent, state.seats[event.seat]):
+            return THE_SERVER
+        case _:
+            return sent.actor
+
+
+def _is_own(sent: Sent, account: AccountId) -> bool:
+    return isinstance(sent.command, Reveal) and sent.actor == account
 
 
 def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: int) -> bytes:

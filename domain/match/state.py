@@ -5,7 +5,7 @@ history folds fast; the position is a memo that whoever has just computed it may
 `position_at` replays the moves where nobody did.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, assert_never
 
@@ -17,7 +17,9 @@ from domain.match.events import (
     Absent,
     AccountId,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Event,
@@ -31,8 +33,12 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
+    Withheld,
 )
+from domain.match.gathering import Gathering, gathered, with_seat
 from domain.rules import AnyRules, Seat, pack, pinned, unpack
 
 
@@ -67,6 +73,13 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
         """
         return self.kind == "draw" and self.seat == mover
 
+    def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> "Offering | None":
+        """Return it as it stands after an answer; None when it was refused or all have agreed."""
+        accepted = (*self.accepted, seat)
+        if not accept or {self.seat, *accepted}.issuperset(playing):
+            return None
+        return msgspec.structs.replace(self, accepted=accepted)
+
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """A match after its last event. Also what a snapshot holds, packed.
@@ -95,11 +108,13 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     offer: Offering | None = None
     result: Ended | None = None
     texts: tuple[bytes | None, ...] = ()
-    """Before the draw of a match that gathers entropy: each seat's text, None for those who have not accepted."""
+    """Before the draw of a match that gathers entropy: each seat's text, None for those still to come."""
     position: bytes | None = None
     """`pack` of the position after `ply` moves; None where it has not been computed."""
     clock: Clock | None = None
     """None for a match without clocks."""
+    gather: Gathering | None = None
+    """Before the draw of a match whose players commit first; None for all else."""
 
     @property
     def started(self) -> bool:
@@ -115,6 +130,20 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     def unplaced(self) -> bool:
         """Whether it never had a position: it waits for entropy, or ended before it was given."""
         return bool(self.texts)
+
+    @property
+    def waits(self) -> tuple[Seat, ...]:
+        """Who is to act: the seat to move, or those that are to accept, commit or reveal."""
+        if not self.gathering:
+            return () if self.next is None else (self.next,)
+        if self.gather is not None and self.gather.seal is None:
+            return self.gather.missing
+        return tuple(seat for seat, text in enumerate(self.texts) if text is None)
+
+    @property
+    def sealed(self) -> bool:
+        """Whether it waits for texts that its players have committed to."""
+        return self.gathering and self.gather is not None and self.gather.seal is not None
 
     @property
     def seats_in(self) -> tuple[Seat, ...]:
@@ -149,12 +178,15 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
 
 def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa: C901, PLR0911 - one case an event
     """Give the clock after an event."""
-    if isinstance(event, Challenged | MatchStarted):
-        return None if event.terms is None else clocks.start(event.terms, at)
     clock = state.clock
+    if isinstance(event, Challenged | MatchStarted) and clock is None:
+        return None if event.terms is None else clocks.start(event.terms, at)
     if clock is None:
         return None
     match event:
+        case MatchStarted() | Sealed():
+            # who is on vacation stays so
+            return clocks.turned(clock, at)
         case Moved():
             return clocks.moved(clock, event.seat, at)
         case Undone():
@@ -177,16 +209,33 @@ def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa:
 
 def due(state: MatchState) -> int:
     """Give when the next reminder or flag is due, ms; 0 when none will be as things stand."""
-    if state.over or state.clock is None or state.next is None:
+    if state.over or state.clock is None:
         return 0
+    if state.next is None:
+        return deadline(state) or 0
     return clocks.due(state.clock, state.next) or 0
 
 
 def deadline(state: MatchState) -> int | None:
-    """Give when the flag of who is to move falls, ms; None when it will not as things stand."""
-    if state.clock is None or state.next is None:
+    """Return when the flag of who is to act falls, ms; None when it will not as things stand.
+
+    Those who are to commit or to reveal have as long as a move may take, each with the own
+    vacations. Where texts are given at once, nobody has to hurry.
+    """
+    if state.clock is None:
         return None
-    return clocks.deadline(state.clock, state.next)
+    if state.next is not None:
+        return clocks.deadline(state.clock, state.next)
+    if state.gather is None or not state.gathering:
+        return None
+    return min(
+        (at for seat in state.waits if (at := deadline_of(state, seat)) is not None), default=None
+    )
+
+
+def deadline_of(state: MatchState, seat: Seat) -> int | None:
+    """Return when the time of a seat that is to act is over, ms; None without a limit."""
+    return None if state.clock is None else clocks.deadline(state.clock, seat)
 
 
 def reminds(state: MatchState, now: int = 0) -> bool:
@@ -200,7 +249,7 @@ def reminds(state: MatchState, now: int = 0) -> bool:
     return clocks.reminder(state.clock, state.next) is not None and (flag is None or now < flag)
 
 
-def _evolve(  # noqa: C901, PLR0911 - one case an event
+def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:
     replace = msgspec.structs.replace
@@ -226,6 +275,16 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
                 next=event.next,
                 texts=(),
                 position=position,
+                gather=None,
+            )
+        case Called():
+            return replace(
+                state,
+                rules=event.rules,
+                options=event.options,
+                seats=event.seats,
+                texts=(None,) * len(event.seats),
+                gather=Gathering(event.commitments),
             )
         case Challenged():
             return replace(
@@ -235,9 +294,10 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
                 seats=event.seats,
                 texts=(event.text, *[None] * (len(event.seats) - 1)),
             )
-        case Gathered():
-            before, after = state.texts[: event.seat], state.texts[event.seat + 1 :]
-            return replace(state, texts=(*before, event.text, *after))
+        case Gathered() | Revealed():
+            return replace(state, texts=with_seat(state.texts, event.seat, event.text))
+        case Committed() | Sealed():
+            return replace(state, gather=gathered(state.gather, event))
         case Offered():
             return replace(state, offer=Offering(event.kind, event.seat))
         case Answered():
@@ -251,7 +311,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             kept = position if rest > 1 else state.position
             # an offer was made to, or by, other players than are left
             return replace(state, out=out, next=event.next, position=kept, offer=None)
-        case Declined() | Nagged() | Paused() | Resumed() | Absent() | Returned():
+        case Declined() | Withheld() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Ended():
             return replace(state, result=event, next=None, offer=None)
@@ -261,13 +321,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
 
 def _answered(state: MatchState, event: Answered) -> Offering | None:
     """Give the offer as it stands after an answer; what all have agreed to is none any more."""
-    offer = state.offer
-    if offer is None or not event.accept:
+    if state.offer is None:
         return None
-    accepted = (*offer.accepted, event.seat)
-    if {offer.seat, *accepted}.issuperset(state.seats_in):
-        return None
-    return msgspec.structs.replace(offer, accepted=accepted)
+    return state.offer.answered(event.seat, accept=event.accept, playing=state.seats_in)
 
 
 def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:

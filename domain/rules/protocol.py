@@ -12,6 +12,7 @@ different callers need different ones:
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -110,6 +111,8 @@ class Rules(ABC, Generic[P, M, O]):
     """Kinds of offers the game has beside those of every game, such as `count`."""
     options_type: type[Any] = NoOptions
     """The frozen struct whose fields declare the option flags; see `domain.rules.options`."""
+    one_spelling: bool = True
+    """Whether `check` gives each legal move back as it came; False where it may write another."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
@@ -177,6 +180,14 @@ class Rules(ABC, Generic[P, M, O]):
     def legal_moves(self, position: P) -> Iterator[str]:
         """Yield every legal move once, canonical, in the game's own order."""
         return map(self.write, self.moves(position))
+
+    def first_moves(self, position: P, most: int) -> tuple[list[str], bool]:
+        """Return at most so many legal moves as `legal_moves` has them, and whether there are others.
+
+        It is for pages that list moves; no rule goes by it.
+        """
+        found = list(islice(self.legal_moves(position), most + 1))
+        return found[:most], len(found) > most
 
     @abstractmethod
     def read(self, text: str) -> M:

@@ -16,7 +16,7 @@ Everything else knows a player by account id only: 64 random bits.
 """
 
 from infra.accounts.accounts import Accounts
-from infra.accounts.passwords import HASHES_AT_ONCE, RecentPasswords
+from infra.accounts.passwords import HASHES_AT_ONCE, HASHES_WAITING, RecentPasswords
 from infra.accounts.reading import (
     MOST_ADDRESSES,
     PASSWORD_LENGTHS,
@@ -30,6 +30,7 @@ from infra.accounts.record import Account, Address, Profile
 
 __all__ = [
     "HASHES_AT_ONCE",
+    "HASHES_WAITING",
     "MOST_ADDRESSES",
     "PASSWORD_LENGTHS",
     "RESERVED",

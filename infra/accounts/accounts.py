@@ -14,6 +14,7 @@ from infra import keys, scripts
 from infra.accounts.passwords import Passwords, RecentPasswords
 from infra.accounts.reading import (
     check_password,
+    mailbox,
     merged,
     read_addresses,
     read_name,
@@ -21,8 +22,11 @@ from infra.accounts.reading import (
 )
 from infra.accounts.record import Account, Address, Profile, decode, decode_profile, encode
 from infra.accounts.users import Users
+from infra.attempts import PASSWORDS_A_MINUTE, PasswordAttempts
 from infra.limits import LoginLimit
 from infra.mail.keys import NAMED
+from infra.sessions import Sessions
+from infra.tokens import Tokens
 
 ID_BYTES: Final = 8
 
@@ -33,12 +37,16 @@ _REPLACE: Final = scripts.Script("replace")
 _REMOVE: Final = scripts.Script("remove")
 
 
+def _nobody(_: Profile) -> None:
+    """Tell nobody."""
+
+
 class Accounts:
     """The accounts in Redis. Errors of the server pass through; safe for several threads.
 
     Every method that takes a userid with its password is refused as `unknown-user`,
-    `wrong-password` or `too-many-attempts`, and one that changes the account also as `busy`, when
-    it was being changed elsewhere at the same moment.
+    `wrong-password`, `too-many-attempts`, `too-fast` or `busy` (too many passwords wait), and one
+    that changes the account also as `busy`, when it was being changed elsewhere at the same moment.
     """
 
     def __init__(
@@ -48,12 +56,16 @@ class Accounts:
         *,
         recent: RecentPasswords | None = None,
         limit: LoginLimit | None = None,
+        password_rate: int = PASSWORDS_A_MINUTE,
+        readdressed: Callable[[Profile], None] = _nobody,
     ) -> None:
+        """`readdressed` tells the owner of a record that its addresses are no longer these."""
         self._client = client
         self._users = Users(client)
         self._passwords = Passwords(hasher or PasswordHasher())
         self._recent = recent or RecentPasswords()
-        self._limit = limit or LoginLimit(client)
+        self._readdressed = readdressed
+        self._attempts = PasswordAttempts(client, limit, password_rate)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
         """Make an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
@@ -62,6 +74,7 @@ class Accounts:
         read = tuple(Address(text) for text in read_addresses(addresses))
         if self._users.read(name) is not None:
             raise _taken(name)
+        self._attempts.spend()
         hashed = self._passwords.hash(password)
         record = Account(name=name, password=hashed, created=self._now(), addresses=read)
         account = self._write_new(encode(record))
@@ -107,10 +120,27 @@ class Accounts:
         )
         self._ask_for_codes(account)
 
-    def change_password(self, name: str, old: str, new: str) -> AccountId:
-        """Replace a password; `bad-password` when the new one can't be one."""
+    def change_password(
+        self, name: str, old: str, new: str, *, session: str = "", tokens: bool = False
+    ) -> AccountId:
+        """Replace a password, and end what the old one opened: see `end_access`.
+
+        `bad-password` when the new one can't be one.
+        """
         check_password(new)
-        return self.change(name, old, lambda a: replace(a, password=self._passwords.hash(new)))
+        account = self.verify(name, old)
+        # before the change: if that is the last thing done, nobody is left to do this after it
+        self.end_access(account, session=session, tokens=tokens)
+        self.change(name, old, lambda a: replace(a, password=self._passwords.hash(new)))
+        # what the old password has opened meanwhile
+        self.end_access(account, session=session, tokens=tokens)
+        return account
+
+    def end_access(self, account: AccountId, *, session: str = "", tokens: bool = False) -> None:
+        """End all sessions of an account but the one of this id, and where asked all its tokens."""
+        Sessions(self._client).end_others(account, session)
+        if tokens:
+            Tokens(self._client).forget(account)
 
     def set_language(self, name: str, password: str, language: str) -> AccountId:
         """Choose the language of an account's help."""
@@ -154,7 +184,7 @@ class Accounts:
         # crash window: the name leads nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was sent here while the record could still be found
         self._client.srem(NAMED, account)
-        self._limit.forget(name)
+        self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
         return account
 
@@ -190,6 +220,10 @@ class Accounts:
         """
         return self._users.names(start, count)
 
+    def count(self) -> int:
+        """Count the userids that `names` lists; one that is no more may be in for a while."""
+        return self._users.count()
+
     def _change_addresses(
         self,
         name: str,
@@ -222,15 +256,26 @@ class Accounts:
         found = self._users.read(name)
         if found is not None and self._recent.has(decode(found[1]).password, password):
             return found
-        # counted before hashing: guesses that come all at once are stopped all the same
-        self._limit.count(name)
+        with self._passwords.place():
+            counted = self._attempts.count(name, found and found[0])
+            try:
+                self._check(name, found, password)
+            except Refusal as reason:
+                if reason.code == Code.BUSY:  # nothing was tried
+                    self._attempts.give_back(counted)
+                raise
+        assert found is not None
+        self._attempts.give_back(counted)
+        self._attempts.remember(found[0])
+        return found[0], self._welcome(*found, password)
+
+    def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
+        """Refuse a password that is not that of who was found; of nobody it takes as long."""
         if found is None:
             self._passwords.match_nobodys(password)
             raise _unknown(name)
         if not self._passwords.matches(decode(found[1]).password, password):
             raise Refusal(Code.WRONG_PASSWORD, f"this is not the password of {name.lower()}")
-        self._limit.give_back(name)
-        return found[0], self._welcome(*found, password)
 
     def _welcome(self, account: AccountId, data: bytes, password: str) -> bytes:
         """Bring up to date what is kept of an account whose password was right; give its record."""
@@ -246,8 +291,13 @@ class Accounts:
 
     def _store(self, account: AccountId, data: bytes, change: Callable[[Account], Account]) -> None:
         """Store a changed record, if it is still as it was read; `busy` otherwise."""
-        if not self._replace(account, data, encode(change(decode(data)))):
+        old = decode(data)
+        new = change(old)
+        if not self._replace(account, data, encode(new)):
             raise _changed()
+        # crash window: the addresses are others, and nobody was told at the old ones
+        if _mailboxes(old) != _mailboxes(new):
+            self._readdressed(old)
 
     def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
         # a record that was deleted meanwhile is not as it was read, and so does not come back
@@ -265,6 +315,10 @@ class Accounts:
     def _now(self) -> int:
         seconds, micros = self._client.time()
         return int(seconds) * 1000 + int(micros) // 1000
+
+
+def _mailboxes(record: Profile) -> set[str]:
+    return {mailbox(one.address) for one in record.addresses}
 
 
 def _taken(name: str) -> Refusal:

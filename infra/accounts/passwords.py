@@ -5,15 +5,22 @@ import os
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from cachetools import TTLCache
 
+from domain.errors import Code, Refusal
+from infra.attempts import source
+
 HASHES_AT_ONCE: Final = 2
 """An argon2 hash takes 64 MiB and four threads; more at once would starve the moves."""
+
+HASHES_WAITING: Final = 20
+"""Passwords that wait for one of these; a hash takes about 0.1 s, so the last waits for a second."""
 
 RECENT_SECONDS: Final = 600.0
 """How long a password that was found right needs no hash."""
@@ -23,21 +30,26 @@ MOST_RECENT: Final = 10_000
 
 
 class Passwords:
-    """Makes and checks argon2id hashes, at most `HASHES_AT_ONCE` at a time."""
+    """Makes and checks argon2id hashes, at most `HASHES_AT_ONCE` at a time.
+
+    At most `HASHES_WAITING` more wait for their turn: the next is refused as `busy`, because each
+    keeps a thread. So is one that nobody waits for any more when its turn has come.
+    """
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
+        self._places = threading.BoundedSemaphore(HASHES_AT_ONCE + HASHES_WAITING)
         self._nobodys = _no_hash(hasher)
 
     def hash(self, password: str) -> str:
         """Give a hash of a password that `check_password` lets pass, with a salt of its own."""
-        with self._hashing:
+        with self.place(), self._turn():
             return self._hasher.hash(password)
 
     def matches(self, stored: str, password: str) -> bool:
-        """Whether the password is the one that was hashed."""
-        with self._hashing:
+        """Whether the password is the one that was hashed; who asks has a `place`."""
+        with self._turn():
             try:
                 return self._hasher.verify(stored, _bytes(password))
             except VerificationError:
@@ -46,6 +58,23 @@ class Passwords:
     def match_nobodys(self, password: str) -> None:
         """Take as long as `matches` does, where there is nothing to match."""
         self.matches(self._nobodys, password)
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Take a place among those that wait or are at it; `busy` when there is none."""
+        if not self._places.acquire(blocking=False):
+            raise Refusal(Code.BUSY, "too many passwords are being checked; try again in a minute")
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._hashing:
+            if source().left():
+                raise Refusal(Code.BUSY, "nobody waits for this any more")
+            yield
 
     def is_outdated(self, stored: str) -> bool:
         """Whether the hash was made with other parameters than those in use."""

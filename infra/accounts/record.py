@@ -43,6 +43,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Pairs of a game and the drawing of its board that is preferred."""
     arbiter: bool = False
     """Whether the account decides disputes; only the operator says so."""
+    challenges: str = "anyone"
+    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
     vacations: tuple[tuple[int, int], ...] = ()
     """Since when clocks stood still, ms since 1970, and for how many days."""
 

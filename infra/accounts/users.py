@@ -62,6 +62,10 @@ class Users:
                 return listed
             self._strike([name for name in listed if name not in living])
 
+    def count(self) -> int:
+        """Count the userids of the list."""
+        return int(self._client.zcard(keys.USERS))
+
     def _range(self, start: int, count: int) -> list[str]:
         if start < 0 or count < 1:  # which Redis would count from the end
             return []

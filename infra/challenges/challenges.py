@@ -49,8 +49,16 @@ class Challenges:
 
     # opening and reading
 
-    def open(self, account: AccountId, proposal: Proposal, command: CommandId) -> Challenge:
+    def open(
+        self,
+        account: AccountId,
+        proposal: Proposal,
+        command: CommandId,
+        commitment: bytes = b"",
+    ) -> Challenge:
         """Open a challenge; `command` repeated gives the same one as it is by then.
+
+        `commitment` is what its maker commits to for the draw, who keeps a text for it.
 
         Refused as `read_proposal` does, as `too-many`, as `id-reused` when the command opened
         something else, and as `unknown-user` for an account that is no more. Killed on the way, it
@@ -58,7 +66,7 @@ class Challenges:
         """
         proposal = record.read_proposal(proposal)
         while True:
-            seen, challenge = self._place(account, proposal, command)
+            seen, challenge = self._place(account, proposal, command, commitment)
             if challenge.state is State.DRAFT:
                 # crash window: it is there for an hour, and nobody sees it
                 self._note_opened(seen, challenge)
@@ -89,6 +97,10 @@ class Challenges:
                 return waiting
             self._indexes.strike(game, {*ids} - {one.id for one in waiting})
 
+    def count(self, game: str | None = None) -> int:
+        """Count those that can be taken; one that was over when it was last listed may be in."""
+        return self._indexes.count(game)
+
     def of(self, account: AccountId) -> list[Challenge]:
         """Give the challenges that an account has opened or joined and that wait, newest first."""
         found = self._tidy(account, keys.opened(account)) + self._tidy(
@@ -110,8 +122,10 @@ class Challenges:
 
     # taking and starting
 
-    def take(self, id_: str, account: AccountId) -> Challenge:
+    def take(self, id_: str, account: AccountId, commitment: bytes = b"") -> Challenge:
         """Take a free seat; the same account again gets the same seat, and the challenge as it is.
+
+        `commitment` is as in `open`; what was committed to first stays.
 
         Once the last seat is taken its state is `TAKEN`: then start the match of those `seated`
         with a command of the id `start_id`, and call `done`. `unknown-challenge` for one that is
@@ -124,7 +138,7 @@ class Challenges:
                 return challenge
             record.check_takeable(challenge, account)
             self._note_joined(account, challenge)
-            return record.join(challenge, account, self._draw)
+            return record.join(challenge, account, self._draw, commitment)
 
         taken = self._change(read_id(id_), join)
         # crash window: it is listed and full; who reads the list strikes it
@@ -177,16 +191,23 @@ class Challenges:
     # records
 
     def _place(
-        self, account: AccountId, proposal: Proposal, command: CommandId
+        self, account: AccountId, proposal: Proposal, command: CommandId, commitment: bytes
     ) -> tuple[_Seen, Challenge]:
         """Give the record of a command, which is made if there is none."""
         attempt = 0
         while True:
             id_ = record.make_id(command, attempt)
-            new = Challenge(id=id_, command=command, account=account, proposal=proposal, created=0)
+            new = Challenge(
+                id=id_,
+                command=command,
+                account=account,
+                proposal=proposal,
+                created=0,
+                commitments=((account, commitment),) if commitment else (),
+            )
             seen, challenge = self._make(new)
             if challenge.command == command:
-                record.check_same(challenge, account, proposal)
+                record.check_same(challenge, account, proposal, commitment)
                 return seen, challenge
             # 50 bits of two commands agree; the next choice is the same at each repetition
             attempt += 1

@@ -43,6 +43,10 @@ class Indexes:
         name = keys.open_challenges(game)
         return _texts(self._client.zrange(name, start, start + count - 1, desc=True))
 
+    def count(self, game: str | None) -> int:
+        """Count the ids of a list."""
+        return int(self._client.zcard(keys.open_challenges(game)))
+
     def strike(self, game: str | None, ids: Iterable[str]) -> None:
         """Take ids from one list."""
         self._client.zrem(keys.open_challenges(game), *ids)

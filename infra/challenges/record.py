@@ -97,6 +97,8 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where chance has put its maker."""
     board: int | None = None
     """Of its match, once that has started."""
+    commitments: tuple[tuple[AccountId, bytes], ...] = ()
+    """What players have committed to for the draw, of those who keep a text themselves."""
 
     @property
     def expires(self) -> int:
@@ -219,9 +221,16 @@ def check_takeable(challenge: Challenge, account: AccountId) -> None:
         )
 
 
-def join(challenge: Challenge, account: AccountId, draw: Callable[[int], int]) -> Challenge:
+def join(
+    challenge: Challenge, account: AccountId, draw: Callable[[int], int], commitment: bytes = b""
+) -> Challenge:
     """Give an open challenge with one seat more taken; `draw(n)` is asked for one of 0 to n-1."""
-    joined = replace(challenge, takers=(*challenge.takers, account))
+    given = ((account, commitment),) if commitment else ()
+    joined = replace(
+        challenge,
+        takers=(*challenge.takers, account),
+        commitments=(*challenge.commitments, *given),
+    )
     if joined.missing:
         return joined
     drawn = draw(joined.proposal.seats) if joined.proposal.seat is None else None
@@ -280,17 +289,24 @@ def is_over(challenge: Challenge, account: AccountId) -> bool:
     )
 
 
-def check_same(challenge: Challenge, account: AccountId, proposal: Proposal) -> None:
+def check_same(
+    challenge: Challenge, account: AccountId, proposal: Proposal, commitment: bytes = b""
+) -> None:
     """Refuse, as `id-reused`, that a command which opened this opens something else."""
     known = proposal if challenge.has_note else replace(proposal, note="")
-    if (challenge.account, challenge.proposal) != (account, known):
+    before = dict(challenge.commitments).get(challenge.account, b"")
+    if (challenge.account, challenge.proposal, before) != (account, known, commitment):
         raise Refusal(
             Code.ID_REUSED, "the key was used for another challenge before; choose a new one"
         )
 
 
 def _without(challenge: Challenge, account: AccountId) -> Challenge:
-    return replace(challenge, takers=tuple(a for a in challenge.takers if a != account))
+    return replace(
+        challenge,
+        takers=tuple(one for one in challenge.takers if one != account),
+        commitments=tuple(pair for pair in challenge.commitments if pair[0] != account),
+    )
 
 
 def _silenced(challenge: Challenge) -> Challenge:

@@ -3,14 +3,19 @@
 -- KEYS  1 the list: for each letter its id, then its entry
 -- ARGV  1 id (16 bytes)  2 time in ms, or '' for TIME  3 the entry less its time
 --       4 most letters kept  5 seconds a letter is kept, 0 for as long as the list is
--- Returns  1 | 0 (the id is known; nothing written)
+-- Returns  the letter's time in ms; where the id is known, of the letter that is there
 --
 -- An entry is the time in decimal, ':' and ARGV 3. No two times of a list are equal, and they grow
 -- even where the clock does not: a reader who knows one time knows which letters are newer.
 
 local list = KEYS[1]
-if redis.call('LPOS', list, ARGV[1]) then
-  return 0
+local function time_of(entry)
+  return tonumber(string.match(entry, '^%d+'))
+end
+
+local place = redis.call('LPOS', list, ARGV[1])
+if place then
+  return time_of(redis.call('LINDEX', list, place + 1))
 end
 local now = ARGV[2]
 if now == '' then
@@ -19,9 +24,6 @@ if now == '' then
 end
 now = tonumber(now)
 
-local function time_of(entry)
-  return tonumber(string.match(entry, '^%d+'))
-end
 
 local at = now
 local last = redis.call('LINDEX', list, -1)
@@ -38,4 +40,4 @@ if kept > 0 then
   end
   redis.call('EXPIRE', list, kept)
 end
-return 1
+return at

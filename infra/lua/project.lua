@@ -1,8 +1,9 @@
 -- Writes what a projection makes of some leaves, together with how far it has read by then.
 --
 -- KEYS  1 checkpoint  2 hold; then the keys written
--- ARGV  1 checkpoint as it was read  2 the new one; then for each command: how many words follow,
---       its name, which of the written keys (1..), and its arguments
+-- ARGV  1 checkpoint as it was read  2 the new one  3 most ms that a hold can have left (one with
+--       more was set by a clock that ran ahead, and is none); then for each command: how many words
+--       follow, its name, which of the written keys (1..), and its arguments
 -- Returns  'done' | 'moved' (the checkpoint is another, or gone) | 'held' (somebody compares what
 --          is there); both have written nothing
 --
@@ -11,11 +12,12 @@
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return 'moved'
 end
-if redis.call('EXISTS', KEYS[2]) == 1 then
+local left = redis.call('PTTL', KEYS[2])
+if left >= 0 and left <= tonumber(ARGV[3]) then
   return 'held'
 end
 redis.call('SET', KEYS[1], ARGV[2])
-local at = 3
+local at = 4
 while at <= #ARGV do
   local last = at + tonumber(ARGV[at])
   redis.call(ARGV[at + 1], KEYS[tonumber(ARGV[at + 2]) + 2], unpack(ARGV, at + 3, last))

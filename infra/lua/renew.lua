@@ -3,10 +3,15 @@
 -- KEYS  1 lease  2 held mark
 -- ARGV  1 token  2 ms it lasts
 -- Returns  1 | 0 (another drain holds it)
+--
+-- A lease with more time left than it can have was taken by a clock that ran ahead: it is expired.
 
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] and holder ~= 'wanted' then
-  return 0
+  local left = redis.call('PTTL', KEYS[1])
+  if left >= 0 and left <= tonumber(ARGV[2]) then
+    return 0
+  end
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SET', KEYS[2], ARGV[1])

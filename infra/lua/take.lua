@@ -3,15 +3,18 @@
 -- KEYS  1 lease  2 held mark
 -- ARGV  1 token  2 ms it lasts
 -- Returns  'busy' | 'taken' | 'expired' (taken, and the holder before never released it)
+--
+-- A lease with more time left than it can have was taken by a clock that ran ahead: it is expired.
 
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= 'wanted' then
+local left = redis.call('PTTL', KEYS[1])
+if holder and holder ~= 'wanted' and left >= 0 and left <= tonumber(ARGV[2]) then
   return 'busy'
 end
-local left = redis.call('EXISTS', KEYS[2])
+local held = redis.call('EXISTS', KEYS[2])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SET', KEYS[2], ARGV[1])
-if left == 1 then
+if held == 1 then
   return 'expired'
 end
 return 'taken'

@@ -132,6 +132,11 @@ class Addresses:
 
     # ids
 
+    @property
+    def fingerprint(self) -> str:
+        """Give what tells this secret from another, and nothing of it."""
+        return self._mac("fingerprint", b"")
+
     def mark(self, *parts: object) -> str:
         """Give eight characters for an id of a letter, the same for the same parts.
 

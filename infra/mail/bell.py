@@ -9,7 +9,9 @@ from uuid import uuid4
 
 import redis
 
+from infra import scripts
 from infra.mail import keys
+from infra.mail.chats import Chats
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Progress
 from infra.store.port import Store
@@ -40,6 +42,7 @@ class Bell:
         self._queue = queue
         self._outbox = outbox or Outbox(data)
         self._progress = Progress(data)
+        self._chats = Chats(data)
 
     def begin(self) -> None:
         """Have everything told that happens from now on, unless that was begun before."""
@@ -58,7 +61,7 @@ class Bell:
 
     def ring(self) -> None:
         """Ask for the mailer, unless that was done of late."""
-        if self._queue.set(keys.WANTED, "", nx=True, px=WANTED_MS):
+        if scripts.claim(self._queue, keys.WANTED, "", WANTED_MS):
             _enqueue(self._queue)
 
     def heard(self) -> None:
@@ -66,10 +69,11 @@ class Bell:
         self._queue.delete(keys.WANTED)
 
     def _is_noted(self, now: int) -> bool:
-        with self._data.pipeline(transaction=False) as pipe:
-            pipe.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
-            pipe.zcount(keys.DAILY, "-inf", now)
-            return any(pipe.execute())
+        return bool(
+            self._data.exists(keys.NAMED, keys.NAMING, keys.WRITTEN)
+            or self._chats.due(now, 1)
+            or self._progress.digests_due(now, 1)
+        )
 
     def _has_news(self) -> bool:
         read = self._progress.read()

@@ -7,6 +7,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import Seat
+from infra.letters import Letter
 from infra.mail.progress import Item
 from infra.mail.written import Note
 from infra.projections.notices import Kind
@@ -30,6 +31,8 @@ class Told(msgspec.Struct, frozen=True):
     kinds: tuple[Kind, ...]
     history: tuple[bytes, ...]
     """The match's events up to the command's last."""
+    said: tuple[Letter, ...] = ()
+    """What others said in the match since the last mail."""
 
 
 class Composer(Protocol):
@@ -45,6 +48,10 @@ class Composer(Protocol):
 
     def message(self, account: AccountId, note: Note) -> Text:
         """Write what another player wrote."""
+        ...
+
+    def chat(self, account: AccountId, board: int, said: Sequence[Letter]) -> Text:
+        """Write what others said in a match."""
         ...
 
     def code(self, account: AccountId, code: str) -> Text:

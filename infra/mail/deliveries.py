@@ -3,7 +3,7 @@
 | key | what |
 |---|---|
 | `{mail}:taken:<mail>` | set while the same mail is not carried out again: 30 days |
-| `answers:told/<hash>/20/1/hour` | answers to an address within an hour; written by `limits` |
+| `answers:told/<hash>/<most>/1/hour` | answers to an address within an hour; written by `limits` |
 """
 
 from hashlib import sha256
@@ -21,6 +21,10 @@ TAKEN_SECONDS: Final = 30 * 24 * 3600
 
 ANSWERS: Final = 20
 """Answers that an address is sent within an hour, at most."""
+
+REFUSALS: Final = 200
+"""Answers of one hour to a player's own mails that say that something was not done: as many as a
+person could need, and an end to a robot that answers each of them."""
 
 _PREFIX: Final = "answers"
 
@@ -67,5 +71,12 @@ class AnswerLimit:
 
     def admits(self, address: str) -> bool:
         """Count an answer; False when the address was sent too many in this hour."""
-        hidden = sha256(mailbox(address).encode(errors="surrogatepass")).hexdigest()[:32]
-        return self._limiter.hit(self._item, hidden)
+        return self._limiter.hit(self._item, _hidden(address))
+
+    def is_spent(self, address: str) -> bool:
+        """Whether the address is sent no other answer in this hour."""
+        return self._limiter.get_window_stats(self._item, _hidden(address)).remaining <= 0
+
+
+def _hidden(address: str) -> str:
+    return sha256(mailbox(address).encode(errors="surrogatepass")).hexdigest()[:32]

@@ -12,11 +12,15 @@
 | `{mail}:named` | set: accounts that gave addresses which are to be verified |
 | `{mail}:naming` | set: those of them that are being seen to |
 | `{mail}:written` | list of messages that are to be mailed, packed |
+| `{mail}:chat:due` | sorted set: `<account>:<board>` by the ms at which chat is mailed: `infra.mail.chats` |
+| `{mail}:chat:first` | the same, by the time of the first line that is not mailed |
+| `{mail}:chat:last` | the same, by the time of the newest line |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: what a digest is to tell, by time |
+| `{mail}:key` | what tells the mail key in use from another: `infra.mail.agreed` |
 | `{mail}:codes:<address>` | how many codes an address was sent of late; the address is hashed |
 | `{mail}:taken:<mail>` | set while the same mail is not carried out again: 30 days; `infra.mail.deliveries` |
-| `answers:told/<hash>/20/1/hour` | answers to an address within an hour; written by `limits` |
+| `answers:told/<hash>/<most>/1/hour` | answers to an address within an hour; written by `limits` |
 | `{mail}:wanted` | set while the mailer is asked for, in RQ's Redis |
 | `{a:<hex>}:codes` | hash: address -> the code that proves it |
 
@@ -36,7 +40,11 @@ READ: Final = "{mail}:read"
 NAMED: Final = "{mail}:named"
 NAMING: Final = "{mail}:naming"
 WRITTEN: Final = "{mail}:written"
+CHAT_DUE: Final = "{mail}:chat:due"
+CHAT_FIRST: Final = "{mail}:chat:first"
+CHAT_LAST: Final = "{mail}:chat:last"
 DAILY: Final = "{mail}:daily"
+KEY: Final = "{mail}:key"
 WANTED: Final = "{mail}:wanted"
 
 

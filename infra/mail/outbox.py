@@ -26,6 +26,12 @@ KNOWN_SECONDS: Final = 7 * 24 * 3600
 TAKEN_MS: Final = 600_000
 """How long a letter that was taken is left to who took it."""
 
+AHEAD_MS: Final = 24 * 3_600_000
+"""How far ahead a letter can be due. One that is later was laid aside by a clock that ran ahead."""
+
+LONGEST_REST_MS: Final = 300_000
+"""How long the relay is left alone at most."""
+
 _PUT: Final = scripts.Script("mail_put")
 _TAKE: Final = scripts.Script("mail_take")
 
@@ -103,13 +109,17 @@ class Outbox:
         """Whether there is something to send, and a relay that is not left alone."""
         if self.rest(now) is not None:
             return False
-        found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
-        return bool(found) and found[0][1] <= now
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.zrange(keys.DUE, 0, 0, withscores=True)
+            pipe.zrange(keys.DUE, -1, -1, withscores=True)
+            first, last = pipe.execute()
+        return bool(first) and (first[0][1] <= now or last[0][1] > now + AHEAD_MS)
 
     def take(self, now: int, count: int) -> list[Taken]:
         """Take up to `count` letters that are due, the longest due first."""
         names = [keys.DUE, keys.LETTERS, keys.TRIES]
-        found = scripts.call(self._client, _TAKE, names, [now, count, now + TAKEN_MS])
+        args: list[scripts.Arg] = [now, count, now + TAKEN_MS, now + AHEAD_MS]
+        found = scripts.call(self._client, _TAKE, names, args)
         return [taken for row in found if (taken := self._read(*row))]
 
     def _read(self, key: bytes, data: bytes, tries: int) -> Taken | None:
@@ -142,12 +152,19 @@ class Outbox:
         """Count the letters that wait."""
         return int(self._client.hlen(keys.LETTERS))
 
+    def first_due(self) -> int | None:
+        """Tell when the first letter that waits is due, or was, ms; None where none waits."""
+        found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
+        return int(found[0][1]) if found else None
+
     # the relay
 
     def rest(self, now: int) -> Rest | None:
         """Tell until when, and why, the relay is left alone; None when it is not."""
         rest = self.last_rest()
-        return rest if rest is not None and rest.until > now else None
+        # a later end was set by a clock that ran ahead
+        lasts = rest is not None and now < rest.until <= now + LONGEST_REST_MS
+        return rest if lasts else None
 
     def last_rest(self) -> Rest | None:
         """Give the rest that was laid in since the relay was last reached."""

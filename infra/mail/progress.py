@@ -90,6 +90,12 @@ class Progress:
         """Give accounts whose digest is due, each with when it became so, ms."""
         found: Any = self._client.zrangebyscore(
             keys.DAILY, "-inf", now, start=0, num=count, withscores=True
+        ) or self._client.zrangebyscore(
+            # none is due in more than a day: a clock ran ahead when this was noted
+            *(keys.DAILY, f"({now + _DAY}", "+inf"),
+            start=0,
+            num=count,
+            withscores=True,
         )
         return [(account, int(due)) for account, due in found]
 

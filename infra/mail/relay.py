@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from infra.liveness import HEART
 from infra.mail.route import Route
 
 ANSWER_SECONDS: Final = 30.0
@@ -27,6 +28,10 @@ _STATUS: Final = re.compile(r"\d{3}(?: \d\.\d{1,3}\.\d{1,3})?")
 
 class RelayDownError(Exception):
     """The relay can't be used now, whatever the letter; the message says why, without a login."""
+
+
+class BrokenSessionError(RelayDownError):
+    """The connection broke while a letter was sent; the relay may have taken it, or may be down."""
 
 
 class Fate(StrEnum):
@@ -63,9 +68,10 @@ class Session:
         self._smtp = smtp
 
     def send(self, sender: str, to: str, data: bytes) -> Sent:
-        """Send one letter; an empty `sender` has nothing come back. Raises `RelayDownError`."""
+        """Send one letter; an empty `sender` has nothing come back. Raises `BrokenSessionError`."""
         try:
-            self._smtp.sendmail(sender, [to], data)
+            with HEART.waiting():
+                self._smtp.sendmail(sender, [to], data)
         except smtplib.SMTPRecipientsRefused as refusal:
             return _refused(*refusal.recipients[to], address=True)
         except smtplib.SMTPDataError as refusal:
@@ -73,7 +79,7 @@ class Session:
         except smtplib.SMTPSenderRefused as refusal:
             return Sent(Fate.LATER, _line(refusal.smtp_code, refusal.smtp_error))
         except (smtplib.SMTPException, OSError) as error:
-            raise RelayDownError(_why(error)) from error
+            raise BrokenSessionError(_why(error)) from error
         return Sent(Fate.SENT)
 
 
@@ -88,13 +94,14 @@ class Relay:
     def session(self) -> Iterator[Session]:
         """Open a session, ready to send; `RelayDownError` when there can be none."""
         try:
-            smtp = self._connected()
+            with HEART.waiting():
+                smtp = self._connected()
         except (smtplib.SMTPException, OSError) as error:
             raise RelayDownError(f"{self._route.shown}: {_why(error)}") from error
         try:
             self._enter(smtp)
             yield Session(smtp)
-            with suppress(smtplib.SMTPException, OSError):
+            with suppress(smtplib.SMTPException, OSError), HEART.waiting():
                 smtp.quit()  # what was taken is taken, however it says goodbye
         finally:
             smtp.close()
@@ -113,7 +120,8 @@ class Relay:
 
     def _enter(self, smtp: smtplib.SMTP) -> None:
         try:
-            self._greet(smtp)
+            with HEART.waiting():
+                self._greet(smtp)
         except (smtplib.SMTPException, OSError) as error:
             raise RelayDownError(f"{self._route.shown}: {_why(error)}") from error
 

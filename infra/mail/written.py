@@ -1,4 +1,4 @@
-"""Messages between players that are also to be mailed.
+"""Messages between players, and chat, that are also to be mailed.
 
 A note holds the text, and only until the mailer has made letters of it; what a player reads in
 `messages` is kept where it always is. Where no mail was ever sent, no notes are made.
@@ -13,6 +13,7 @@ import redis
 from domain.match.events import AccountId, CommandId
 from infra.letters import Kind, Letters, read_text
 from infra.mail import keys
+from infra.mail.chats import Chats
 
 
 class Note(msgspec.Struct, frozen=True, array_like=True):
@@ -82,13 +83,20 @@ class Written:
 
 
 class MailedLetters(Letters):
-    """Letters of which messages and broadcasts are mailed, too."""
+    """Letters that are mailed, too."""
 
     def __init__(
         self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
     ) -> None:
         super().__init__(client, shards, clock)
         self._written = Written(client)
+        self._chats = Chats(client)
+
+    def _said(self, board: int, at: int, others: Sequence[AccountId]) -> None:
+        """Have a line mailed, where mail is sent at all."""
+        # crash window: it is told and not mailed; who repeats the command has it mailed
+        if others and self._client.exists(keys.READ):
+            self._chats.add(board, at, others, self._now())
 
     def send(
         self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId

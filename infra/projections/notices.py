@@ -8,6 +8,7 @@
 A set keeps a notice once, and its newest are the same in whatever order they came.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ class Kind(StrEnum):
 
     CHALLENGED = "challenged"
     """A match was called for, and waits for the account's consent."""
+    REVEAL = "reveal"
+    """The account is to reveal the text it has committed to."""
     STARTED = "started"
     """A match has begun."""
     YOUR_TURN = "your-turn"
@@ -51,6 +54,10 @@ class Kind(StrEnum):
     """A match has ended."""
     REMINDER = "reminder"
     """The account is to move, and its time runs out."""
+    CHAT = "chat"
+    """Another player said something in a match; told by `infra.letter_notices`."""
+    MESSAGE = "message"
+    """Somebody wrote to the account, or to everybody; told by `infra.letter_notices`."""
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -66,6 +73,33 @@ class Notice(msgspec.Struct, frozen=True):
     def member(self) -> str:
         """How the sorted set has it: text order is the order of events."""
         return f"{self.board:015}:{self.seq:010}:{self.kind}"
+
+
+Place = tuple[int, int, int, str]
+"""Where a notice stands among all of its account: time in ms, board, seq, kind."""
+
+
+def place_of(notice: Notice) -> Place:
+    """Give where a notice stands."""
+    return notice.at, notice.board, notice.seq, notice.kind
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What is kept of an account's notices after a place in their order."""
+
+    notices: list[Notice]
+    oldest: Place | None = None
+    """The oldest that is kept, where older ones were dropped or may have been."""
+
+    def with_(self, other: "Kept") -> "Kept":
+        """Give these and others, in one order."""
+        oldest = max((one for one in (self.oldest, other.oldest) if one), default=None)
+        return Kept(sorted([*self.notices, *other.notices], key=place_of), oldest)
+
+
+def kept_of(notices: list[Notice], first: list[Notice], count: int) -> Kept:
+    """Give what is kept where a list has `count` notices, of which the oldest is in `first`."""
+    return Kept(notices, place_of(first[0]) if first and count >= KEPT else None)
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True):
@@ -106,11 +140,30 @@ class Notices(View):
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         return [_notice(member, score) for member, score in found]
 
-    def since(self, account: AccountId, at: int) -> list[Notice]:
-        """Give an account's notices of that time, ms, and later, the oldest first; O(n)."""
+    def count(self, account: AccountId) -> int:
+        """Count an account's notices; O(1)."""
+        return int(self._client.zcard(self._generation().key(box_key(account))))
+
+    def marks(self, accounts: Sequence[AccountId]) -> list[str]:
+        """Return for each account a text that changes with its newest notice; O(their number)."""
+        generation = self._generation()
+        with self._client.pipeline(transaction=False) as pipe:
+            for account in accounts:
+                pipe.zrange(generation.key(box_key(account)), 0, 0, desc=True)
+            return [repr(found) for found in pipe.execute()]
+
+    def since(self, account: AccountId, after: Place) -> Kept:
+        """Give an account's notices after a place, the oldest first; O(n).
+
+        Those of the place's own millisecond may be before it.
+        """
         key = self._generation().key(box_key(account))
-        found = self._client.zrangebyscore(key, at, "+inf", withscores=True)
-        return [_notice(member, score) for member, score in found]
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.zrange(key, 0, 0, withscores=True)
+            pipe.zcard(key)
+            pipe.zrangebyscore(key, after[0], "+inf", withscores=True)
+            first, count, found = pipe.execute()
+        return kept_of([_notice(*one) for one in found], [_notice(*one) for one in first], count)
 
 
 def _notice(member: bytes, score: Any) -> Notice:

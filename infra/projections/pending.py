@@ -2,9 +2,10 @@
 
 | key | what |
 |---|---|
-| `pending` | sorted set: `<board>:<seq>|<text>`; score: time of the event, ms |
+| `pending` | sorted set: `<board>:<seq>|<text>`; score: time by which the event has its place, ms |
+| `pending:<shard>` | the same, of the events in one shard's log |
 
-Members of one score are in text order, so the set is in the order of (at, board, seq).
+Members of one score are in text order, so the set is in the order of (time, board, seq).
 """
 
 from typing import Final
@@ -14,6 +15,11 @@ import msgspec
 from infra.projections.shelf import Place
 
 PENDING: Final = "pending"
+
+
+def pending_of(shard: int) -> str:
+    """Name what waits of one shard's log."""
+    return f"{PENDING}:{shard}"
 
 
 class Due(msgspec.Struct, frozen=True):

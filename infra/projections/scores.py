@@ -57,7 +57,7 @@ class Scores(View):
 
     spec = SCORES
 
-    def best(self, puzzle: str, count: int) -> list[Row]:
+    def best(self, puzzle: str, count: int | None = None) -> list[Row]:
         """Give the best rows of a puzzle, the best first, at most `count`, one for each account.
 
         O(n) at worst, where few accounts have all the best rows.
@@ -66,6 +66,6 @@ class Scores(View):
         for text in self._members(self._generation().key(board_key(puzzle)), newest=False):
             row = Row.parse(text.decode())
             found.setdefault(row.account, row)
-            if len(found) >= count:
+            if count is not None and len(found) >= count:
                 break
         return list(found.values())

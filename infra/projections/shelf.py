@@ -96,7 +96,7 @@ class Generation(msgspec.Struct, frozen=True):
     ) -> scripts.Call:
         """Give the script call that makes the writes, if the checkpoint is as it was read."""
         places: dict[str, int] = {}
-        args: list[Arg] = [_ENCODER.encode(before), _ENCODER.encode(after)]
+        args: list[Arg] = [_ENCODER.encode(before), _ENCODER.encode(after), BUILDING_MS]
         for command, key, *rest in writes:
             place = places.setdefault(str(key), len(places) + 1)
             args += [len(rest) + 2, command, place, *rest]
@@ -152,14 +152,15 @@ class Shelf:
     @property
     def is_building(self) -> bool:
         """Whether somebody builds another generation."""
-        return bool(self._client.exists(self._key("building")))
+        left: Any = self._client.pttl(self._key("building"))
+        return 0 <= int(left) <= BUILDING_MS
 
     def begin(self, token: str, shards: int) -> Generation:
         """Make an empty generation; `BusyError` when somebody is building one.
 
         What builders before have left behind when they were killed is taken away.
         """
-        if not self._client.set(self._key("building"), token, nx=True, px=BUILDING_MS):
+        if not scripts.claim(self._client, self._key("building"), token, BUILDING_MS):
             raise BusyError(f"{self.spec.name} are being rebuilt already; wait for that")
         self.sweep()
         generation = Generation(self.spec.name, int(self._client.incr(self._key("last"))))
@@ -230,7 +231,7 @@ class Shelf:
 
     def hold(self, generation: Generation, token: str) -> None:
         """Keep a generation as it is; `BusyError` when somebody else does."""
-        if not self._client.set(generation.held, token, nx=True, px=BUILDING_MS):
+        if not scripts.claim(self._client, generation.held, token, BUILDING_MS):
             raise BusyError(f"{generation.name} are being compared already; wait for that")
 
     def keep_hold(self, generation: Generation, token: str) -> None:

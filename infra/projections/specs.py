@@ -13,12 +13,12 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever other leaves or another form would be kept of the same log."""
 
 
-LISTS: Final = Spec("lists", 1)
+LISTS: Final = Spec("lists", 2)
 NOTICES: Final = Spec("notifications", 1)
 SCORES: Final = Spec("scores", 1)
 HISTORY: Final = Spec("history", 1)
-STANDINGS: Final = Spec("standings", 1)
-HEAD_TO_HEAD: Final = Spec("head-to-head", 1)
-RATINGS: Final = Spec("ratings", 1)
+STANDINGS: Final = Spec("standings", 3)
+HEAD_TO_HEAD: Final = Spec("head-to-head", 2)
+RATINGS: Final = Spec("ratings", 2)
 
 SPECS: Final = (LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS)

@@ -5,6 +5,8 @@
 | `table:<game>` | sorted set of accounts; score: points, in parts of `POINT` |
 | `tally:<game>` | hash: `<account>:<what>` -> how often; what: `played`, `won`, `drawn`, `lost` |
 
+| `refused` | hash: account -> draws that were, or could be, known to it, and that it would not play |
+
 A win is one point, a shared one its part. Matches of one, and those that count for nothing, are left
 out; unrated ones are not.
 """
@@ -19,6 +21,8 @@ from infra.projections.view import View
 
 POINT: Final = 60
 """Parts of a point: sums of thirds stay whole numbers, in whatever order they are added."""
+
+REFUSED: Final = "refused"
 
 COUNTED: Final = ("played", "won", "drawn", "lost")
 
@@ -75,6 +79,11 @@ class Standings(View):
         fields = [tally_field(account, what) for what in COUNTED]
         counts = self._fields(generation.key(tally_key(game)), fields)
         return Standing(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
+
+    def refused(self, account: AccountId) -> int:
+        """Count the draws that a player knew, or could know, and would not play; O(1)."""
+        (found,) = self._fields(self._generation().key(REFUSED), [account.hex()])
+        return int(found or 0)
 
     def count(self, game: str) -> int:
         """Count the players in a game's table; O(1)."""

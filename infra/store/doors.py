@@ -49,8 +49,14 @@ class DoorStore:
     async def events(self, board: int, start: int) -> list[bytes]:
         """Give a match's events from the one with sequence number `start` on."""
         name = keys.events(self._shard(board), board)
-        found: Any = await self._client.lrange(name, start - 1, -1)
+        # not by the client: of that each of many streams would open a connection
+        (found,) = sound(await self._pipe.send([("LRANGE", name, start - 1, -1)]))
         return list(found)
+
+    async def waiting(self) -> int:
+        """Count the commands in all inboxes."""
+        shards = range(self._shape.shards)
+        return sum(sound(await self._pipe.send([("XLEN", keys.inbox(one)) for one in shards])))
 
     async def log_ends(self) -> dict[str, str]:
         """Give for each shard's log the id of its last entry, to follow from there."""

@@ -98,6 +98,10 @@ class MemoryStore:
             self._given[command] = next(self._numbers)
         return self._given[command]
 
+    def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
+        """Return the board numbers given to these ids."""
+        return [self._given.get(command) for command in commands]
+
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Hand commands in."""
         return [self._submit(submission) for submission in submissions]

@@ -176,6 +176,10 @@ class Store(Protocol):
         """Give the board number for the challenge of that id."""
         ...
 
+    def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
+        """Return the board numbers that `allocate` has given to these ids, None where it has not."""
+        ...
+
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Hand commands in, each with its own answer."""
         ...

@@ -34,7 +34,8 @@ from infra.store.port import (
 FORMAT: Final = b"1"
 """Of the keys and the values in them; a server of another format is refused."""
 
-_GIVEN_SECONDS: Final = 40 * 24 * 3600
+GIVEN_KEPT: int = 1_000_000
+"""Challenges whose numbers are remembered, so that a repetition gets the same."""
 
 
 class RedisStore:
@@ -90,8 +91,16 @@ class RedisStore:
 
     def allocate(self, command: CommandId) -> int:
         """Give the board number for the challenge of that id."""
-        names = [keys.BOARDS, keys.given(command)]
-        return int(scripts.call(self._client, scripts.ALLOCATE, names, [_GIVEN_SECONDS]))
+        names = [keys.BOARDS, keys.given(command), keys.GIVEN]
+        args: list[scripts.Arg] = [command, GIVEN_KEPT, keys.given(b"")]
+        return int(scripts.call(self._client, scripts.ALLOCATE, names, args))
+
+    def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
+        """Return the board numbers given to these ids."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for command in commands:
+                pipe.get(keys.given(command))
+            return [None if found is None else int(found) for found in pipe.execute()]
 
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Hand commands in."""

@@ -1,6 +1,6 @@
 """Accounts and their tokens."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from litestar import delete, get, patch, post, put
@@ -17,7 +17,8 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.hand import Hand
-from services.language.people import read_language, read_notify
+from services.confirming import confirm, is_fresh
+from services.language.people import read_challenges, read_language, read_notify
 
 TAG = "accounts"
 
@@ -53,6 +54,8 @@ class OwnAccount(msgspec.Struct, frozen=True):
     notify: str
     """When mail is sent: `move`, `daily` or `none`."""
     signed_off: bool
+    challenges: str
+    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
     addresses: tuple[Address, ...]
     displays: dict[str, str]
     """How games are drawn as text, where that is not the game's first display."""
@@ -64,6 +67,7 @@ class Preferences(Asked, frozen=True):
 
     language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
     notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
+    challenges: Annotated[str, msgspec.Meta(max_length=8, examples=["known"])] | None = None
     displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
 
 
@@ -72,6 +76,8 @@ class NewPassword(Asked, frozen=True):
 
     old: Password
     new: Password
+    tokens: Literal["keep", "end"] = "keep"
+    """Whether all tokens are ended too, the one you show among them."""
 
 
 class Confirmed(Asked, frozen=True):
@@ -84,6 +90,8 @@ class NewAddresses(Asked, frozen=True):
     """The mail addresses an account is to have, and no others."""
 
     addresses: Addresses
+    password: Password = ""
+    """Needed where the token you show is older than ten minutes."""
 
 
 class NewToken(Asked, frozen=True):
@@ -124,7 +132,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     "/api/accounts",
     sync_to_thread=True,
     tags=[TAG],
-    opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN),
+    opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN, Code.BUSY),
     summary="Sign up",
 )
 def sign_up(data: JSONBody[Signup], hand: NamedDependency[Hand]) -> OwnAccount:
@@ -158,12 +166,14 @@ def show_account(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -
 def change_account(
     data: JSONBody[Preferences], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Change the language of help, when mail is sent, and how boards are drawn as text."""
+    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     changes: dict[str, object] = {}
     if data.language is not None:
         changes["language"] = read_language(data.language)
     if data.notify is not None:
         changes |= {"notify": read_notify(data.notify), "signed_off": False}
+    if data.challenges is not None:
+        changes["challenges"] = read_challenges(data.challenges)
     if data.displays is not None:
         changes["displays"] = tuple(_display(*pair) for pair in sorted(data.displays.items()))
     account = caller.need(Scope.ACCOUNT)
@@ -185,14 +195,25 @@ def _display(game: str, display: str) -> tuple[str, str]:
     sync_to_thread=True,
     security=ACCOUNT,
     tags=[TAG],
-    opt=refuses(Code.BAD_ADDRESS, Code.BUSY),
+    opt=refuses(
+        Code.BAD_ADDRESS,
+        Code.PASSWORD_NEEDED,
+        Code.WRONG_PASSWORD,
+        Code.TOO_MANY_ATTEMPTS,
+        Code.BUSY,
+    ),
     summary="Replace the mail addresses",
 )
 def change_addresses(
     data: JSONBody[NewAddresses], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Give the account these mail addresses and no others."""
+    """Give the account these mail addresses and no others; the old ones are told by mail.
+
+    A token alone is enough for ten minutes after it was made, later it takes the password too.
+    """
     account = caller.need(Scope.ACCOUNT)
+    fresh = is_fresh(hand.parts.store.now(), caller.token.created)
+    confirm(hand.parts.accounts, account, data.password, fresh=fresh)
     hand.parts.accounts.change_addresses_of(account, data.addresses)
     return _own(_profile(hand, account))
 
@@ -209,9 +230,24 @@ def change_addresses(
 def change_password(
     data: JSONBody[NewPassword], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> None:
-    """Replace the password; tokens stay good."""
+    """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
     name = _profile(hand, caller.need(Scope.ACCOUNT)).name
-    hand.parts.accounts.change_password(name, data.old, data.new)
+    end = data.tokens == "end"
+    hand.parts.accounts.change_password(name, data.old, data.new, tokens=end)
+
+
+@post(
+    "/api/account/logout",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT,
+    tags=[TAG],
+    opt=refuses(),
+    summary="Log out everywhere",
+)
+def log_out_everywhere(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> None:
+    """End all sessions of browsers and all tokens, the one you show among them."""
+    hand.parts.accounts.end_access(caller.need(Scope.ACCOUNT), tokens=True)
 
 
 @post(
@@ -304,6 +340,7 @@ def _own(profile: Profile) -> OwnAccount:
         language=profile.language or "en",
         notify=profile.notify,
         signed_off=profile.signed_off,
+        challenges=profile.challenges,
         addresses=tuple(Address(a.address, a.verified) for a in profile.addresses),
         displays=dict(profile.displays),
         arbiter=profile.arbiter,

@@ -9,17 +9,20 @@ from litestar import Litestar, Request, Router
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
+from infra.liveness import HEART
 from services.api.accounts import (
     change_account,
     change_addresses,
     change_password,
     delete_account,
     list_tokens,
+    log_out_everywhere,
     make_token,
     revoke_token,
     show_account,
     sign_up,
 )
+from services.api.blocks import block_player, list_blocks, unblock_player
 from services.api.bodies import LIMIT, StrictRequest
 from services.api.callers import QUERY, admit, caller, form_of
 from services.api.challenges import (
@@ -31,7 +34,7 @@ from services.api.challenges import (
     start_full,
     withdraw_challenge,
 )
-from services.api.commands import command_outcome, give_command
+from services.api.commands import command_outcome, give_command, reveal_text
 from services.api.edge import Edge
 from services.api.events import follow_account, show_events
 from services.api.hand import USUAL, Hand, Rhythm, open_hand
@@ -41,7 +44,7 @@ from services.api.players import list_matches, list_notices, show_player
 from services.api.problems import HANDLERS
 from services.api.replies import drop_replies, lay_replies, show_replies
 from services.api.starting import start_match
-from services.api.system import health, metrics, openapi, show_api, show_error
+from services.api.system import health, openapi, show_api, show_error
 from services.api.tables import (
     list_history,
     list_ratings,
@@ -56,6 +59,7 @@ from services.web.routes import WEB_ROUTES
 
 ROUTES: Final[tuple[Any, ...]] = (
     give_command,
+    reveal_text,
     command_outcome,
     show_match,
     show_ply,
@@ -83,7 +87,11 @@ ROUTES: Final[tuple[Any, ...]] = (
     change_account,
     change_addresses,
     change_password,
+    log_out_everywhere,
     delete_account,
+    list_blocks,
+    block_player,
+    unblock_player,
     follow_account,
     make_token,
     list_tokens,
@@ -104,7 +112,6 @@ ROUTES: Final[tuple[Any, ...]] = (
     openapi,
     show_api,
     health,
-    metrics,
 )
 
 
@@ -115,11 +122,12 @@ def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         async with open_hand(parts, rhythm) as hand:
             app.state.hand = hand
-            starting = asyncio.create_task(start_full(hand))
+            tasks = [asyncio.create_task(task) for task in (start_full(hand), HEART.turn())]
             try:
                 yield
             finally:
-                starting.cancel()
+                for task in tasks:
+                    task.cancel()
 
     app = Litestar(
         route_handlers=[_api(), *WEB_ROUTES],
@@ -132,7 +140,7 @@ def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
         debug=False,
     )
     _note_parameters(app)
-    return Edge(app)
+    return Edge(app, behind_proxy=parts.settings.trusted_proxy == "on")
 
 
 def _api() -> Router:

@@ -14,11 +14,12 @@ from itertools import zip_longest
 from types import TracebackType
 from typing import Final, Protocol, Self
 
+import msgspec
 import redis
 from redis.exceptions import RedisError
 
 from domain.match.events import AccountId
-from infra.projections.notices import Notice
+from infra.projections.notices import Kept, Notice, Place, place_of
 from infra.projections.shelf import Shelf
 from infra.projections.specs import NOTICES
 from infra.store.port import Watermark
@@ -44,8 +45,8 @@ class Marked(Protocol):
 class Boxes(Protocol):
     """The notices of accounts."""
 
-    def since(self, account: AccountId, at: int) -> list[Notice]:
-        """See `Notices.since`."""
+    def since(self, account: AccountId, after: Place) -> Kept:
+        """See `AccountNotices.since`."""
         ...
 
 
@@ -88,13 +89,13 @@ def counts_of(client: redis.Redis) -> Callable[[], Sequence[int]]:
     return counts
 
 
-Place = tuple[int, int, int, str]
-"""Where a notice stands among all of its account: time in ms, board, seq, kind."""
+class Gap(msgspec.Struct, frozen=True):
+    """Notices may be missing here: more came than are kept."""
 
-
-def place_of(notice: Notice) -> Place:
-    """Give where a notice stands."""
-    return notice.at, notice.board, notice.seq, notice.kind
+    after: Place
+    """The last one that was told before."""
+    since: int
+    """The time, in ms, of the oldest notice that is kept."""
 
 
 class Bulletins:
@@ -124,10 +125,10 @@ class Bulletins:
 
     async def notices(
         self, account: AccountId, after: Place, idle: float
-    ) -> AsyncIterator[Notice | None]:
+    ) -> AsyncIterator[Notice | Gap | None]:
         """Give an account's notices after a place in their order, for ever.
 
-        After `idle` seconds without one it gives None, so that the caller can see whether anybody
+        A gap comes before the first that is kept where others may have been before it. After `idle` seconds without one it gives None, so that the caller can see whether anybody
         still listens.
         """
         with self._watch(account, after) as watch:
@@ -171,16 +172,15 @@ class Bulletins:
         # who comes while it is read may have to be told of more than is read
         watching = {account: list(watches) for account, watches in self._watching.items()}
         wanted = {
-            account: min(watch.after for watch in watches)[0]
-            for account, watches in watching.items()
+            account: min(watch.after for watch in watches) for account, watches in watching.items()
         }
         found = await asyncio.to_thread(self._read, wanted)
-        for account, notices in found.items():
+        for account, kept in found.items():
             for watch in watching[account]:
-                watch.tell(notices, horizon)
+                watch.tell(kept, horizon)
 
-    def _read(self, wanted: Mapping[AccountId, int]) -> dict[AccountId, list[Notice]]:
-        return {account: self._boxes.since(account, at) for account, at in wanted.items()}
+    def _read(self, wanted: Mapping[AccountId, Place]) -> dict[AccountId, Kept]:
+        return {account: self._boxes.since(account, after) for account, after in wanted.items()}
 
 
 class _Watch:
@@ -188,11 +188,14 @@ class _Watch:
 
     def __init__(self, after: Place) -> None:
         self.after = after
-        self.news: asyncio.Queue[Notice] = asyncio.Queue()
+        self.news: asyncio.Queue[Notice | Gap] = asyncio.Queue()
 
-    def tell(self, notices: Sequence[Notice], horizon: int) -> None:
+    def tell(self, kept: Kept, horizon: int) -> None:
         """Tell what is new to this one, of what is older than the horizon."""
-        new = [one for one in notices if self.after < place_of(one) and one.at < horizon]
+        oldest = kept.oldest
+        if oldest and self.after < oldest and oldest[0] < horizon:
+            self.news.put_nowait(Gap(self.after, oldest[0]))
+        new = [one for one in kept.notices if self.after < place_of(one) and one.at < horizon]
         for notice in sorted(new, key=place_of):
             self.news.put_nowait(notice)
         if new:

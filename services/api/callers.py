@@ -17,6 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.tokens import Scope, Token
 from services.api.hand import Asked, Hand
+from services.api.visitors import weight_of
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -103,7 +104,7 @@ async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
                 "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
             )
         return None
-    hand.parts.pace.check(caller.account)
+    hand.parts.pace.check(caller.account, weight_of(request))
     for scope in (scope for each in needed for scope in each[SCHEME]):
         caller.need(Scope(scope))
     return caller
@@ -117,10 +118,20 @@ async def _known(header: str | None, hand: Hand, match: Asked | None) -> Caller 
         raise Refusal(
             Code.UNAUTHORIZED, "the header is not of the form `Authorization: Bearer mp_...`"
         )
-    token = await hand.token(header[len(_BEARER) :].strip())
+    token = await hand.token(_text_of(header))
     if token is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
     return Caller(token.account, token, match)
+
+
+async def still_good(request: AnyRequest, hand: Hand) -> bool:
+    """Whether the token that opened a stream is one still; what was opened without one stays open."""
+    header = request.headers.get("authorization")
+    return header is None or await hand.token(_text_of(header)) is not None
+
+
+def _text_of(header: str) -> str:
+    return header[len(_BEARER) :].strip()
 
 
 def caller(request: AnyRequest, hand: NamedDependency[Hand]) -> Caller:

@@ -9,13 +9,13 @@ from uuid import uuid4
 import msgspec
 from litestar import delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import JSONBody, PathParameter
+from litestar.params import JSONBody, PathParameter, QueryParameter
 from redis.exceptions import RedisError
 
 from domain.clocks.terms import write_terms
 from domain.errors import Code, Refusal
 from domain.match.commands import Sent
-from domain.match.events import command_id
+from domain.match.events import AccountId, command_id
 from domain.rules import pinned, rules_id
 from infra.challenges import Challenge, Proposal, State
 from infra.tokens import Scope
@@ -25,7 +25,9 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import DOOR, Hand
 from services.api.players import Cursor, GameWanted, Limit, known, names_of
-from services.api.starting import Words, begin
+from services.api.starting import Commitment, Words, begin
+from services.language import contact
+from services.language.draws import all_committed, committed
 from services.language.starting import check_players, start_command
 from services.language.terms import Agreed, read_agreed
 from services.post import Pending
@@ -51,6 +53,8 @@ class NewChallenge(Asked, frozen=True):
     """Where you sit, 0 for who moves first; null when chance shall decide, once all are there."""
     note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
     """A line to whoever may take it."""
+    commitment: Commitment = ""
+    """Where the match gathers: SHA-256 of a text that you keep; else the server keeps one."""
 
 
 class OpenChallenge(msgspec.Struct, frozen=True):
@@ -151,10 +155,17 @@ def open_challenge(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> OpenChallenge:
-    """Offer a match to anybody, for 30 days; repeated with its key it is one challenge."""
+    """Offer a match to anybody, for 30 days; repeated with its key it is one challenge.
+
+    A rated match of chance gathers (`--gather`) whether or not that is said.
+    """
     account = caller.need(Scope.PLAY)
     command = command_id(DOOR, account, key or uuid4().hex)
-    made = hand.parts.challenges.open(account, proposal_of(data), command)
+    proposal = proposal_of(data)
+    if data.commitment:
+        _check_gathers(proposal)
+    own = bytes.fromhex(data.commitment)
+    made = hand.parts.challenges.open(account, proposal, command, own)
     return _shown(hand, [made])[0]
 
 
@@ -163,7 +174,15 @@ def open_challenge(
     status_code=200,
     security=PLAY,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_CHALLENGE, Code.OWN_CHALLENGE, Code.TOO_MANY, Code.BUSY, waits=True),
+    opt=refuses(
+        Code.UNKNOWN_CHALLENGE,
+        Code.OWN_CHALLENGE,
+        Code.NOT_WANTED,
+        Code.BAD_OPTION,
+        Code.TOO_MANY,
+        Code.BUSY,
+        waits=True,
+    ),
     summary="Take a challenge",
 )
 async def accept_challenge(
@@ -171,10 +190,18 @@ async def accept_challenge(
     hand: NamedDependency[Hand],
     caller: NamedDependency[Caller],
     wait: Wait = WAIT_SECONDS,
+    commitment: Annotated[
+        str,
+        QueryParameter(
+            pattern="^([0-9A-Fa-f]{64})?$",
+            description="where the match gathers: SHA-256 of a text that you keep, in hex; else "
+            "the server keeps one",
+        ),
+    ] = "",
 ) -> OpenChallenge:
     """Take a free seat; with the last one the match starts. To repeat it is safe."""
     account = caller.need(Scope.PLAY)
-    taken = await asyncio.to_thread(hand.parts.challenges.take, challenge, account)
+    taken = await asyncio.to_thread(take, hand, challenge, account, commitment)
     if taken.state is State.TAKEN:
         taken = await start(hand, taken, wait)
     return (await asyncio.to_thread(_shown, hand, [taken]))[0]
@@ -193,6 +220,14 @@ def withdraw_challenge(
 ) -> None:
     """Withdraw a challenge of one's own, or give back the seat taken in another's."""
     hand.parts.challenges.withdraw(caller.need(Scope.PLAY), challenge)
+
+
+def take(hand: Hand, id_: str, account: AccountId, commitment: str) -> Challenge:
+    """Take a free seat, with what the player commits to for the draw; empty for nothing."""
+    if commitment:
+        _check_gathers(hand.parts.challenges.get(id_).proposal)
+    own = bytes.fromhex(commitment)
+    return contact.take(hand.parts, hand.parts.challenges, id_, account, own)
 
 
 async def start(hand: Hand, challenge: Challenge, wait: float) -> Challenge:
@@ -232,6 +267,8 @@ def proposal_of(data: NewChallenge) -> Proposal:
     options = rules.read_options(data.options)
     check_players(rules, range(data.seats))
     agreed = read_agreed(data.terms, data.seats)
+    if agreed.commitment:
+        raise Refusal(Code.BAD_OPTION, "a commitment to an open challenge stands beside its terms")
     if agreed.word:
         raise Refusal(
             Code.BAD_OPTION,
@@ -240,14 +277,30 @@ def proposal_of(data: NewChallenge) -> Proposal:
         )
     if agreed.gather and not rules.needs_draw(options, data.seats):
         raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
+    # who takes it is a stranger, and nobody shall have to trust one
+    rated = agreed.terms is not None and agreed.terms.rated
+    gather = agreed.gather or (rated and rules.needs_draw(options, data.seats))
     return Proposal(
         rules=rules_id(rules),
         options=rules.write_options(options),
-        words=_words(agreed),
+        words=_words(msgspec.structs.replace(agreed, gather=gather)),
         seats=data.seats,
         seat=data.seat,
         note=data.note,
     )
+
+
+def gathers(proposal: Proposal) -> bool:
+    """Tell whether the match of a challenge waits for its players' commitments."""
+    return "--gather" in proposal.words
+
+
+def _check_gathers(proposal: Proposal) -> None:
+    """Refuse, as `bad-option`, a commitment where nothing is gathered."""
+    if not gathers(proposal):
+        raise Refusal(
+            Code.BAD_OPTION, "the match gathers nothing for a draw; leave `commitment` out"
+        )
 
 
 def _words(agreed: Agreed) -> tuple[str, ...]:
@@ -262,9 +315,14 @@ def _sent(hand: Hand, challenge: Challenge) -> Sent:
     rules = pinned(proposal.rules)
     command = challenge.start_id
     begun = start_command(rules, proposal.options, agreed, seats, command)
+    board = hand.parts.store.allocate(command)
     # whose taking made it full, so that all others are told; the same for whoever starts it
     actor = challenge.takers[-1]
-    return Sent(hand.parts.store.allocate(command), command, actor, begun)
+    sent = Sent(board, command, actor, begun)
+    if begun.gather:
+        given = dict(challenge.commitments)
+        return committed(hand.parts, sent, all_committed(hand.parts.words, board, seats, given))
+    return sent
 
 
 def _shown(hand: Hand, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

@@ -1,5 +1,6 @@
 """Commands in a match: `POST /api/matches/{board}/commands`."""
 
+import asyncio
 from typing import Annotated, Final
 from uuid import uuid4
 
@@ -9,11 +10,10 @@ from litestar.di import NamedDependency
 from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
-from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Sent
-from domain.match.decide import OFFER_KINDS, read_move, seat_of
-from domain.match.events import CommandId, command_id
+from domain.match.decide import OFFER_KINDS, seat_of
+from domain.match.events import AccountId, CommandId, command_id
 from domain.match.state import MatchState
 from domain.rules import pinned
 from infra.outcomes import Outcome, parse
@@ -23,6 +23,8 @@ from services.api.bodies import Asked
 from services.api.callers import AHEAD, PLAY, Caller
 from services.api.hand import DOOR, Hand
 from services.api.post import Taken
+from services.language.draws import Part, consent, read_text, revealed
+from services.language.typography import read_move
 
 WAIT_SECONDS: Final = 10.0
 
@@ -45,6 +47,12 @@ Key = Annotated[
         "answered alike each time; without one the command gets a key of its own",
     ),
 ]
+
+
+RevealedText = Annotated[
+    str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
+]
+"""In hex digits."""
 
 
 class AskedInMatch(Asked, frozen=True, tag_field="do"):
@@ -70,6 +78,14 @@ class Accept(AskedInMatch, frozen=True, tag="accept"):
 
     entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """A word of yours, mixed into the draw of a match that waits for it."""
+    commitment: Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")] = ""
+    """SHA-256 of a text that you keep, where the match waits for it; else the server keeps one."""
+
+
+class Reveal(AskedInMatch, frozen=True, tag="reveal"):
+    """Reveal the text that you committed to."""
+
+    text: RevealedText
 
 
 class Reject(AskedInMatch, frozen=True, tag="reject"):
@@ -88,7 +104,7 @@ class Resume(AskedInMatch, frozen=True, tag="resume"):
     """End a pause."""
 
 
-AnyAsked = Move | Offer | Accept | Reject | Resign | Decline | Resume
+AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -120,6 +136,8 @@ class Answered(msgspec.Struct, frozen=True):
         Code.UNREADABLE_MOVE,
         Code.TOO_LONG,
         Code.UNKNOWN_OFFER,
+        Code.BAD_OPTION,
+        Code.WRONG_TEXT,
         Code.NOT_STARTED,
         Code.MATCH_OVER,
         Code.ALREADY_STARTED,
@@ -152,8 +170,44 @@ async def give_command(
     state = (await hand.snapshot(board, caller.match)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, key or uuid4().hex)
-    sent = Sent(board, id_, account, command_of(data, state, id_))
+    command = await command_of(data, hand, board, account, state, id_)
+    sent = Sent(board, id_, account, command)
     return promised(hand, board, id_, await hand.post.send(sent, state.ply, wait))
+
+
+class Revealing(Asked, frozen=True):
+    """A text that a player has committed to."""
+
+    text: RevealedText
+
+
+@post(
+    "/api/matches/{board:int}/reveal",
+    status_code=200,
+    tags=["commands"],
+    opt=refuses(
+        Code.UNKNOWN_BOARD,
+        Code.MATCH_OVER,
+        Code.TOO_EARLY,
+        Code.TOO_LATE,
+        Code.WRONG_TEXT,
+        Code.TIME_OVER,
+        Code.TOO_MANY_REFUSALS,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Reveal a text for a draw",
+)
+async def reveal_text(
+    board: BoardNumber,
+    data: JSONBody[Revealing],
+    hand: NamedDependency[Hand],
+    wait: Wait = WAIT_SECONDS,
+) -> Answered:
+    """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
+    state = (await hand.match(board)).state
+    sent = revealed(board, state, read_text(data.text))
+    return promised(hand, board, sent.id, await hand.post.send(sent, state.ply, wait))
 
 
 @get(
@@ -213,7 +267,14 @@ def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
     )
 
 
-def command_of(asked: AnyAsked, state: MatchState, id_: CommandId) -> Command:
+async def command_of(
+    asked: AnyAsked,
+    hand: Hand,
+    board: int,
+    account: AccountId,
+    state: MatchState,
+    id_: CommandId,
+) -> Command:
     """Give the command that is meant; what can be told without deciding is told here."""
     match asked:
         case Move():
@@ -222,8 +283,10 @@ def command_of(asked: AnyAsked, state: MatchState, id_: CommandId) -> Command:
         case Offer():
             return _offer(asked.kind, state)
         case Accept():
-            text = entropy_text(id_, asked.entropy) if asked.entropy else b""
-            return commands.Answer(accept=True, text=text)
+            part = Part(asked.entropy, asked.commitment)
+            return await asyncio.to_thread(consent, hand.desk, board, account, state, id_, part)
+        case Reveal():
+            return commands.Reveal(text=read_text(asked.text))
         case _:
             return _PLAIN[type(asked)]
 

@@ -9,7 +9,9 @@ from litestar.enums import ScopeType
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from infra.attempts import Source, coming_from
 from services.api.methods import methods_of
+from services.api.networks import network_of_request
 
 REGISTRY: Final = CollectorRegistry()
 
@@ -48,8 +50,9 @@ _POLICY: Final = (
 class Edge:
     """The outermost part of the application."""
 
-    def __init__(self, app: Litestar) -> None:
+    def __init__(self, app: Litestar, *, behind_proxy: bool) -> None:
         self._app = app
+        self._behind_proxy = behind_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and note how it was answered; other events just go on."""
@@ -62,13 +65,19 @@ class Edge:
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
         try:
-            if method != "OPTIONS" or not await self._tell_options(answer):
-                await self._app(asked, answer.receive, answer.send)
+            with coming_from(self._source(asked)):
+                if method != "OPTIONS" or not await self._tell_options(answer):
+                    await self._app(asked, answer.receive, answer.send)
         finally:
             route = str(asked.get("path_template") or "none")
             method = method if method in _METHODS else "other"
             _counter(method, route, answer.status).inc()
             _clock(route).observe(time.perf_counter() - began)
+
+    def _source(self, scope: Any) -> Source:
+        network = network_of_request(scope, behind_proxy=self._behind_proxy)
+        left = scope.get("extensions", {}).get("left")
+        return Source(network, left=left) if left else Source(network)
 
     async def _tell_options(self, answer: "_Answer") -> bool:
         """Say what can be done with a place; False when it leads nowhere."""

@@ -2,8 +2,9 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any, Final
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from functools import partial
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from litestar import Request, Response, get
@@ -12,18 +13,21 @@ from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
-from domain.match.events import Ended, decode, leaf_hash
+from domain.match.events import AccountId, Ended, decode, leaf_hash
 from domain.match.record import Snapshot
-from infra.projections.notices import Notice
+from infra.projections.notices import Notice, Place, place_of
 from infra.tokens import Scope
 from services.api.answers import refuses
-from services.api.bulletins import Place, place_of
+from services.api.bulletins import Gap
 from services.api.caching import Tag
-from services.api.callers import READ, Caller
+from services.api.callers import READ, Caller, still_good
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
+from services.damage import UNREADABLE
 
 AnyRequest = Request[Any, Any, Any]
+
+Messages: TypeAlias = AsyncGenerator[ServerSentEventMessage, None]
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
@@ -62,11 +66,13 @@ class Event(msgspec.Struct, frozen=True):
 @get(
     "/api/matches/{board:int}/events",
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, tagged=True),
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY, tagged=True),
     summary="The events of a match",
     description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
     "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
-    "after it, the stream ends with the match, and 204 says that nothing more will come.",
+    "after it, the stream ends with the match, and 204 says that nothing more will come. A stream that "
+    "is to begin later than with the next event is refused as `beyond-end`: who heard of such events "
+    "heard them of data that is there no more.",
 )
 async def show_events(
     request: AnyRequest,
@@ -92,7 +98,7 @@ async def show_events(
     snapshot = await hand.match(board)
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        return _stream(hand, board, snapshot, int(last) + 1 if last else start)
+        return await _stream(request, hand, board, snapshot, int(last) + 1 if last else start)
     if kind is None:
         raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
     tag = Tag("events", kind, start, limit, snapshot.head)
@@ -101,11 +107,14 @@ async def show_events(
     # what came since is of another tag
     end = min(snapshot.state.seq, start + limit - 1)
     stored = (await hand.store.events(board, start))[: max(0, end - start + 1)]
-    shown = (show_event(seq, data) for seq, data in enumerate(stored, start))
+    try:
+        shown = [show_event(seq, data) for seq, data in enumerate(stored, start)]
+    except UNREADABLE as error:
+        raise await hand.damaged(board, error) from error
     headers = {**tag.headers, "Vary": "Accept", **_next(board, end, snapshot, limit)}
     if kind == NDJSON:
         return Stream(_lines(shown), media_type=NDJSON, headers=headers)
-    return Response(list(shown), headers=headers)
+    return Response(shown, headers=headers)
 
 
 def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
@@ -115,24 +124,55 @@ def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str
     return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
 
 
-def _lines(shown: Iterator[Event]) -> Iterator[bytes]:
+def _lines(shown: Iterable[Event]) -> Iterator[bytes]:
     for event in shown:
         yield msgspec.json.encode(event) + b"\n"
 
 
-def _stream(hand: Hand, board: int, snapshot: Snapshot, start: int) -> Response[Any]:
+async def _stream(
+    request: AnyRequest, hand: Hand, board: int, snapshot: Snapshot, start: int
+) -> Response[Any]:
+    after = start - 1
+    if after > snapshot.state.seq:
+        raise Refusal(
+            Code.BEYOND_END,
+            f"match {board} has {snapshot.state.seq} events, and none that could follow number "
+            f"{after}; if you have heard of that one, the server's data was put back: load the match "
+            "again",
+        )
     if snapshot.state.over and start > snapshot.state.seq:
         return Response(None, status_code=204)  # who hears this does not ask again
-    return ServerSentEvent(_live(hand, board, start))
+    for data in (await hand.store.events(board, start))[:1]:
+        try:
+            decode(data)
+        except UNREADABLE as error:
+            raise await hand.damaged(board, error) from error
+    caller: Caller | None = request.auth
+    return _opened(request, hand, caller.account if caller else None, _live(hand, board, start))
 
 
-async def _live(hand: Hand, board: int, start: int) -> AsyncIterator[ServerSentEventMessage]:
-    """Send events as they come, until the match is over."""
+def _opened(
+    request: AnyRequest, hand: Hand, account: AccountId | None, messages: Messages
+) -> ServerSentEvent:
+    """Open a stream, which ends with the token that was shown; refused where there are too many."""
+    network = hand.visitors.network(request)
+    hand.streams.check(network, account)
+    good = partial(still_good, request, hand)
+    return ServerSentEvent(hand.streams.lasting(network, account, messages, good))
+
+
+async def _live(hand: Hand, board: int, start: int) -> Messages:
+    """Send events as they come, until the match is over, or up to one that can't be read."""
     async for seq, data in hand.follower.events(board, start, hand.rhythm.heartbeat):
         if not seq:
             yield _STILL_HERE
             continue
-        event = show_event(seq, data)
+        try:
+            event = show_event(seq, data)
+        except UNREADABLE as error:
+            # who asks for what comes after the event before is told why there is no more
+            await hand.damaged(board, error)
+            return
         text = msgspec.json.encode(event).decode()
         yield ServerSentEventMessage(data=text, event=event.type, id=seq)
         if isinstance(decode(data).body, Ended):
@@ -172,12 +212,15 @@ def _plain(value: Any) -> Any:
     "/api/account/events",
     security=READ,
     tags=_TAGS,
-    opt=refuses(),
-    summary="What happens in the own matches",
-    description="Server-sent events without end. Last-Event-ID goes on after the event of that id, "
-    "as far back as /api/notices goes; without one it begins with what happens from now on.",
+    opt=refuses(Code.BUSY),
+    summary="What happens in the own matches, and what is written to the caller",
+    description="Server-sent events without end. The first bytes have an id, and no data. "
+    "Last-Event-ID goes on after the event of that id, as far back as /api/notices goes, and an "
+    "event `gap` says that more came than is kept; without an id it begins with what happens from "
+    "now on.",
 )
 async def follow_account(
+    request: AnyRequest,
     hand: NamedDependency[Hand],
     caller: NamedDependency[Caller],
     last: Annotated[
@@ -191,8 +234,8 @@ async def follow_account(
 ) -> ServerSentEvent:
     """Send the caller's notices as they come."""
     account = caller.need(Scope.READ)
-    after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "")
-    return ServerSentEvent(_notices(hand, account, after))
+    after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "-")
+    return _opened(request, hand, account, _notices(hand, account, after))
 
 
 def _place(text: str) -> Place:
@@ -200,15 +243,29 @@ def _place(text: str) -> Place:
     return int(at), int(board), int(seq), kind
 
 
-async def _notices(
-    hand: Hand, account: bytes, after: Place
-) -> AsyncIterator[ServerSentEventMessage]:
+async def _notices(hand: Hand, account: bytes, after: Place) -> Messages:
+    # an id without data is no event: it is where a client goes on that has heard nothing else
+    yield ServerSentEventMessage(data=None, comment="still here", id=_id(after))
     async for notice in hand.bulletins.notices(account, after, hand.rhythm.heartbeat):
-        yield _STILL_HERE if notice is None else _notice_message(notice)
+        match notice:
+            case None:
+                yield _STILL_HERE
+            case Gap():
+                yield _gap_message(notice)
+            case _:
+                yield _notice_message(notice)
+
+
+def _id(place: Place) -> str:
+    return "-".join(map(str, place))
+
+
+def _gap_message(gap: Gap) -> ServerSentEventMessage:
+    text = msgspec.json.encode({"since": gap.since}).decode()
+    return ServerSentEventMessage(data=text, event="gap", id=_id(gap.after))
 
 
 def _notice_message(notice: Notice) -> ServerSentEventMessage:
     shown = {"board": notice.board, "seq": notice.seq, "at": notice.at, "kind": notice.kind}
     text = msgspec.json.encode(shown).decode()
-    id_ = "-".join(map(str, place_of(notice)))
-    return ServerSentEventMessage(data=text, event=str(notice.kind), id=id_)
+    return ServerSentEventMessage(data=text, event=str(notice.kind), id=_id(place_of(notice)))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from redis.exceptions import RedisError
 
@@ -20,6 +20,13 @@ AGAIN_SECONDS: Final = 1.0
 """How long it waits when the logs can't be followed."""
 
 
+class Settable(Protocol):
+    """What is set when there may be news."""
+
+    def set(self) -> None:
+        """See `asyncio.Event.set`."""
+
+
 class Follower:
     """Follows the logs of all shards while somebody watches, and wakes who watches a match.
 
@@ -30,7 +37,7 @@ class Follower:
     def __init__(self, store: DoorStore, again_seconds: float = AGAIN_SECONDS) -> None:
         self._store = store
         self._again_seconds = again_seconds
-        self._watching: dict[int, set[asyncio.Event]] = defaultdict(set)
+        self._watching: dict[int, set[Settable]] = defaultdict(set)
         self._following: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -51,11 +58,17 @@ class Follower:
     def watch(self, board: int) -> Iterator[asyncio.Event]:
         """Give an event that is set whenever the match may have news."""
         news = asyncio.Event()
+        with self.tell(board, news):
+            yield news
+
+    @contextmanager
+    def tell(self, board: int, news: Settable) -> Iterator[None]:
+        """Set `news` whenever the match may have news."""
         self._watching[board].add(news)
         if self._following is None:
             self._following = asyncio.create_task(self._follow())
         try:
-            yield news
+            yield
         finally:
             self._watching[board].discard(news)
             if not self._watching[board]:

@@ -5,12 +5,15 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
+from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.batches import Batches
 from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
@@ -20,9 +23,12 @@ from infra.store.doors import DoorStore
 from infra.tokens import AsyncTokens, Token
 from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
+from services.api.marks import Marks
 from services.api.post import AsyncPost, ThreadPost
+from services.api.streams import Streams
 from services.api.visitors import Visitors
 from services.compose import Composition
+from services.damage import UNREADABLE, damaged
 from services.language import Language
 
 DOOR: Final = "api"
@@ -31,8 +37,11 @@ DOOR: Final = "api"
 _BLOCKING: Final = 10.0
 """Seconds that a subscription waits in the server at most."""
 
-_THREADS: Final = 32
-"""For all that waits for the server but for the outcome of a command line."""
+_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
+"""For all that waits for the server but for the outcome of a command line.
+
+So many passwords may keep a thread each, and pages have 32 all the same.
+"""
 
 _LINES: Final = 32
 """Command lines that are carried out at once: each has a thread that waits for its outcome."""
@@ -77,8 +86,10 @@ class Hand:
         self.store = store
         self.follower = follower
         self.bulletins = bulletins
+        self.marks = Marks(parts)
         self.rhythm = rhythm
         self.visitors = Visitors(parts.settings)
+        self.streams = Streams()
         self.desk = Composition(
             parts.settings,
             data=parts.data,
@@ -98,9 +109,12 @@ class Hand:
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
-        """Give a match as it stands; that of no match where there is none."""
+        """Give a match as it stands; that of no match where there is none. Refused as `damaged`."""
         (found,) = sound(await (asked or self.store.ask_snapshot(board)))
-        return unpack_snapshot(found)
+        try:
+            return unpack_snapshot(found)
+        except UNREADABLE as error:
+            raise await self.damaged(board, error) from error
 
     def ask(self, board: int) -> Asked:
         """Ask for a match before it is sure that it is needed; `snapshot` takes it up."""
@@ -109,22 +123,21 @@ class Hand:
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Give a match as it stands, as `state_of` does: `unknown-board`, `internal`."""
-        try:
-            found = await self.snapshot(board)
-        except msgspec.MsgspecError:
-            raise Refusal(
-                Code.INTERNAL,
-                f"match {board} can't be read; its operator sees why with "
-                f"`matchpost verify {board}`",
-            ) from None
+        """Give a match as it stands, as `state_of` does: `unknown-board`, `damaged`."""
+        found = await self.snapshot(board)
         if not found.state.started:
             raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
         return found
 
+    async def damaged(self, board: int, error: Exception) -> Refusal:
+        """Note that a match can't be read, and return what its reader is told."""
+        return await asyncio.to_thread(damaged, self.parts.damage, board, error)
+
     async def wait(self, work: Callable[[], Answer]) -> Answer:
         """Do what may wait for an outcome in a thread, where nothing else waits for it."""
-        return await asyncio.get_running_loop().run_in_executor(self._lines, work)
+        # where it comes from goes with it
+        run = partial(copy_context().run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._lines, run)
 
     def close(self) -> None:
         """Wait for no more; what was handed in is decided all the same."""
@@ -158,6 +171,7 @@ async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator
         ):
             hand = Hand(parts, post, store, AsyncTokens(pipe), follower, bulletins, rhythm=rhythm)
             try:
-                yield hand
+                async with hand.marks:
+                    yield hand
             finally:
                 hand.close()

@@ -10,7 +10,6 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
-from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, CHAT_LIMIT, RECIPIENTS, Letter
 from infra.tokens import Scope
@@ -21,7 +20,8 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
 from services.api.hand import DOOR, Hand
 from services.api.players import Cursor, Limit
-from services.language.boards import state_of
+from services.language import chatting
+from services.language.contact import check_message
 
 _TAGS: Final = ["letters"]
 
@@ -123,7 +123,7 @@ def list_messages(
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_USER, Code.TOO_LONG),
+    opt=refuses(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG),
     summary="Write to players",
 )
 def send_message(
@@ -135,6 +135,7 @@ def send_message(
     """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
     account = caller.need(Scope.PLAY)
     to = [hand.parts.accounts.id_of(name) for name in data.to]
+    check_message(hand.parts, account, to)
     hand.parts.letters.send(account, to, data.text, _id(account, key))
 
 
@@ -172,9 +173,8 @@ def show_chat(
         int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
-    """Give what the players of a match said; nobody else is told."""
-    seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
-    said = hand.parts.letters.chat_of(board, limit)
+    """Give what the players of a match said, and mark it as read; nobody else is told."""
+    said = chatting.heard(hand.desk, board, caller.need(Scope.READ), limit)
     return Chat(
         board,
         tuple(
@@ -190,7 +190,7 @@ def show_chat(
     sync_to_thread=True,
     security=PLAY,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_LONG),
+    opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG),
     summary="Say something in a match",
 )
 def say(
@@ -202,8 +202,7 @@ def say(
 ) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
-    seat_of(account, state_of(hand.parts, board))
-    hand.parts.letters.chat(board, account, data.text, _id(account, key))
+    chatting.say(hand.desk, board, account, data.text, _id(account, key))
 
 
 def _id(account: bytes, key: str | None) -> bytes:

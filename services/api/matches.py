@@ -20,6 +20,7 @@ from services.api.caching import Tag
 from services.api.commands import BoardNumber
 from services.api.hand import Hand
 from services.api.views import Match, Place, match_view, outcome_of, place_view
+from services.api.visitors import WEIGHT
 from services.language.boards import state_of
 
 AnyRequest = Request[Any, Any, Any]
@@ -99,7 +100,7 @@ def show_ply(
     "/api/matches/{board:int}/board.svg",
     sync_to_thread=True,
     tags=_TAGS,
-    opt=refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
+    opt={WEIGHT: 2} | refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
     summary="A board as a picture",
     media_type=SVG,
 )

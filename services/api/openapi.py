@@ -237,7 +237,7 @@ def codes_of(handler: HTTPRouteHandler) -> list[Code]:
     if handler.opt.get("apart"):
         return [Code.UNAVAILABLE, Code.INTERNAL]
     codes = [Code.BAD_REQUEST, Code.UNAUTHORIZED, Code.UNKNOWN_TOKEN, Code.TOO_FAST]
-    codes += [Code.UNAVAILABLE, Code.INTERNAL, *handler.opt[REFUSES]]
+    codes += [Code.UNAVAILABLE, Code.DAMAGED, Code.INTERNAL, *handler.opt[REFUSES]]
     if handler.resolve_security():
         codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
     if ":int}" in "".join(handler.paths):

@@ -79,17 +79,29 @@ class Player(msgspec.Struct, frozen=True):
     finished: int
     ratings: dict[str, int]
     """By game, of those in which a rated match was finished."""
+    refused_draws: int
+    """Draws that the player knew, or could know, and would not play."""
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """Something that happened in a match of the caller's."""
+    """Something that happened in a match of the caller's, or that was written to the caller."""
 
     board: int
+    """0 for a message."""
     seq: int
+    """Of the event; 0 for `chat` and `message`, which are none."""
     at: int
     """When, ms."""
     kind: str
     """Such as `your-turn`."""
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """What others wrote and the caller has not read."""
+
+    messages: int
+    boards: dict[int, int]
+    """By match, of those where something is unread, how many lines of chat."""
 
 
 class Notices(msgspec.Struct, frozen=True):
@@ -97,6 +109,8 @@ class Notices(msgspec.Struct, frozen=True):
 
     notices: tuple[Notice, ...]
     next: int | None
+    unread: Unread
+    """Of all that others wrote, what is not read."""
 
 
 @get(
@@ -153,6 +167,7 @@ def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
         to_move=counts.next,
         active=counts.active,
         finished=counts.inactive,
+        refused_draws=hand.parts.standings.refused(account),
         ratings={key: rating.shown for key, rating in ratings.items() if rating.matches},
     )
 
@@ -171,10 +186,12 @@ def list_notices(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Notices:
-    """Give the newest first; 200 are kept."""
-    rows = hand.parts.notices.of(caller.need(Scope.READ), cursor, limit + 1)
+    """Give the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
+    account = caller.need(Scope.READ)
+    rows = hand.parts.notices.of(account, cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
-    return Notices(shown, next_of(cursor, limit, len(rows)))
+    unread = hand.parts.unread.counts(account)
+    return Notices(shown, next_of(cursor, limit, len(rows)), Unread(unread.messages, unread.boards))
 
 
 Names = dict[AccountId, str | None]

@@ -19,7 +19,7 @@ from infra.lanes import AsyncLanes
 from infra.outcomes import Outcome, parse
 from infra.store.doors import DoorStore
 from infra.store.port import Known, Submission, Submitted, Turned
-from services.post import TURNED, Pending, own
+from services.post import TURNED, Pending, is_too_long, known_or_refused, own
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +84,9 @@ class AsyncPost:
         """
         submission = self._submission(sent, ply)
         digest = submission.digest
+        if is_too_long(sent, ply):
+            (stored,) = await self._store.outcomes([(sent.match, sent.id)])
+            return own(parse(known_or_refused(stored)), digest)
         future = self._expect(sent)
         try:
             answer = await self._submitting.get(submission)

@@ -1,6 +1,7 @@
 """Answers that say no: problem documents after RFC 9457, with the stable codes."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -117,7 +118,7 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
             # what is still on its way is not read to its end
             return problem(Code.TOO_LONG, said, headers={"Connection": "close"})
         case 400 | 401:
-            return problem(Code.BAD_REQUEST, _detail(error), _BAD)
+            return problem(Code.BAD_REQUEST, _detail(error, _names(request)), _BAD)
         case 500 if "disconnected" in error.detail:  # nobody hears this
             return problem(Code.BAD_REQUEST, "the connection was closed within the body", _BAD)
         case _:
@@ -130,19 +131,31 @@ def _not_allowed(request: AnyRequest) -> Response[Problem]:
     return problem(Code.NOT_ALLOWED, said, headers={"Allow": listed})
 
 
-def _detail(error: HTTPException) -> str:
+def _names(request: AnyRequest) -> dict[str, str]:
+    """Give what the parameters of an operation are called by who sends them, where we don't."""
+    handler: Any = request.scope.get("route_handler")
+    signature = getattr(handler, "parsed_fn_signature", None)
+    parameters: dict[str, Any] = signature.parameters if signature else {}
+    named = {
+        name: getattr(parameter.kwarg_definition, "name", None)
+        for name, parameter in parameters.items()
+    }
+    return {name: outside for name, outside in named.items() if outside}
+
+
+def _detail(error: HTTPException, names: Mapping[str, str]) -> str:
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        return "; ".join(_fault(fault) for fault in error.extra) or error.detail
+        return "; ".join(_fault(fault, names) for fault in error.extra) or error.detail
     return error.detail or "the request can't be answered"
 
 
-def _fault(fault: Any) -> str:
+def _fault(fault: Any, names: Mapping[str, str]) -> str:
     if not isinstance(fault, dict):
         return str(fault)
     place = fault.get("key") or fault.get("source") or "the request"
     if place == "data":  # what is wrong with one that is there, `bodies` has told
         return "the body is empty; send a JSON object"
-    return f"{place}: {uncapital(str(fault.get('message', 'unfit')))}"
+    return f"{names.get(place, place)}: {uncapital(str(fault.get('message', 'unfit')))}"
 
 
 HANDLERS: Final[dict[Any, Any]] = {

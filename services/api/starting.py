@@ -9,8 +9,8 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
-from domain.errors import Code, Refusal
-from domain.match.commands import Sent, Start
+from domain.errors import Code
+from domain.match.commands import Sent
 from domain.match.events import CommandId, command_id
 from domain.rules import current
 from infra.tokens import Scope
@@ -20,13 +20,16 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, Caller
 from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, promised
 from services.api.hand import DOOR, Hand
-from services.language.starting import start_command
+from services.language.draws import Part
+from services.language.starting import sent_by_name, start_command
 from services.language.terms import read_agreed
-from services.language.vacations import absences
 
 Words = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=20)
 ]
+
+
+Commitment = Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")]
 
 
 class NewMatch(Asked, frozen=True):
@@ -38,7 +41,9 @@ class NewMatch(Asked, frozen=True):
     options: Words = ()
     """The game's options, such as `-fast`."""
     terms: Words = ()
-    """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`."""
+    """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`, `--gather`."""
+    commitment: Commitment = ""
+    """With `--gather`: SHA-256 of a text that you keep, and reveal once all have committed."""
 
 
 @post(
@@ -51,6 +56,8 @@ class NewMatch(Asked, frozen=True):
         Code.UNKNOWN_OPTION,
         Code.BAD_OPTION,
         Code.BAD_PLAYERS,
+        Code.NOT_WANTED,
+        Code.TOO_MANY,
         Code.ID_REUSED,
         Code.BUSY,
         waits=True,
@@ -72,13 +79,8 @@ async def start_match(
 
 
 async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
-    """Hand a start in, and tell the match who is on vacation."""
-    assert isinstance(sent.command, Start)
+    """Hand a start in, and give its outcome."""
     outcome = await hand.post.send(sent, 0, wait)
-    if outcome.accepted:
-        # crash window: a match of who is on vacation knows nothing of it; a day more tells it
-        away = await asyncio.to_thread(absences, hand.desk, sent.match, sent.command.seats)
-        await hand.post.hand_in(away)
     return promised(hand, sent.match, sent.id, outcome)
 
 
@@ -87,7 +89,5 @@ def start_of(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent
     rules = current(data.game.lower())
     agreed = read_agreed(data.terms, len(data.players))
     seats = [hand.parts.accounts.id_of(name) for name in data.players]
-    if account not in seats:
-        raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
     start = start_command(rules, data.options, agreed, seats, id_)
-    return Sent(hand.parts.store.allocate(id_), id_, account, start)
+    return sent_by_name(hand.parts, account, id_, start, Part(agreed.word, data.commitment))

@@ -7,15 +7,12 @@ import msgspec
 from litestar import Request, Response, get
 from litestar.di import NamedDependency
 from litestar.params import PathParameter
-from prometheus_client import generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from domain.errors import Code, Refusal
 from services import __version__
 from services.api.answers import APART, refuses
 from services.api.bodies import JSON
 from services.api.caching import Tag
-from services.api.edge import REGISTRY
 from services.api.hand import Hand
 from services.api.openapi import Document, make_document
 from services.api.page import make_page
@@ -43,21 +40,14 @@ class CodeMeaning(msgspec.Struct, frozen=True):
 
 @get(
     "/healthz",
-    sync_to_thread=True,
     opt=APART,
     tags=["the server"],
     summary="Whether the server works",
 )
-def health(hand: NamedDependency[Hand]) -> Health:
+async def health(hand: NamedDependency[Hand]) -> Health:
     """Ask the server of the matches; 503 when it does not answer."""
-    store = hand.parts.store
-    return Health("ok", __version__, store.depth(range(store.shape().shards)))
-
-
-@get("/metrics", sync_to_thread=True, opt=APART, include_in_schema=False)
-def metrics() -> Response[bytes]:
-    """Give what Prometheus collects."""
-    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+    # without a thread: who restarts what is not healthy must not do so because others are busy
+    return Health("ok", __version__, await hand.store.waiting())
 
 
 @get(

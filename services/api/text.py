@@ -11,13 +11,15 @@ from litestar.params import QueryParameter
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, current
 from infra.projections.scores import puzzle_name
+from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import TEXT, check_kind
+from services.api.callers import Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.hand import Hand
 from services.api.players import GameKey, known
 from services.api.problems import headers_of
-from services.language import Answer
+from services.language import Answer, Origin
 from services.language.parsing import games
 from services.problems import PROBLEMS
 
@@ -61,20 +63,34 @@ class Score(msgspec.Struct, frozen=True):
     opt=refuses(),
     summary="Carry out a command line",
     description="The body is one line of the command language as plain UTF-8 (or, after "
-    "`multiple`, several), the answer is text. The status is that of the answer's code.",
+    "`multiple`, several), the answer is text. The status is that of the answer's code. A token "
+    "with the scope `play` proves who starts a match.",
     media_type=TEXT,
 )
 async def do_line(
-    request: AnyRequest, hand: NamedDependency[Hand], key: Key = None, wait: Wait = WAIT_SECONDS
+    request: AnyRequest,
+    hand: NamedDependency[Hand],
+    caller: NamedDependency[Caller | None],
+    key: Key = None,
+    wait: Wait = WAIT_SECONDS,
 ) -> Response[str]:
-    """Carry out a command line, as a terminal does."""
+    """Carry out a command line, as a terminal does; a token proves who sends it."""
     check_kind(request, TEXT)
     try:
         line = (await request.body()).decode()
     except UnicodeDecodeError:
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
     key = key or uuid4().hex
-    return _plain(await hand.wait(lambda: hand.language.do(line, key, wait)))
+    origin = _origin(request, hand, caller)
+    return _plain(await hand.wait(lambda: hand.language.do(line, key, wait, origin=origin)))
+
+
+def _origin(request: AnyRequest, hand: Hand, caller: Caller | None) -> Origin:
+    """Return what is known of the sender of a line; a token without `play` proves nothing."""
+    if caller is None:
+        return Origin(count=lambda: hand.visitors.check(request))
+    proven = caller.account if Scope.PLAY in caller.token.scopes else None
+    return Origin(proven, count=lambda: hand.parts.pace.check(caller.account))
 
 
 def _plain(answer: Answer) -> Response[str]:

@@ -8,7 +8,7 @@ import msgspec
 from domain.clocks import ledger
 from domain.clocks.terms import describe, write_terms
 from domain.match.record import Snapshot
-from domain.match.state import MatchState, position_at, position_of
+from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Outcome, Seat, pinned
 from services.language.telling import Scene, ending
 
@@ -73,6 +73,19 @@ class Clock(msgspec.Struct, frozen=True):
     seats: tuple[SeatClock, ...]
 
 
+class BeforeDraw(msgspec.Struct, frozen=True):
+    """How far the players have come who commit to texts before the draw."""
+
+    phase: str
+    """`commit` until all have accepted, then `reveal`."""
+    commitments: tuple[str, ...]
+    """By seat, SHA-256 of each player's text, in hex; empty for who has not committed."""
+    revealed: tuple[Seat, ...]
+    """Whose texts are known."""
+    deadline: int | None
+    """When who is late has declined, ms since 1970; null without a limit."""
+
+
 class Place(msgspec.Struct, frozen=True):
     """A match at one ply."""
 
@@ -115,6 +128,8 @@ class Match(msgspec.Struct, frozen=True):
     """When that was, ms."""
     head: str
     """The last event's leaf hash, in hex; what the ETag is made of."""
+    draw: BeforeDraw | None
+    """Null once it is drawn, and where the players do not commit."""
 
 
 def match_view(
@@ -135,7 +150,7 @@ def match_view(
             for seat, name in enumerate(names)
         ),
         state="over" if state.over else "waiting" if state.gathering else "active",
-        waits_for=_waits(state),
+        waits_for=state.waits,
         ply=state.ply,
         moves=tuple(state.moves_of(state.ply)),
         at=_now(state, rules, legal=legal),
@@ -145,6 +160,18 @@ def match_view(
         seq=state.seq,
         updated=state.at,
         head=snapshot.head.hex(),
+        draw=_before_draw(state),
+    )
+
+
+def _before_draw(state: MatchState) -> BeforeDraw | None:
+    if state.gather is None or state.over:
+        return None
+    return BeforeDraw(
+        phase="reveal" if state.sealed else "commit",
+        commitments=tuple(one.digest.hex() for one in state.gather.commitments),
+        revealed=tuple(seat for seat, text in enumerate(state.texts) if text is not None),
+        deadline=deadline(state),
     )
 
 
@@ -154,12 +181,6 @@ def place_view(state: MatchState, ply: int, *, legal: bool) -> Place:
     if ply == state.ply:
         return _now(state, rules, legal=legal)
     return _place(state, rules, position_at(state, ply), ply, legal=legal)
-
-
-def _waits(state: MatchState) -> tuple[Seat, ...]:
-    if state.gathering:
-        return tuple(seat for seat, text in enumerate(state.texts) if text is None)
-    return () if state.next is None else (state.next,)
 
 
 def _offer(state: MatchState) -> OpenOffer | None:

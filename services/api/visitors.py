@@ -1,18 +1,19 @@
-"""Requests of who shows no token, counted by address in the memory of this process."""
+"""Requests counted in the memory of this process: by network, or by account of who has logged in."""
 
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final
 
 from litestar.connection import ASGIConnection
 
 from domain.errors import Code, Refusal
+from domain.match.events import AccountId
 from infra.limits import CommandLimit
 from infra.settings import Settings
+from services.api.networks import network_of_request
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 
-_ONE_HOUSEHOLD: Final = 64
-"""Bits of an IPv6 address that a network is told apart by: who has one address has all others."""
+WEIGHT: Final = "weight"
+"""Under which a route says that it costs as much as several others."""
 
 
 class Visitors:
@@ -20,13 +21,19 @@ class Visitors:
 
     def __init__(self, settings: Settings) -> None:
         self._most = settings.address_rate
-        self._limit = CommandLimit(settings.address_rate)
+        self._networks = CommandLimit(settings.address_rate)
+        self._accounts = CommandLimit(settings.address_rate, what="requests of your account")
         self._behind_proxy = settings.trusted_proxy == "on"
 
-    def check(self, connection: AnyConnection) -> None:
-        """Count a request; `too-fast` when there were too many from its address in this minute."""
+    def network(self, connection: AnyConnection) -> str:
+        """Return where a request comes from."""
+        return network_of_request(connection.scope, behind_proxy=self._behind_proxy)
+
+    def check(self, connection: AnyConnection, weight: int | None = None) -> None:
+        """Count a request; `too-fast` when there were too many from its network in this minute."""
+        counted = weight_of(connection) if weight is None else weight
         try:
-            self._limit.check(_network(self._address(connection)).encode())
+            self._networks.check(self.network(connection).encode(), counted)
         except Refusal:
             raise Refusal(
                 Code.TOO_FAST,
@@ -34,24 +41,12 @@ class Visitors:
                 "in a minute; try again in a minute, or send a token",
             ) from None
 
-    def _address(self, connection: AnyConnection) -> str:
-        if self._behind_proxy:
-            # what stands before the last was written by who asks, and may be anything
-            forwarded = connection.headers.getall("x-forwarded-for", [])
-            if forwarded:
-                return forwarded[-1].rpartition(",")[2].strip()
-        client = connection.scope.get("client")
-        return client[0] if client else ""
+    def check_account(self, connection: AnyConnection, account: AccountId) -> None:
+        """Count a request of who has logged in with a browser, wherever it comes from."""
+        self._accounts.check(account, weight_of(connection))
 
 
-def _network(address: str) -> str:
-    """Give what stands for an address: itself, or the network of one of IPv6."""
-    try:
-        read = ip_address(address)
-    except ValueError:
-        return ""
-    if not isinstance(read, IPv6Address):
-        return str(read)
-    if read.ipv4_mapped:
-        return str(read.ipv4_mapped)
-    return str(ip_network((int(read), _ONE_HOUSEHOLD), strict=False))
+def weight_of(connection: AnyConnection) -> int:
+    """Return how many requests a request counts for, as its route says."""
+    weight: int = connection.scope["route_handler"].opt.get(WEIGHT, 1)
+    return weight

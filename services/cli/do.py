@@ -1,19 +1,25 @@
 """`matchpost do`: one command line, its answer on standard output, its refusal on standard error."""
 
+import os
 import sys
 from argparse import Namespace
 from getpass import getpass
 
-from domain.errors import Code
+from domain.errors import Code, Refusal
 from infra.settings import Settings
 from services.compose import Composition
 from services.language import Answer
+from services.language.parsing import Blank, blanks
 from services.problems import FINE, PROBLEMS, UNKNOWN
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Carry out the line; gives the exit code."""
-    line = _completed(arguments.line)
+    try:
+        line = _completed(arguments.line)
+    except Refusal as reason:
+        print(reason, file=sys.stderr)
+        return PROBLEMS[reason.code].exit
     if arguments.url:
         return _far(arguments.url, line, arguments.key, arguments.wait)
     with Composition(settings) as parts:
@@ -28,7 +34,7 @@ def _far(url: str, line: str, key: str | None, wait: float) -> int:
     from services.client import Client, ProblemError  # noqa: PLC0415
 
     try:
-        with Client(url) as client:
+        with Client(url, os.environ.get("MATCHPOST_TOKEN") or None) as client:
             answer = client.do(line, key, wait)
     except ProblemError as problem:
         print(problem, file=sys.stderr)
@@ -44,16 +50,37 @@ def _far(url: str, line: str, key: str | None, wait: float) -> int:
 
 
 def _completed(line: str) -> str:
-    """Ask for each password that is written `-`, and read the lines that `multiple` takes."""
-    line = " ".join(_asked() if word == "-" else word for word in line.split(" "))
+    """Ask for each password that is written `-`, and read the lines that `multiple` takes.
+
+    A hyphen that stands anywhere else is the sender's own.
+    """
+    begun, rest = "", 0
+    for blank in blanks(line):
+        begun += line[rest : blank.start] + _asked(blank)
+        rest = blank.start + 1
+    line = begun + line[rest:]
     if line.strip().lower() == "multiple":
         return f"{line}\n{sys.stdin.read()}"
     return line
 
 
-def _asked() -> str:
-    """Ask at the terminal without an echo; a script gives a line of standard input."""
-    return getpass("password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+def _asked(blank: Blank) -> str:
+    """Ask at the terminal without an echo; a script gives a line of standard input.
+
+    A password that is to be is asked for twice there, because nobody sees a slip of the finger.
+    """
+    new = blank.part == "new" or blank.form == "signup"
+    whose = f"{'new ' * new}password{f' of {blank.userid}' * bool(blank.userid)}"
+    if not sys.stdin.isatty():
+        word = sys.stdin.readline().rstrip("\n")
+    else:
+        word = getpass(f"{whose}: ")
+        if new and getpass(f"{whose} again: ") != word:
+            raise Refusal(Code.USAGE, "the two passwords differ, and nothing was done")
+    if len(word.split()) != 1:
+        # what stands behind a blank would be another word of the line
+        raise Refusal(Code.USAGE, f"the {whose} is one word, and was not given; nothing was done")
+    return word
 
 
 def _give(answer: Answer) -> int:

@@ -4,11 +4,15 @@ import logging
 import os
 import sys
 
+from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
+from infra.mail.agreed import OtherKeyError, agree
 from infra.mail.bell import Bell
 from infra.mail.relay import Relay
 from infra.mail.route import read_route
 from infra.settings import Settings
+from services.beating import beating
 from services.cli import failures
 from services.compose import Composition
 from services.mail.composing import Composing
@@ -25,6 +29,7 @@ def run(settings: Settings) -> int:
     What ends it otherwise, such as a server that went away, is a line in the log.
     """
     log_to_stderr("mailer")
+    HEART.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server that takes outgoing mail")
     try:
@@ -33,6 +38,8 @@ def run(settings: Settings) -> int:
         return _failed(str(error))
     try:
         _run(settings, settings.relay, Addresses(secret, settings.mail_domain))
+    except OtherKeyError as error:
+        return _failed(str(error))
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
         said = failures.line(error)
@@ -47,7 +54,10 @@ def _failed(sentence: str) -> int:
 
 
 def _run(settings: Settings, relay: str, addresses: Addresses) -> None:
+    key = addresses.fingerprint
     with Composition(settings, listening=mailer.IDLE_SECONDS) as parts:
+        parts.store.shape()
+        agree(parts.data, key, parts.store.now())
         made = mailer.Mailer(
             parts.store,
             parts.accounts,
@@ -56,4 +66,5 @@ def _run(settings: Settings, relay: str, addresses: Addresses) -> None:
             composer=Composing(parts, addresses),
             relay=Relay(read_route(relay), addresses.domain),
         )
-        mailer.run(made, Bell(parts.store, parts.data, parts.queue), parts.queue)
+        with beating(settings, Role.MAILER, mail_key=key):
+            mailer.run(made, Bell(parts.store, parts.data, parts.queue), parts.queue)

@@ -116,7 +116,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     parser.add_argument(
         "--url",
         help="have `do` talk to a server elsewhere, such as https://play.example.org "
-        "(also MATCHPOST_URL)",
+        "(also MATCHPOST_URL); a token of yours goes into MATCHPOST_TOKEN",
     )
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")
     commands: Commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

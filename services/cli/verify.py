@@ -8,33 +8,30 @@ it; and the shard's log has the events and refusals at the places that the outco
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.fairness import CHAIN_LENGTH, steps_back
 from domain.match import commands
-from domain.match.audit import Verdict, commands_of, verify
+from domain.match.audit import Verdict, commands_of, tells_command, verify
 from domain.match.commands import Sent
 from domain.match.events import (
-    SCHEMA,
-    AnchorLeaf,
     CommandId,
     Envelope,
-    MatchStarted,
+    Moved,
     RefusedLeaf,
+    Undone,
     decode,
     decode_refusal,
-    encode,
 )
 from domain.match.record import Broken, unpack_snapshot
-from infra.keys import shard_of
 from infra.outcomes import Outcome, parse
 from infra.settings import Settings
 from infra.store.port import Store
+from services.cli.verify_draws import Log, check_draw
 from services.compose import Composition
 from services.language.reading import read_board
 from services.problems import FINE, REFUSED
@@ -54,7 +51,9 @@ def run(text: str, settings: Settings) -> int:
     with Composition(settings) as parts:
         try:
             print(check(parts.store, board))
+            parts.damage.forget(board)
         except Broken as broken:
+            parts.damage.note(board, str(broken))
             print(f"match {board} does not hold: {broken}", file=sys.stderr)
             return REFUSED
     return FINE
@@ -70,14 +69,26 @@ def check(store: Store, board: int) -> str:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
-    log = _Log(store, board)
-    places = _check_events(log, found)
+    log = Log(store, board)
+    places = _check_events(log, found, verdict.state.rules)
     _check_refusals(log, found, places)
-    drawn = _check_draw(log, found, places)
+    drawn = check_draw(log, list(map(decode, found.events)), places)
     return (
         f"match {board} holds: {_counted(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
+
+
+def failures(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
+    """Yield the boards that do not hold, with the first fault of each; no match is no fault."""
+    for board in boards:
+        try:
+            check(store, board)
+        except Broken as broken:
+            yield board, broken
+        except Refusal as refusal:
+            if refusal.code is not Code.UNKNOWN_BOARD:
+                raise
 
 
 def _counted(events: int) -> str:
@@ -120,44 +131,10 @@ def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
         raise Broken(seq, "the snapshot's state is not what the events up to it add up to")
 
 
-class _Log:
-    """The log of a match's shard."""
-
-    def __init__(self, store: Store, board: int) -> None:
-        self.board = board
-        self._store = store
-        self._shard = shard_of(board, store.shape().shards)
-
-    def leaf(self, index: int, seq: int) -> bytes:
-        """Give a leaf; `Broken` at event `seq` when there is none that can be read."""
-        try:
-            ((at, data),) = self._store.leaves(self._shard, index, 1)
-        except (LookupError, ValueError, TypeError, ResponseError) as error:
-            raise Broken(seq, f"{self.name(index)} is missing") from error
-        if at != index or data is None:
-            raise Broken(seq, f"{self.name(index)} is missing")
-        return data
-
-    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Give the leaf that anchored a chain of seeds, and its index; `Broken` at event `seq`."""
-        index = self._store.anchored(self._shard, chain)
-        if index is None:
-            raise Broken(seq, f"chain {chain} of seeds, from which it draws, was never anchored")
-        return index, self.leaf(index, seq)
-
-    @property
-    def shard(self) -> int:
-        """The shard's number."""
-        return self._shard
-
-    def name(self, index: int) -> str:
-        """Name a leaf."""
-        return f"leaf {index} of shard {self._shard}'s log"
-
-
-def _check_events(log: _Log, found: Stored) -> list[int]:
+def _check_events(log: Log, found: Stored, rules: str) -> list[int]:
     """Check outcome and leaves of each event; gives the log index of each."""
     places: list[int] = []
+    ply = 0
     for group in _commands(found.events):
         first = group[0]
         stored = found.outcomes.get(first.command)
@@ -172,20 +149,29 @@ def _check_events(log: _Log, found: Stored) -> list[int]:
             if places and index <= places[-1]:
                 raise Broken(envelope.seq, "the log has it before the event before it")
             places.append(index)
-        if outcome.digest not in _digests(first):
+        if tells_command(first, rules) and outcome.digest not in _digests(first, ply):
             raise Broken(first.seq, "the outcome stored for its command is of another command")
+        ply = _ply_after(group, ply)
     return places
 
 
-def _digests(first: Envelope) -> list[bytes]:
-    """Give the digests of the commands that this can be the first event of, as doors send them."""
+def _digests(first: Envelope, ply: int) -> list[bytes]:
+    """Return the digests of the commands that this can be the first event of, as they are sent."""
     return [
         commands.digest(commands.encode(Sent(first.match, first.command, first.actor, command)))
-        for command in commands_of(first)
+        for command in commands_of(first, ply)
     ]
 
 
-def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:
+def _ply_after(group: Sequence[Envelope], ply: int) -> int:
+    """Return how many moves stand on the board after a command's events."""
+    for envelope in group:
+        if isinstance(envelope.body, Moved | Undone):
+            ply = envelope.body.ply
+    return ply
+
+
+def _check_refusals(log: Log, found: Stored, places: Sequence[int]) -> None:
     """Check that each outcome that is of no event is that of a refusal in the log."""
     accepted = {decode(data).command for data in found.events}
     for command, stored in found.outcomes.items():
@@ -204,26 +190,6 @@ def _check_refusals(log: _Log, found: Stored, places: Sequence[int]) -> None:
             raise Broken(
                 outcome.seq, f"{log.name(outcome.index)}, of a refusal after it, is another"
             )
-
-
-def _check_draw(log: _Log, found: Stored, places: Sequence[int]) -> str:
-    """Check that the seed of a match's draw was fixed before; gives a clause for the sentence."""
-    for envelope in map(decode, found.events):
-        body = envelope.body
-        if isinstance(body, MatchStarted) and body.draw is not None:
-            index, leaf = log.anchor(body.draw.chain, envelope.seq)
-            if not 1 <= body.draw.k <= CHAIN_LENGTH:
-                raise Broken(envelope.seq, f"no chain has a seed {body.draw.k}")
-            wanted = steps_back(body.draw.seed, body.draw.k)
-            if leaf != encode(AnchorLeaf(SCHEMA, log.shard, body.draw.chain, wanted)):
-                raise Broken(envelope.seq, "its seed does not lead back to the chain's anchor")
-            if index >= places[envelope.seq - 1]:
-                raise Broken(envelope.seq, "the chain of its seed was anchored only after it")
-            return (
-                f"; what chance drew follows from seed {body.draw.k} of chain {body.draw.chain}, "
-                f"anchored before as leaf {index}"
-            )
-    return ""
 
 
 def _refusal(data: bytes) -> RefusedLeaf | None:

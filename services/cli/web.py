@@ -1,17 +1,30 @@
 """`matchpost web`: the process that answers over HTTP."""
 
+import logging
+import signal
 import socket
+import sys
 
 import uvicorn
+from redis.exceptions import RedisError
 
+from infra.durability import DurabilityError
+from infra.embedded import NotRunningError
+from infra.files import raise_limit
+from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.settings import Settings
 from services.api.app import make_app
+from services.api.connections import bounds_for, server_config
+from services.api.metrics import serving_metrics
+from services.beating import beating
+from services.cli import failures
 from services.compose import Composition
-from services.problems import FINE
+from services.problems import FINE, UNKNOWN
 from services.serve.listening import address_of, listen
 from services.serve.logs import log_to_stderr
 
-_GRACE_SECONDS = 5
+logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings, fd: int | None) -> int:
@@ -20,16 +33,24 @@ def run(settings: Settings, fd: int | None) -> int:
     Gives the exit code.
     """
     log_to_stderr("web")
-    with _socket(settings, fd) as listening, Composition(settings) as parts:
-        config = uvicorn.Config(
-            make_app(parts),
-            http="httptools",
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
+    HEART.watch()
+    # uvicorn raises the signal once more at its end, which would end us before we have cleaned up
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
+    with (
+        _socket(settings, fd) as listening,
+        serving_metrics(settings.metrics),
+        Composition(settings) as parts,
+        beating(settings, Role.WEB),
+    ):
+        try:
+            parts.ready()
+            parts.store.shape()
+        except (LookupError, DurabilityError, NotRunningError, RedisError) as error:
+            logger.error("%s", failures.line(error))  # noqa: TRY400 - the sentence says it all
+            return UNKNOWN
+        bounds = bounds_for(raise_limit())
+        behind_proxy = settings.trusted_proxy == "on"
+        config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
         uvicorn.Server(config).run(sockets=[listening])

@@ -6,7 +6,10 @@ import signal
 from collections.abc import Callable
 from threading import Event
 
+from infra.heartbeats import Role
+from infra.liveness import HEART
 from infra.settings import Settings
+from services.beating import beating
 from services.cli import failures
 from services.compose import Composition
 from services.problems import FINE, UNKNOWN
@@ -26,6 +29,7 @@ def run(settings: Settings, name: str, role: str) -> int:
     log like all others.
     """
     log_to_stderr(name)
+    HEART.watch()
     try:
         _run(settings, role)
     except Exception as error:
@@ -40,11 +44,14 @@ def _run(settings: Settings, role: str) -> None:
     if role == "side":
         stopping = _told_to_stop()
         os.nice(SIDE_NICENESS)
-        with Composition(settings) as parts:
+        with Composition(settings) as parts, beating(settings, Role.PROJECTIONS):
+            parts.store.shape()
             side.run(parts.store, parts.data, stopping)
         return
     with Composition(settings, listening=command.IDLE_SECONDS) as parts:
-        command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+        parts.store.shape()
+        with beating(settings, Role.WORKER, lost=parts.seeds.lost):
+            command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 
 def _told_to_stop() -> Callable[[], bool]:

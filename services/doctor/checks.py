@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from infra.files import LOW
+from infra.lanes import LEASE_MS, WANTED, WANTED_MS
 from infra.projections.lag import Lag
 from services.doctor.clocks import clocks
 from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
 from services.doctor.findings import Finding, Level, bad, note, ok, warn
+from services.doctor.roles import post, roles
 from services.doctor.words import GIB, MIB, count, size_of, span
 
 LATE: Final = 15_000
@@ -126,6 +129,19 @@ def _entries(facts: Facts) -> Iterator[Finding]:
             )
 
 
+def _damage(facts: Facts) -> Iterator[Finding]:
+    boards = facts.server.damaged if facts.server else ()
+    if boards:
+        some = ", ".join(map(str, boards[:10]))
+        yield bad(
+            "matches",
+            f"{count(len(boards), 'match', 'matches')} can't be read: {some}"
+            f"{' and others' if len(boards) > 10 else ''}",  # noqa: PLR2004 - as many as are named
+            f"`matchpost verify {boards[0]}` says what is wrong; look at the disk and restore the data "
+            "from a copy; verifying a match that holds again takes it off this list",
+        )
+
+
 def _workers(facts: Facts) -> Iterator[Finding]:
     queue = facts.queue
     if queue is None:
@@ -140,10 +156,10 @@ def _workers(facts: Facts) -> Iterator[Finding]:
     for gone in (worker for worker in queue.workers if not worker.alive):
         yield note("workers", f"process {gone.pid} was killed; RQ forgets it within minutes")
     if queue.failed:
-        yield warn(
+        yield note(
             "workers",
-            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour",
-            "look at the log of `serve`; what it was to do is done by the next one",
+            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour, and the next ones "
+            "did what these were to do; the log says why",
         )
 
 
@@ -179,7 +195,15 @@ def _lane(lane: Lane) -> Finding | None:
             f"the lease of lane {lane.number} never ends: nobody can drain it",
             f"delete the key lease:{lane.number} in RQ's Redis, and find out who wrote it",
         )
-    if lane.holder == "wanted":
+    if lane.holder and lane.left > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
+        return bad(
+            "lanes",
+            f"the lease of lane {lane.number} has {span(lane.left // 1000)} left, more than one can "
+            "have: the server's clock was set back",
+            "set the clock right, by NTP; the next drain takes such a lease over, and if it stays, "
+            "look whether `matchpost serve` and its workers run",
+        )
+    if lane.holder == WANTED:
         return note("lanes", f"a drain of lane {lane.number} was asked for and has not begun")
     if lane.holder:
         return note(
@@ -302,8 +326,31 @@ def _memory(facts: Facts) -> Iterator[Finding]:
         yield ok("memory", what if server.memory_limit else what.partition(" of ")[0])
 
 
+def _files(facts: Facts) -> Iterator[Finding]:
+    what = f"a process may have {facts.files} files open"
+    if facts.files >= LOW:
+        yield ok("files", what)
+        return
+    yield warn(
+        "files",
+        f"{what}, and each connection is one",
+        f"raise the hard limit to {LOW} or more: `LimitNOFILE=` in systemd, `ulimit -Hn`",
+    )
+
+
+def _draws(facts: Facts) -> Iterator[Finding]:
+    for why in facts.seeds_left:
+        yield Finding(
+            Level.NOTE,
+            "draws",
+            why,
+            "what came after the backup is lost; take the file `.left` beside the seeds away when you "
+            "have seen to it",
+        )
+
+
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, clocks, _shape, _workers, _lanes, _inboxes, _entries, _projections,
-    _disk, _memory,
+    _server, _owner, clocks, _shape, _workers, roles, _lanes, _inboxes, _entries, _damage,
+    _projections, post, _disk, _memory, _files, _draws,
 )  # fmt: skip
 """In the order in which they are told."""

@@ -18,6 +18,8 @@ def clocks(facts: Facts) -> Iterator[Finding]:
     if facts.server is None:
         return
     yield _difference(facts.clock - facts.server.clock)
+    if left := facts.server.steps.left(facts.server.clock):
+        yield _stepped(facts.server.steps.step, left)
     if facts.server.shape is not None:
         yield _overdue(facts.server)
 
@@ -34,6 +36,16 @@ def _difference(apart: int) -> Finding:
     if abs(apart) > CLOSE:
         return warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
     return ok("clock", "this machine and the server agree on the time")
+
+
+def _stepped(step: int, left: int) -> Finding:
+    how = "forward" if step > 0 else "back"
+    return bad(
+        "clock",
+        f"the server's clock was set {how} by {span(abs(step) // 1000)}; no reminder is sent and no flag "
+        f"falls for another {span(left // 1000)}",
+        "look whether it is right now, and set it right, by NTP, before flags fall",
+    )
 
 
 def _overdue(server: Server) -> Finding:

@@ -18,13 +18,19 @@ from rq.worker import BaseWorker
 
 from infra import keys
 from infra.clients import make_client, shown_url
+from infra.clock import Clock, ClockNotes
+from infra.damage import Damage
 from infra.disk import median_fdatasync
 from infra.durability import DurabilityError, check_version, verify
 from infra.embedded import NotRunningError, socket_url
+from infra.files import LOW, most_files
+from infra.heartbeats import Beat, read_beats
+from infra.mail.outbox import Outbox
 from infra.process import is_alive, owner_of
 from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.queue import COMMANDS
+from infra.seeds import chains_left
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
@@ -63,6 +69,17 @@ class Shard(msgspec.Struct, frozen=True):
     """When the next reminder or flag is due, in ms by the server's clock."""
 
 
+class Post(msgspec.Struct, frozen=True):
+    """The mail that goes out."""
+
+    waiting: int = 0
+    """Letters that are not sent yet."""
+    late: int = 0
+    """Milliseconds since the first of them was due; 0 where none is."""
+    down: str = ""
+    """Why the relay is left alone; empty when it is not."""
+
+
 class Server(msgspec.Struct, frozen=True):
     """The server of the matches."""
 
@@ -84,7 +101,16 @@ class Server(msgspec.Struct, frozen=True):
     no_shape: str
     """Why there is no shape; empty when there is one."""
     shards: tuple[Shard, ...] = ()
+    beats: tuple[Beat, ...] = ()
+    """Signs of life of all processes."""
+    gone: frozenset[str] = frozenset()
+    """The fields of those that were processes of this machine, and are none any more."""
+    post: Post = Post()
     projections: tuple[Lag, ...] = ()
+    damaged: tuple[int, ...] = ()
+    """Matches that could not be read."""
+    steps: Clock = Clock()
+    """What is known of steps of its clock."""
 
 
 class Lane(msgspec.Struct, frozen=True):
@@ -129,6 +155,10 @@ class Facts(msgspec.Struct, frozen=True):
     """Why there is no server; empty when there is one."""
     queue: QueueFact | None
     queue_unreachable: str = ""
+    files: int = LOW
+    """How many files a process of this user may have open."""
+    seeds_left: tuple[str, ...] = ()
+    """Why chains of seeds were left for new ones."""
 
 
 def now() -> int:
@@ -156,7 +186,8 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
                 queue = _queue(client, server.shape if server else None)
         except RedisError as error:
             queue_why = _reason(place, error)
-    return Facts(settings, when, directory, server, why, queue, queue_why)
+    left = tuple(chains_left(settings.seeds or settings.data / "seeds"))
+    return Facts(settings, when, directory, server, why, queue, queue_why, most_files(), left)
 
 
 def _reason(url: str | None, error: Exception) -> str:
@@ -197,6 +228,7 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
     clock = int(seconds) * 1000 + int(micros) // 1000
     info: Mapping[str, Any] = client.info()
     shape, no_shape = _shape(client, settings)
+    beats = sorted(read_beats(client), key=lambda beat: beat.field)
     return Server(
         name=_name(info),
         clock=clock,
@@ -209,8 +241,20 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
         shape=shape,
         no_shape=no_shape,
         shards=_shards(client, shape, clock) if shape else (),
+        beats=tuple(beats),
+        gone=frozenset(beat.field for beat in beats if beat.is_gone),
+        post=_post(client, clock),
         projections=_projections(client, settings) if shape else (),
+        damaged=tuple(Damage(client).found()),
+        steps=ClockNotes(client).read(),
     )
+
+
+def _post(client: redis.Redis, clock: int) -> Post:
+    outbox = Outbox(client)
+    first, rest = outbox.first_due(), outbox.last_rest()
+    late = 0 if first is None else max(0, clock - first)
+    return Post(outbox.waiting(), late, rest.why if rest else "")
 
 
 def _name(info: Mapping[str, Any]) -> str:
@@ -275,10 +319,13 @@ def _received(first: Any) -> int | None:
 
 def _queue(client: redis.Redis, shape: Shape | None) -> QueueFact:
     queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
+    # the mailer is a worker of RQ's, too
+    workers = Worker.all(connection=client, serializer=JSONSerializer)
+    deciding = [worker for worker in workers if COMMANDS in worker.queue_names()]
     return QueueFact(
         waiting=queue.count,
         failed=FailedJobRegistry(queue=queue).get_job_count(cleanup=False),
-        workers=tuple(map(_worker, Worker.all(connection=client, serializer=JSONSerializer))),
+        workers=tuple(map(_worker, deciding)),
         lanes=_lanes(client, shape.lanes if shape else 0),
     )
 

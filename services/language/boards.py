@@ -8,19 +8,21 @@ import msgspec
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move
-from domain.match.events import AccountId
+from domain.match.events import AccountId, decode
 from domain.match.record import unpack_snapshot
 from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from infra.projections.lists import State
+from services.damage import reading
 from services.language.answer import Answer
 from services.language.bounces import came_back
 from services.language.desk import Call, Desk
+from services.language.draws import said_of_draw
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
+from services.language.typography import read_move
 
 BOARDS: Final = 20
 """Boards drawn in one answer, at most."""
@@ -186,16 +188,11 @@ def present(call: Call, board: int) -> MatchState:
 def state_of(desk: Desk, board: int) -> MatchState:
     """Give a match as it stands; `unknown-board` where there is none.
 
-    `internal` when its snapshot is damaged.
+    `damaged` when its snapshot can't be read.
     """
     (data,) = desk.store.snapshots([board])
-    try:
+    with reading(desk.damage, board):
         state = unpack_snapshot(data).state
-    except msgspec.MsgspecError:
-        raise Refusal(
-            Code.INTERNAL,
-            f"match {board} can't be read; its operator sees why with `matchpost verify {board}`",
-        ) from None
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     return state
@@ -208,4 +205,14 @@ def drawn_now(desk: Desk, board: int) -> str:
 
 
 def _drawn(desk: Desk, scene: Scene, display: str) -> str:
-    return f"{heading(scene, desk.store.now())}\n\n{draw(scene, display)}"
+    above = "\n".join([heading(scene, desk.store.now()), *_draw_line(desk, scene)])
+    return f"{above}\n\n{draw(scene, display)}"
+
+
+def _draw_line(desk: Desk, scene: Scene) -> list[str]:
+    """Say of a match that chance has set up for several what its players had a part in."""
+    state = scene.state
+    if state.setup is None or len(state.seats) == 1:
+        return []
+    said = said_of_draw([decode(data).body for data in desk.store.events(scene.board)[:1]])
+    return [f"draw: {said}"] if said else []

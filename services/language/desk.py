@@ -1,7 +1,7 @@
 """What the command language works with, behind every door."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -10,6 +10,8 @@ from domain.match.commands import Sent
 from domain.match.events import AccountId
 from domain.rules import AnyRules, current
 from infra.accounts import Accounts, Profile
+from infra.blocks import Blocks
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.letters import Letters
 from infra.limits import CommandLimit
@@ -21,7 +23,9 @@ from infra.projections.lists import Lists
 from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
 from infra.projections.standings import Standings
+from infra.starts import Starts
 from infra.store.port import Store
+from infra.words import Words
 from services.language.answer import Answer
 from services.language.parsing import Line
 
@@ -52,6 +56,11 @@ class Desk(Protocol):
         ...
 
     @property
+    def words(self) -> Words:
+        """Texts that the server keeps for draws."""
+        ...
+
+    @property
     def pace(self) -> CommandLimit:
         """How fast an account may give commands."""
         ...
@@ -62,8 +71,23 @@ class Desk(Protocol):
         ...
 
     @property
+    def blocks(self) -> Blocks:
+        """Whom players want nothing of."""
+        ...
+
+    @property
+    def starts(self) -> Starts:
+        """Starts by name that the others may not have taken up yet."""
+        ...
+
+    @property
     def standing(self) -> Standing:
         """What is known of players' own addresses."""
+        ...
+
+    @property
+    def damage(self) -> Damage:
+        """Matches that can't be read."""
         ...
 
     @property
@@ -120,6 +144,29 @@ class Desk(Protocol):
         ...
 
 
+def _uncounted() -> None:
+    """Count nothing."""
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """What a way in knows of the sender of its lines, beside what stands in them."""
+
+    proven: AccountId | None = None
+    """Whose they are, where that is proven without a password: by a token, or a seat's address."""
+    trusted: bool = False
+    """Whether they were given at the operator's own terminal, where no proof is asked for."""
+    count: Callable[[], None] = _uncounted
+    """Counts one line of several in each limit of the way in, or refuses it; the way in itself has
+    counted the first."""
+
+
+UNKNOWN: Final = Origin()
+"""Anybody."""
+
+LOCAL: Final = Origin(trusted=True)
+"""Whoever has the data before them: the operator, as a rule."""
+
+
 class Call(msgspec.Struct, frozen=True):
     """One command line on its way to the handler of its form."""
 
@@ -138,6 +185,7 @@ class Call(msgspec.Struct, frozen=True):
     """The sender's words."""
     again: Callable[[str, str], Answer]
     """Carries out another line, by a key of its own."""
+    origin: Origin = UNKNOWN
 
     @property
     def rules(self) -> AnyRules:
@@ -146,7 +194,10 @@ class Call(msgspec.Struct, frozen=True):
 
     def account(self) -> AccountId:
         """Give who gives the command, once password and pace are known good."""
-        account = self.desk.accounts.verify(*self.sender)
+        return self.admitted(self.desk.accounts.verify(*self.sender))
+
+    def admitted(self, account: AccountId) -> AccountId:
+        """Return an account that is proven, once its pace is known good."""
         self.desk.pace.check(account)
         return account
 

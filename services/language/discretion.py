@@ -12,6 +12,7 @@ from typing import Final
 from domain.errors import Refusal
 from infra.accounts import PASSWORD_LENGTHS
 from services.language.parsing import Line
+from services.language.typography import as_flag, as_move, as_plain
 
 _HIDDEN: Final = "'...'"
 
@@ -33,11 +34,17 @@ def shown(word: str, known: Iterable[str]) -> str:
 
 def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
     """Give the refusal of a line without what may be a password."""
-    password = line.get("password").lower()
-    if not password:
-        return reason
-    if _may_be_password(password) and any(
-        part in _ELSEWHERE and password in word.lower() for part, word in line.words
+    # in other parts a password is as such a part is read
+    forms = {
+        read(password).lower()
+        for password in line.all("password")
+        if _may_be_password(password)
+        for read in (str, as_plain, as_move, as_flag)
+    } - {""}
+    if any(
+        part in _ELSEWHERE and written in word.lower()
+        for part, word in line.words
+        for written in forms
     ):
         return Refusal(
             reason.code,
@@ -48,10 +55,18 @@ def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
 
 def _hushed(sentence: str, line: Line) -> str:
     for part, word in line.words:
-        if part in _DISPLACED and _may_be_password(word) and "@" not in word:
+        if _may_stand_for_password(line, part, word):
             for repeated in _repeated(word):
                 sentence = sentence.replace(repeated, _HIDDEN)
     return sentence
+
+
+def _may_stand_for_password(line: Line, part: str, word: str) -> bool:
+    if part == "flag":
+        # misspelt, or in a form that has none
+        return bool(get_close_matches(word.partition("=")[0].lower(), ["--password"], n=1))
+    signed = line.has("password")
+    return signed and part in _DISPLACED and _may_be_password(word) and "@" not in word
 
 
 def _repeated(word: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.commands import Move, Sent
-from domain.match.decide import read_move, seat_of
+from domain.match.decide import seat_of
 from domain.match.events import command_id
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, line_of, present
@@ -12,6 +12,7 @@ from services.language.desk import Call
 from services.language.play import deliver
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene
+from services.language.typography import read_move
 
 
 def submit(call: Call) -> Answer:

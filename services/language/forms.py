@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from services.language import (
+    blocks,
     boards,
     drafts,
     helping,
@@ -71,8 +72,8 @@ GENERAL: Final = (
     Form(
         "change_password",
         "change password",
-        "userid old new",
-        "give the account another password",
+        "userid old new [--end-tokens]",
+        "give the account another password, and end its sessions",
         people.change_password,
     ),
     Form(
@@ -85,8 +86,8 @@ GENERAL: Final = (
     Form(
         "set",
         "set",
-        f"{_OWN} language en|de  |  notify move|daily|none",
-        "choose the language of help, and when mail is sent",
+        f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none",
+        "choose the language of help, when mail is sent, and whose challenges you take",
         people.set_preference,
     ),
     Form(
@@ -106,6 +107,14 @@ GENERAL: Final = (
     Form(
         "delete", "delete", _OWN, "erase the account and all personal data, for good", people.delete
     ),
+    Form(
+        "block",
+        "block",
+        f"{_OWN} [userid]",
+        "take no challenges, messages and chat of a player, or list whom you block",
+        blocks.block,
+    ),
+    Form("unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock),
     Form(
         "list",
         "list",
@@ -156,7 +165,7 @@ OF_GAMES: Final = (
     Form(
         "challenge",
         "challenge",
-        "userid1 userid2 [userid3] [-option ...] [--option ...]",
+        "userid1 userid2 [userid3] [--password=PASSWORD [--as=userid]] [-option ...] [--option ...]",
         "start a match; -options are the game's, --options the server's",
         play.challenge,
         of_game=True,
@@ -165,7 +174,7 @@ OF_GAMES: Final = (
         "move",
         "move",
         f"{_IN_MATCH} MOVE[#ply]",
-        "play a move; or in its place: propose KIND, undo, accept, reject, resign, decline, resume",
+        "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume",
         play.move,
         of_game=True,
     ),
@@ -283,7 +292,8 @@ OF_GAMES: Final = (
     Form(
         "game_set",
         "set",
-        f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none",
+        f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none"
+        "  |  challenges anyone|known|none",
         "choose how the game's boards are drawn for you",
         people.set_for_game,
         of_game=True,

@@ -8,7 +8,7 @@ from uuid import uuid4
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.language.answer import Answer, refusal
-from services.language.desk import Call, Desk
+from services.language.desk import UNKNOWN, Call, Desk, Origin
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
 from services.language.parsing import Line, Unparsed, games, parse, written
@@ -21,9 +21,11 @@ _BY_RULE: Final = {form.rule: form for form in FORMS}
 class Language:
     """Carries out command lines; one for each door. As many threads as its desk allows."""
 
-    def __init__(self, desk: Desk, door: str = "terminal") -> None:
+    def __init__(self, desk: Desk, door: str = "terminal", origin: Origin = UNKNOWN) -> None:
+        """`origin` is that of each line which comes with none of its own."""
         self._desk = desk
         self._door = door
+        self._origin = origin
 
     def do(
         self,
@@ -31,6 +33,7 @@ class Language:
         key: str | None = None,
         seconds: float = WAIT_SECONDS,
         reader: AccountId | None = None,
+        origin: Origin | None = None,
     ) -> Answer:
         """Carry out a command line; `multiple` has further lines.
 
@@ -38,18 +41,26 @@ class Language:
         if the same text comes with the same `key`; None stands for a key of its own. Of other
         commands a repetition is a new one. `seconds` is how long an outcome is waited for. Errors of the
         server pass through: whether the command was delivered is not known then. `reader` is who
-        reads the answer, where the door knows: help is in their language.
+        reads the answer, where the door knows: help is in their language. `origin` is what else the
+        way in knows of the sender.
         """
         try:
             text = text.replace("\r\n", "\n")
             check_text(text)
             key = uuid4().hex if key is None else key
             check_key(key)
-            return self._do(_read(text.strip()), key, seconds, reader)
+            return self._do(_read(text.strip()), key, seconds, reader, origin or self._origin)
         except Refusal as reason:
             return refusal(reason)
 
-    def _do(self, line: Line, call_key: str, seconds: float, reader: AccountId | None) -> Answer:
+    def _do(
+        self,
+        line: Line,
+        call_key: str,
+        seconds: float,
+        reader: AccountId | None,
+        origin: Origin,
+    ) -> Answer:
         form = _BY_RULE[line.form]
         call = Call(
             desk=self._desk,
@@ -59,7 +70,8 @@ class Language:
             form=form.usage(line.get("game").lower()),
             language=self._desk.accounts.language_of(reader) if reader else "",
             line=line,
-            again=lambda text, key: self.do(text, key, seconds, reader),
+            again=lambda text, key: self.do(text, key, seconds, reader, origin),
+            origin=origin,
         )
         try:
             return form.handler(call)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
-from domain.match.decide import seat_of
 from domain.match.events import AccountId, command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
+from services.language import contact
 from services.language.answer import Answer
 from services.language.boards import present
 from services.language.bounces import came_back
+from services.language.chatting import heard, say
 from services.language.desk import Call
 from services.language.reading import read_board
 from services.language.telling import listed
@@ -22,6 +23,7 @@ def message(call: Call) -> Answer:
     """Write to players."""
     account = call.account()
     to = _read_recipients(call)
+    contact.check_message(call.desk, account, to)
     call.desk.ready()
     call.desk.letters.send(account, to, _text(call), _id(call, account))
     found = [name for name in call.desk.accounts.name_of(to) if name]
@@ -75,14 +77,12 @@ def broadcast(call: Call) -> Answer:
 def chat(call: Call) -> Answer:
     """Write to the players of a match, or show what they wrote; nobody else can."""
     board = read_board(call.line.get("board"))
-    state = present(call, board)
+    present(call, board)
     account = call.account()
-    seat_of(account, state)
     if call.line.has("text") or call.line.has("body"):
-        call.desk.ready()
-        call.desk.letters.chat(board, account, _text(call), _id(call, account))
+        say(call.desk, board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")
-    said = _page(call, call.desk.letters.chat_of(board))
+    said = _page(call, heard(call.desk, board, account))
     return Answer(page=said or f"nothing was said in match {board} yet")
 
 

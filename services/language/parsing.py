@@ -1,13 +1,28 @@
 """Reading a command line by the grammar: which form it has, and the sender's words in it."""
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Final
 
 import msgspec
-from lark import Lark, Token, Tree
+from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from domain.rules import all_rules
+from services.language.typography import as_flag, as_move, as_plain
+
+_AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
+    "flag": as_flag,
+    "board": as_plain,
+    "move": as_move,
+    "step": as_move,
+}
+"""How the parts are read that some keyboards change; all others stand as they were written."""
+
+
+_PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
+"""The grammar's terminals for passwords, alone or after the name of a flag."""
 
 
 class Unparsed(Exception):  # noqa: N818 - it says what the line is
@@ -35,18 +50,61 @@ class Line(msgspec.Struct, frozen=True):
         return any(name == part for name, _ in self.words)
 
 
+class Blank(msgspec.Struct, frozen=True):
+    """A password that a line leaves out: in its place stands `-`."""
+
+    start: int
+    """Where the `-` stands in the text."""
+    part: str
+    """`password`, or `new` for one that is to be."""
+    userid: str
+    """Whose it is, where the line says so."""
+    form: str
+    """The grammar's rule."""
+
+
 def parse(text: str) -> Line:
     """Read a line; `Unparsed` when it has none of the forms. Linear in its length."""
+    form, tokens = _read(text)
+    return Line(form, tuple(map(_word, tokens)))
+
+
+def blanks(text: str) -> list[Blank]:
+    """Return where `-` stands in the place of a password; nowhere in a line of none of the forms."""
+    try:
+        form, tokens = _read(text)
+    except Unparsed:
+        return []
+    players = [str(token) for token in tokens if token.type == "USERID"]
+    proven = [str(token).partition("=")[2] for token in tokens if _names_the_challenger(token)]
+    userid = next(iter(proven + players), "")
+    return [
+        Blank(token.start_pos + len(token) - 1, _word(token)[0], userid, form)
+        for token in tokens
+        if token.type in _PASSWORDS and token.rpartition("=")[2] == "-"
+        if token.start_pos is not None
+    ]
+
+
+def _names_the_challenger(token: Token) -> bool:
+    return token.type == "FLAG" and as_flag(token).lower().startswith("--as=")
+
+
+def _read(text: str) -> tuple[str, list[Token]]:
     try:
         tree = _parser().parse(text)
     except UnexpectedInput:
         raise Unparsed from None  # the library's own words would repeat the sender's
-    return Line(str(tree.data), tuple(_word(token) for token in tree.children))
+    tokens = [token for token in tree.children if isinstance(token, Token)]
+    assert len(tokens) == len(tree.children)  # no rule of ours nests another
+    return str(tree.data), tokens
 
 
-def _word(token: Token | Tree[Token]) -> tuple[str, str]:
-    assert isinstance(token, Token)  # no rule of ours nests another
-    return token.type.lower().removeprefix("one_"), str(token).strip()
+def _word(token: Token) -> tuple[str, str]:
+    if token.type == "PASSWORD_FLAG":
+        return "password", str(token).partition("=")[2]
+    part = token.type.lower().removeprefix("one_")
+    return part, _AS_MEANT.get(part, str)(str(token).strip())
 
 
 @cache

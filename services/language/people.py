@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.accounts import Account, read_address
+from services.language import contact
 from services.language.answer import Answer
 from services.language.desk import Call
 
@@ -19,6 +20,13 @@ NOTICES: Final = {
     "none": "no mail, not even reminders",
 }
 """When mail is sent, and how that is said."""
+
+CHALLENGES: Final = {
+    contact.ANYONE: "of anybody",
+    contact.KNOWN: "only of players they have played with, written to or challenged",
+    contact.NONE: "of nobody",
+}
+"""Whose challenges by name are taken, and how that is said."""
 
 
 _CODES: Final = (
@@ -35,6 +43,11 @@ def read_language(text: str) -> str:
 def read_notify(text: str) -> str:
     """Give a time for mail; `bad-option` for what is none."""
     return _read_choice(text, NOTICES, "time for mail")
+
+
+def read_challenges(text: str) -> str:
+    """Return whose challenges by name are taken; `bad-option` for what can't be chosen."""
+    return _read_choice(text, CHALLENGES, "choice of challenges")
 
 
 def _read_choice(text: str, known: dict[str, str], what: str) -> str:
@@ -67,10 +80,14 @@ def _check_password(call: Call) -> None:
 
 
 def change_password(call: Call) -> Answer:
-    """Give an account another password."""
+    """Give an account another password, which ends all sessions and, where asked, all tokens."""
     _admit(call)
-    account = call.desk.accounts.change_password(*call.sender, call.line.get("new"))
-    return Answer(f"the password of {_name(call, account)} is changed")
+    new, end = call.line.get("new"), call.line.has("end_tokens")
+    account = call.desk.accounts.change_password(*call.sender, new, tokens=end)
+    tokens = "and its tokens are ended" if end else "and its tokens stay good"
+    return Answer(
+        f"the password of {_name(call, account)} is changed; it is logged out everywhere, {tokens}"
+    )
 
 
 def add_addresses(call: Call) -> Answer:
@@ -102,10 +119,12 @@ def verify(call: Call) -> Answer:
 
 
 def set_preference(call: Call) -> Answer:
-    """Set what a player prefers everywhere: the language of help, when mail is sent."""
+    """Set what a player prefers everywhere: the language of help, when mail is sent, challenges."""
     _admit(call)
     if call.line.has("notify"):
         return _set_notify(call)
+    if call.line.has("challenges"):
+        return _set_challenges(call)
     chosen = read_language(call.line.get("value"))
     account = call.desk.accounts.set_language(*call.sender, chosen)
     return Answer(f"{_name(call, account)} reads help in {LANGUAGES[chosen or 'en']} from now on")
@@ -119,9 +138,19 @@ def _set_notify(call: Call) -> Answer:
     return Answer(f"from now on {_name(call, account)} gets {NOTICES[when]}")
 
 
+def _set_challenges(call: Call) -> Answer:
+    whose = read_challenges(call.line.get("value"))
+    account = call.desk.accounts.change(
+        *call.sender, lambda record: replace(record, challenges=whose)
+    )
+    return Answer(
+        f"{_name(call, account)} takes challenges by name {CHALLENGES[whose]} from now on"
+    )
+
+
 def set_for_game(call: Call) -> Answer:
     """Set how a game is drawn for a player, or what `set` without a game does."""
-    if call.line.has("language") or call.line.has("notify"):
+    if any(call.line.has(part) for part in ("language", "notify", "challenges")):
         return set_preference(call)
     _admit(call)
     display, known = call.line.get("value").lower(), call.rules.displays

@@ -4,47 +4,91 @@ Everything a door can tell without deciding is told here and never queued.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+import msgspec
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.fairness import entropy_text
 from domain.match import commands
 from domain.match.commands import Command, Decline, Move, Offer, Resign, Resume, Sent
-from domain.match.decide import OFFER_KINDS, read_move, seat_of
-from domain.match.events import CommandId, Envelope, MatchStarted, command_id, decode
+from domain.match.decide import OFFER_KINDS, seat_of
+from domain.match.events import (
+    AccountId,
+    CommandId,
+    Envelope,
+    command_id,
+    decode,
+)
 from domain.match.record import refold
 from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned
 from infra.outcomes import Outcome
+from services.damage import UNREADABLE, damaged
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, present
 from services.language.desk import Call
+from services.language.draws import Part, consent, keeps, read_text
 from services.language.parsing import Line
 from services.language.reading import read_board, split_ply
-from services.language.starting import check_players, start_command
+from services.language.starting import check_players, sent_by_name, start_command
 from services.language.telling import Scene, tell
 from services.language.terms import read_agreed, read_draw
-from services.language.vacations import absences
+from services.language.typography import read_move
 from services.post import Pending
 from services.problems import server_failure
 
 
 def challenge(call: Call) -> Answer:
-    """Start a match; on this door it is the first player who asks for it."""
+    """Start a match, for one of its players who is proven to ask for it."""
     names, flags = call.line.all("userid"), call.line.all("flag")
+    own = [flag for flag in flags if flag.lower().startswith(_AS)]
+    flags = [flag for flag in flags if flag not in own]
     rules = call.rules
     agreed = read_agreed([flag for flag in flags if flag.startswith("--")], len(names))
     of_game = [flag for flag in flags if not flag.startswith("--")]
     rules.read_options(of_game)
     check_players(rules, [name.lower() for name in names])
     seats = [call.desk.accounts.id_of(name) for name in names]
-    command = command_id(call.door, seats[0], call.key)
+    proven = _challenger(call, own)
+    challenger = seats[0] if proven is None else proven
+    command = command_id(call.door, challenger, call.key)
     start = start_command(rules, of_game, agreed, seats, command)
     call.desk.ready()  # before a number is given to what could not be sent
-    board = call.desk.store.allocate(command)
-    return deliver(call, Sent(board, command, seats[0], start), 0)
+    part = Part(agreed.word, agreed.commitment)
+    counted = proven is not None
+    return deliver(
+        call, sent_by_name(call.desk, challenger, command, start, part, counted=counted), 0
+    )
+
+
+_AS: Final = "--as="
+
+_UNPROVEN: Final = (
+    "a challenge is for one of its players to make: add --password=PASSWORD, which is the first "
+    "player's, or another's with --as=USERID; or send a token, or answer a mail of a match of yours"
+)
+
+
+def _challenger(call: Call, own: Sequence[str]) -> AccountId | None:
+    """Return who is proven to ask for a match; None at the operator's terminal without a proof.
+
+    A password in the line goes before what the way in knows. `unauthorized` where nothing is proven.
+    """
+    passwords = call.line.all("password")
+    if len(passwords) > 1 or len(own) > len(passwords):
+        raise Refusal(
+            Code.BAD_OPTION,
+            "--password=PASSWORD stands once, and --as=USERID only together with it",
+        )
+    if passwords:
+        name = own[0][len(_AS) :] if own else call.line.get("userid")
+        return call.admitted(call.desk.accounts.verify(name, passwords[0]))
+    if call.origin.proven is not None:
+        return call.admitted(call.origin.proven)
+    if not call.origin.trusted:
+        raise Refusal(Code.UNAUTHORIZED, _UNPROVEN)
+    return None
 
 
 def move(call: Call) -> Answer:
@@ -54,15 +98,25 @@ def move(call: Call) -> Answer:
 
 def resign(call: Call) -> Answer:
     """Give the match up."""
-    return _act(call, lambda *_: Resign())
+    return _act(call, lambda _: Resign())
 
 
 def decline(call: Call) -> Answer:
     """Refuse to play, before the own first move."""
-    return _act(call, lambda *_: Decline())
+    return _act(call, lambda _: Decline())
 
 
-Reader: TypeAlias = Callable[[Line, MatchState, CommandId], Command]
+class Asked(msgspec.Struct, frozen=True):
+    """A player's command in a match, before it is read."""
+
+    call: Call
+    board: int
+    account: AccountId
+    state: MatchState
+    id: CommandId
+
+
+Reader: TypeAlias = Callable[[Asked], Command]
 """Reads what a player asks for in a match."""
 
 
@@ -73,17 +127,20 @@ def _act(call: Call, read: Reader) -> Answer:
     account = call.account()
     seat_of(account, state)
     id_ = command_id(call.door, account, call.key)
-    return deliver(call, Sent(board, id_, account, read(call.line, state, id_)), state.ply)
+    command = read(Asked(call, board, account, state, id_))
+    return deliver(call, Sent(board, id_, account, command), state.ply)
 
 
-def _read_action(line: Line, state: MatchState, id_: CommandId) -> Command:
-    rules = pinned(state.rules)
+def _read_action(asked: Asked) -> Command:
+    line, rules = asked.call.line, pinned(asked.state.rules)
     if line.has("move"):
         return _read_move(rules, line.get("move"))
     if line.has("propose"):
         return _read_offer(rules, line.get("value").lower())
     if line.has("accept"):
-        return _read_consent(line, state, id_)
+        return _read_consent(asked)
+    if line.has("reveal"):
+        return _read_reveal(line)
     plain: dict[str, Command] = {
         "undo": Offer(kind="undo"),
         "reject": commands.Answer(accept=False),
@@ -94,14 +151,25 @@ def _read_action(line: Line, state: MatchState, id_: CommandId) -> Command:
     return next(command for part, command in plain.items() if line.has(part))
 
 
-def _read_consent(line: Line, state: MatchState, id_: CommandId) -> Command:
-    """Read `accept`, and the entropy that may follow it in a match that waits for it."""
-    ours = read_draw(line.all("flag"))
+def _read_consent(asked: Asked) -> Command:
+    """Read `accept`, and what may follow it in a match that waits for it."""
+    ours = read_draw(asked.call.line.all("flag"))
     if ours.gather:
         raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
-    if ours.word and not state.gathering:
-        raise Refusal(Code.BAD_OPTION, "the match does not wait for entropy; say accept alone")
-    return commands.Answer(accept=True, text=entropy_text(id_, ours.word) if ours.word else b"")
+    part = Part(ours.word, ours.commitment)
+    desk = asked.call.desk
+    return consent(desk, asked.board, asked.account, asked.state, asked.id, part)
+
+
+def _read_reveal(line: Line) -> Command:
+    """Read `reveal` and the text: without one there is nothing to reveal here."""
+    text = line.get("value")
+    if not text:
+        raise Refusal(
+            Code.USAGE,
+            "write `reveal TEXT`, in hex digits; a text that the server keeps is revealed by itself",
+        )
+    return commands.Reveal(text=read_text(text))
 
 
 def _read_offer(rules: AnyRules, kind: str) -> Offer:
@@ -144,12 +212,18 @@ def _untold(call: Call, sent: Sent, code: Code, why: str) -> Answer:
 def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
     """Tell what an accepted command led to, as it was then: a repetition is answered alike."""
     stored = call.desk.store.events(sent.match)
-    led_to = _led_to(stored, sent, outcome)
-    scene = Scene.of(call.desk, sent.match, refold(stored[: led_to[-1].seq]))
+    try:
+        led_to = _led_to(stored, sent, outcome)
+        state = refold(stored[: led_to[-1].seq])
+    except UNREADABLE as error:
+        refusal = damaged(call.desk.damage, sent.match, error)
+        return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
+    scene = Scene.of(call.desk, sent.match, state)
     sentence = tell(scene, [envelope.body for envelope in led_to])
-    if any(isinstance(envelope.body, MatchStarted) for envelope in led_to):
-        # crash window: a match of who is on vacation knows nothing of it; a day more tells it
-        call.desk.post.hand_in(absences(call.desk, sent.match, scene.state.seats))
+    if keeps(call.desk.words, sent):
+        sentence += (
+            "; the server keeps your text for the draw: you trust its operator for your part"
+        )
     page = draw(scene, display_of(call, sent.actor))
     if call.desk.durable:
         return Answer(sentence, page)

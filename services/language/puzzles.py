@@ -8,6 +8,7 @@ from domain.match.state import positions
 from domain.rules import pinned
 from domain.rules.protocol import Score
 from infra.projections.scores import Row, puzzle_name
+from services.damage import reading
 from services.language.answer import Answer
 from services.language.desk import Call
 
@@ -39,7 +40,8 @@ def scores(call: Call) -> Answer:
 
 def _score(call: Call, row: Row) -> Score:
     """Give the best score of a match, by replay."""
-    state = refold(call.desk.store.events(row.board))
+    with reading(call.desk.damage, row.board):
+        state = refold(call.desk.store.events(row.board))
     rules = pinned(state.rules)
     found = [score for position in positions(state) if (score := rules.score(position))]
     return min(found, key=lambda score: score.rank)

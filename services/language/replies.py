@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move, seat_of
+from domain.match.decide import seat_of
 from domain.match.record import unpack_snapshot
 from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
 from domain.match.state import MatchState, position_of
@@ -13,6 +13,7 @@ from services.language.boards import present
 from services.language.desk import Call, Desk
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
+from services.language.typography import as_move, read_move
 
 _ATTEMPTS = 5
 """Times it is tried anew when the match moves on meanwhile."""
@@ -69,7 +70,7 @@ def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[
     if state.gathering:
         raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
     for line in lines:
-        steps = [split_ply(word) for word in line]
+        steps = [split_ply(as_move(word)) for word in line]
         more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
         laid = merged(laid, more)
     if len(laid.replies) > MOST:

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Final
 
 from domain.errors import Code, Refusal
-from services.language.answer import Answer
+from services.language.answer import Answer, refusal
 from services.language.desk import Call
 
 LINES: Final = 50
@@ -24,7 +24,17 @@ def multiple(call: Call) -> Answer:
     if any(line.split()[0].lower() == "multiple" for line in lines):
         raise Refusal(Code.USAGE, "`multiple` can't stand inside `multiple`")
     key = _short(call.key)
-    return _together([call.again(line, f"{key}/{n}") for n, line in enumerate(lines, 1)])
+    return _together([_one(call, line, key, n) for n, line in enumerate(lines, 1)])
+
+
+def _one(call: Call, line: str, key: str, number: int) -> Answer:
+    """Carry out a line, which counts in each limit as if it had come alone."""
+    if number > 1:
+        try:
+            call.origin.count()
+        except Refusal as reason:
+            return refusal(reason)
+    return call.again(line, f"{key}/{number}")
 
 
 def _short(key: str) -> str:

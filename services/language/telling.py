@@ -9,7 +9,9 @@ from domain.match.events import (
     Absent,
     AccountId,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Event,
@@ -23,7 +25,10 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
+    Withheld,
 )
 from domain.match.state import MatchState, Reason, position_of
 from domain.rules import AnyRules, MissingRules, Seat, pinned
@@ -116,8 +121,10 @@ _TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
 def tell(scene: Scene, events: Sequence[Event]) -> str:
     """Say what a command led to; `scene` is the match after its last event."""
     said = [_said(scene, event) for event in events]
-    if isinstance(events[-1], _TURNING) and scene.state.next is not None:
-        said += _passed(scene, events[-1])
+    # who is on vacation when a match begins is told after it
+    last = next((event for event in reversed(events) if not isinstance(event, Absent)), events[-1])
+    if isinstance(last, _TURNING) and scene.state.next is not None:
+        said += _passed(scene, last)
         if len(scene.names) > 1:  # alone it is always one's own turn
             said.append(f"it is {scene.turn(scene.state.next)}")
     return f"{scene.place}: {'; '.join(said)}"
@@ -145,11 +152,24 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - 
             return f"{started} ({note})" if note else started
         case Challenged():
             players = " against ".join(map(scene.who, range(len(scene.names))))
-            waited = scene.everyone(range(1, len(scene.names)))
-            return (
-                f"{scene.rules.title}{scene.options} is called for, {players}; "
-                f"it starts when {waited} said accept"
-            )
+            called = f"{scene.rules.title}{scene.options} is called for, {players}"
+            waited = list(range(1, len(scene.names)))
+            if isinstance(event, Called):
+                waited = [seat for seat, one in enumerate(event.commitments) if not one.digest]
+            if not waited:
+                return called
+            return f"{called}; it starts when {scene.everyone(waited)} said accept"
+        case Committed():
+            return f"{scene.who(event.seat)} accepted and committed to a text for the draw"
+        case Sealed():
+            sealed = f"all have committed, and seed {event.k} of chain {event.chain} draws"
+            if not event.waits:
+                return sealed
+            return f"{sealed}; it starts when {scene.everyone(event.waits)} revealed their texts"
+        case Revealed():
+            return f"the text of {scene.who(event.seat)} is revealed"
+        case Withheld():
+            return f"{scene.who(event.seat)} did not reveal the text for the draw"
         case Gathered():
             gave = "gave entropy" if event.text else "gave no entropy"
             return f"{scene.who(event.seat)} accepted and {gave}"
@@ -238,8 +258,8 @@ def heading(scene: Scene, now: int | None = None) -> str:
 def _standing(scene: Scene) -> str:
     state = scene.state
     if state.gathering:
-        waited = [seat for seat, text in enumerate(state.texts) if text is None]
-        return f"it starts when {scene.everyone(waited)} said accept"
+        do = "revealed what they committed to" if state.sealed else "said accept"
+        return f"it starts when {scene.everyone(state.waits)} {do}"
     now = ending(scene) if state.over or state.next is None else f"it is {scene.turn(state.next)}"
     return f"{now}; the last move was {state.moves_of(state.ply)[-1]}" if state.ply else now
 

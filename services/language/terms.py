@@ -7,7 +7,7 @@ import msgspec
 from domain.clocks.terms import Terms, read_terms
 from domain.errors import Code, Refusal
 
-_OF_DRAWS = ("--entropy", "--gather")
+_OF_DRAWS = ("--entropy", "--gather", "--commitment")
 
 
 class Agreed(msgspec.Struct, frozen=True):
@@ -19,11 +19,13 @@ class Agreed(msgspec.Struct, frozen=True):
     """Whether the match waits for the others' entropy."""
     terms: Terms | None = None
     """None for a match without clocks: one that is played alone."""
+    commitment: str = ""
+    """SHA-256 of the challenger's own text, in hex."""
 
     @property
     def draws(self) -> bool:
         """Whether it says anything about a draw."""
-        return bool(self.word) or self.gather
+        return bool(self.word) or self.gather or bool(self.commitment)
 
 
 def read_agreed(flags: Sequence[str], players: int) -> Agreed:
@@ -34,6 +36,8 @@ def read_agreed(flags: Sequence[str], players: int) -> Agreed:
     about_draws = [flag for flag in flags if flag.partition("=")[0] in _OF_DRAWS]
     about_time = [flag for flag in flags if flag not in about_draws]
     drawn = read_draw(about_draws)
+    if drawn.commitment and not drawn.gather:
+        raise Refusal(Code.BAD_OPTION, "--commitment belongs to a challenge with --gather")
     if players == 1:
         if about_time:
             raise Refusal(
@@ -45,17 +49,20 @@ def read_agreed(flags: Sequence[str], players: int) -> Agreed:
 
 
 def read_draw(flags: Sequence[str]) -> Agreed:
-    """Read `--entropy=WORD` and `--gather`, each at most once."""
-    word, gather = "", False
+    """Read `--entropy=WORD`, `--gather` and `--commitment=HEX`, each at most once."""
+    word, gather, commitment = "", False, ""
     for flag in flags:
         name, mark, value = flag.partition("=")
         if name == "--entropy" and value and not word:
             word = value
         elif name == "--gather" and not mark and not gather:
             gather = True
+        elif name == "--commitment" and value and not commitment:
+            commitment = value
         else:
             raise Refusal(
                 Code.BAD_OPTION,
-                f"{flag[:24]!r} can't stand here; --entropy=WORD and --gather can, once each",
+                f"{flag[:24]!r} can't stand here; --entropy=WORD, --gather and --commitment=HEX "
+                "can, once each",
             )
-    return Agreed(word, gather)
+    return Agreed(word, gather, commitment=commitment)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from domain.clocks import ledger as clocks
 from domain.clocks.terms import describe
-from domain.match.state import MatchState
+from domain.match.state import MatchState, deadline
 from domain.rules import pinned
 
 _MINUTE = 60_000
@@ -41,6 +41,8 @@ def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str
     if clock is None:
         return []
     lines = [f"time: {describe(clock.terms)}"]
+    if state.gathering:
+        return [*lines, *_waiting(deadline(state), now)]
     if state.over or state.next is None:
         return lines
     shown = [
@@ -54,6 +56,13 @@ def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str
         if off.seat != clocks.EVERYONE and off.since <= now < off.until
     ]
     return [*lines, f"clocks: {', '.join(shown)}", *away, *_deadline(state, state.next, now)]
+
+
+def _waiting(until: int | None, now: int) -> list[str]:
+    """Say until when a match waits for what its players add to the draw."""
+    if until is None:
+        return []
+    return [f"waits until {instant(until)}, {span(until - now)} more; who is late has declined"]
 
 
 def _left(state: MatchState, seat: int, now: int) -> str:

@@ -1,6 +1,6 @@
 """Vacations: a player's clocks stand still in all matches, for whole days."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -9,7 +9,8 @@ from domain.clocks.vacation import Vacation, Vacations, back, left, running, tak
 from domain.errors import Code, Refusal
 from domain.match.commands import Away, Command, Return, Sent
 from domain.match.events import AccountId, command_id
-from infra.accounts import Account, Profile
+from infra.accounts import Account
+from infra.accounts.absences import taken
 from infra.projections.lists import Row, State
 from services.language.answer import Answer
 from services.language.desk import Call, Desk
@@ -29,7 +30,7 @@ def vacation(call: Call) -> Answer:
     now = call.desk.store.now()
     account = call.account()
     if not value:
-        return Answer(_told(_taken(call.profile(account)), now))
+        return Answer(_told(taken(call.profile(account)), now))
     call.desk.ready()
     if value == "back":
         return _changed(call, now, lambda old: back(old, now), Return)
@@ -52,32 +53,19 @@ def _changed(
     """Change what is taken, and tell the player's matches."""
 
     def changed(record: Account) -> Account:
-        return replace(record, vacations=tuple(map(_pair, change(_taken(record)))))
+        return replace(record, vacations=tuple(map(_pair, change(taken(record)))))
 
     name, password = call.sender
     account = call.desk.accounts.change(name, password, changed)
     # crash window: the vacation is taken and not all matches know; the same command with `back`,
     # or a day more, tells them
-    taken = _taken(call.profile(account))
-    until = _until(taken, now)
+    vacations = taken(call.profile(account))
+    until = _until(vacations, now)
     command = told(until=until)
     boards = [row.board for row in _active(call.desk, account) if len(row.seats) > 1]
     call.desk.post.hand_in([_sent(account, board, command, call.key) for board in boards])
     count = f"{len(boards)} match{'es' * (len(boards) != 1)}"
-    return Answer(f"{_told(taken, now)}; {count} of yours with a clock heard of it")
-
-
-def absences(desk: Desk, board: int, seats: Sequence[AccountId]) -> list[Sent]:
-    """Give what a match that has just begun is to be told of players who are on vacation."""
-    if len(seats) == 1:  # who plays alone has no clock
-        return []
-    now = desk.store.now()
-    away = []
-    for account in seats:
-        profile = desk.accounts.record_of(account)
-        if profile is not None and (one := running(_taken(profile), now)) is not None:
-            away.append(_sent(account, board, Away(until=one.until), str(one.until)))
-    return away
+    return Answer(f"{_told(vacations, now)}; {count} of yours with a clock heard of it")
 
 
 def _sent(account: AccountId, board: int, command: Command, key: str) -> Sent:
@@ -92,22 +80,18 @@ def _active(desk: Desk, account: AccountId) -> Iterator[Row]:
         start += _PAGE
 
 
-def _taken(profile: Profile) -> Vacations:
-    return tuple(Vacation(since, days) for since, days in profile.vacations)
-
-
 def _pair(one: Vacation) -> tuple[int, int]:
     return one.since, one.days
 
 
-def _until(taken: Vacations, now: int) -> int:
-    one = running(taken, now)
+def _until(vacations: Vacations, now: int) -> int:
+    one = running(vacations, now)
     return now if one is None else one.until
 
 
-def _told(taken: Vacations, now: int) -> str:
+def _told(vacations: Vacations, now: int) -> str:
     """Say whether the player is on vacation, and how many days are left."""
-    one = running(taken, now)
+    one = running(vacations, now)
     where = f"you are on vacation until {instant(one.until)}" if one else "you are not on vacation"
     year = year_of(day_of(now))
-    return f"{where}; {left(taken, year)} days of vacation are left in {year}"
+    return f"{where}; {left(vacations, year)} days of vacation are left in {year}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import Final
+from typing import Any, Final
 
 import redis
 from argon2 import PasswordHasher
@@ -28,8 +28,11 @@ class MailAccounts(Accounts):
     spells out, and so does for what a seat may say and nothing else.
     """
 
-    def __init__(self, client: redis.Redis, hasher: PasswordHasher | None = None) -> None:
-        super().__init__(client, hasher, limit=LoginLimit(client, WRONG_PASSWORDS, WINDOW_MINUTES))
+    def __init__(
+        self, client: redis.Redis, hasher: PasswordHasher | None = None, **more: Any
+    ) -> None:
+        limit = LoginLimit(client, WRONG_PASSWORDS, WINDOW_MINUTES)
+        super().__init__(client, hasher, limit=limit, **more)
         self._open: tuple[AccountId, str] | None = None
         self._proven: set[AccountId] = set()
 

@@ -24,6 +24,13 @@ NOTHING: Final = Refusal(
 """What a mail without a command is told."""
 
 
+LAST: Final = (
+    "-- \nThis is the last of {most} answers that an address is sent within an hour. Until the hour is\n"
+    "over your moves are played without an answer{but}.\n"
+)
+"""What the last answer says before there are none."""
+
+
 class Said(msgspec.Struct, frozen=True):
     """A command with what it is answered."""
 
@@ -40,6 +47,13 @@ class Sheet(msgspec.Struct, frozen=True):
     """The address of ours that it comes from, if not the server's own."""
     title: str = ""
     """What all mails of the match are called, if it is of one: so they stay together."""
+    foot: str = ""
+    """What is told below the answers."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether something was not done that the mail asked for."""
+        return any(said.answer.refused for said in self.said)
 
     @property
     def subject(self) -> str:
@@ -53,7 +67,8 @@ class Sheet(msgspec.Struct, frozen=True):
     @property
     def body(self) -> str:
         """Give the answers, each below its command."""
-        return "\n\n".join(_told(said) for said in self.said) + "\n"
+        answers = "\n\n".join(_told(said) for said in self.said)
+        return f"{answers}\n\n{self.foot}" if self.foot else f"{answers}\n"
 
     def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Letter]:
         """Give the letters of the answer; the same mail is answered by the same ones."""

@@ -13,12 +13,12 @@ from typing import Final, TypeAlias
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move
 from domain.match.events import AccountId
 from domain.rules import AnyRules
 from services.language.forms import FORMS, GENERAL
 from services.language.parsing import Line, Unparsed, games, parse
 from services.language.reading import FIRST_LIMIT, split_ply
+from services.language.typography import as_move, read_move
 from services.mail.reading import Read
 from services.mail.visible import paragraph
 
@@ -47,7 +47,8 @@ _LETTERS: Final = re.compile(
 _SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
 
 _SHORT: Final = re.compile(
-    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+-\S+)*"
+    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
+    r"|reveal\s+[0-9a-f]+"
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )
@@ -106,15 +107,17 @@ def at_server(mail: Read) -> list[Order]:
 
 def at_seat(mail: Read, player: Player, password: str) -> list[Order]:
     """Give the commands of a mail to a seat's address, by a password that is good for them."""
-    texts = _texts(mail, lambda text: _is_said(text, player.rules))
+    texts = _texts(mail, lambda text: _is_said(text, player.rules), _with_text_below)
     return [_said(text, player, password) for text in texts]
 
 
 IsCommand: TypeAlias = Callable[[str], bool]
 
 
-def _texts(mail: Read, is_command: IsCommand) -> Sequence[str]:
-    """Give the commands as they were written."""
+def _texts(
+    mail: Read, is_command: IsCommand, split: Callable[[list[str]], list[str]] = list
+) -> Sequence[str]:
+    """Give the commands as they were written; `split` makes commands of the lines at the top."""
     subject = bare_subject(mail.subject)
     if letter := _letter(subject, mail.lines, is_command):
         return [letter]
@@ -128,8 +131,15 @@ def _texts(mail: Read, is_command: IsCommand) -> Sequence[str]:
         return [letter]
     if block[0].lower() == "multiple":
         block = block[1:] or paragraph(below)
+    block = split(block)
     _check_count(block)
     return block
+
+
+def _with_text_below(block: list[str]) -> list[str]:
+    """Give the lines of a paragraph, those from `say` on as one: what stands below it is its text."""
+    said = next((at for at, line in enumerate(block) if _SAYING.match(line)), len(block))
+    return [*block[:said], *(["\n".join(block[said:])] if block[said:] else [])]
 
 
 def _letter(first: str, below: Sequence[str], is_command: IsCommand) -> str:
@@ -187,7 +197,7 @@ def _is_played(text: str, rules: AnyRules) -> bool:
 
 def _is_move(text: str, rules: AnyRules) -> bool:
     try:
-        read_move(rules, split_ply(text)[0])
+        read_move(rules, split_ply(as_move(text))[0])
     except Refusal:
         return False
     return True
@@ -222,11 +232,16 @@ def _hushed(first: str, line: Line) -> str:
         # the form has none, and yet somebody may have written it after the words of the form
         return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))
     passwords = {*line.all("password"), *line.all("new")}
-    hushed = ["***" if word in passwords else word for word in words]
+    hushed = ["***" if _ends_in(word, passwords) else word for word in words]
     if line.has("text") or line.has("body"):
         # a password may have slipped into what is written to others
         hushed[hushed.index("***") + 1 :] = ["..."]
     return " ".join(hushed)
+
+
+def _ends_in(word: str, passwords: set[str]) -> bool:
+    """Tell whether a word is a password, or a flag with one."""
+    return word in passwords or (word.startswith("-") and word.partition("=")[2] in passwords)
 
 
 def _cut(text: str) -> str:

@@ -12,7 +12,9 @@ from domain.match.record import refold, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import Seat
 from infra.letters import Kind as LetterKind
+from infra.letters import Letter
 from infra.mail.addresses import Addresses
+from infra.mail.chats import lines_since
 from infra.mail.codes import shown_code
 from infra.mail.composer import Text, Told
 from infra.mail.progress import Item
@@ -28,10 +30,16 @@ _EARLIER: Final = 6
 _BOARDS: Final = 20
 """Matches a digest tells of."""
 
+_LINES: Final = 50
+"""Lines of chat that a mail has, the newest."""
+
+_SAY: Final = "`say TEXT` in a reply writes to the others."
+
 _FORMER: Final = "a former player"
 
 _HAPPENED: Final = {
     Kind.CHALLENGED: "you are asked to play",
+    Kind.REVEAL: "it waits for your text for the draw",
     Kind.STARTED: "it has started",
     Kind.YOUR_TURN: "it became your turn",
     Kind.OFFER: "something was proposed",
@@ -43,6 +51,7 @@ _HAPPENED: Final = {
     Kind.DECLINED: "a player declined to play",
     Kind.OVER: "it is over",
     Kind.REMINDER: "your time runs out",
+    Kind.CHAT: "something was said",
 }
 
 
@@ -61,6 +70,7 @@ class Composing:
         own = [decode(data) for data in told.history[told.seq - 1 :]]
         parts = [
             _first(scene, told, own),
+            self._said(told.said),
             self._earlier(told),
             heading(scene, self._desk.store.now()),
             self._board(scene, told.account),
@@ -68,6 +78,27 @@ class Composing:
         ]
         text = "\n\n".join(part for part in parts if part)
         return Text(_subject(scene), f"{text}\n\n{_foot(self._name(told.account))}")
+
+    def chat(self, account: AccountId, board: int, said: Sequence[Letter]) -> Text:
+        """Write what others said in a match."""
+        (data,) = self._desk.store.snapshots([board])
+        scene = Scene.of(self._desk, board, unpack_snapshot(data).state)
+        how = _how(scene, scene.state.seats.index(account)) or _SAY
+        parts = [self._said(said), heading(scene, self._desk.store.now()), how]
+        text = "\n\n".join(parts)
+        return Text(_subject(scene), f"{text}\n\n{_foot(self._name(account))}")
+
+    def _said(self, said: Sequence[Letter]) -> str:
+        """Say what others said, each line after its writer."""
+        earlier = f"... and {len(said) - _LINES} lines before; `chat` in a reply shows them"
+        shown = said[-_LINES:]
+        names = self._desk.accounts.name_of([line.sender for line in shown])
+        lines = [
+            # set off at every sign that may be taken for a line's end: no text passes for ours
+            f"{name or _FORMER} says: " + "\n    ".join(line.text.splitlines())
+            for line, name in zip(shown, names, strict=True)
+        ]
+        return "\n".join([earlier, *lines] if len(said) > _LINES else lines)
 
     def _scene(self, board: int, history: Sequence[bytes]) -> Scene:
         return Scene.of(self._desk, board, refold(history))
@@ -109,8 +140,11 @@ class Composing:
             return ""
         scene, seat = Scene.of(self._desk, board, state), state.seats.index(account)
         kinds = dict.fromkeys(Kind(item.what) for item in items if item.board == board)
-        happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds)
+        happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds if kind in _HAPPENED)
+        chat = [one.at for one in items if (one.board, one.what) == (board, Kind.CHAT)]
+        said = lines_since(self._desk.letters, account, board, min(chat)) if chat else []
         parts = [f"{heading(scene, self._desk.store.now())}\nsince the last mail:\n{happened}"]
+        parts += [self._said(said)] if said else []
         if asked := _asked(scene, seat):
             address = self._addresses.of(board, seat, account)
             parts += [self._board(scene, account), f"{asked}, in a mail to\n{address}"]
@@ -182,8 +216,8 @@ def _how(scene: Scene, seat: Seat) -> str:
         return ""
     asked = _asked(scene, seat)
     if not asked:
-        return "Nothing is asked of you now. `say TEXT` in a reply writes to the others."
-    others = ["resign", "propose draw", "say TEXT"]
+        return f"Nothing is asked of you now. {_SAY}"
+    others = ["say TEXT"] if scene.state.gathering else ["resign", "propose draw", "say TEXT"]
     if not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
     return f"{asked}, in the first line of a reply.\nAlso: {', '.join(others)}."
@@ -195,8 +229,20 @@ def _asked(scene: Scene, seat: Seat) -> str:
     if state.over:
         return ""
     if state.gathering:
-        return "To play, write accept" if state.texts[seat] is None else ""
+        return _asked_before(state, seat)
     return "\n".join([*_proposed(scene, state, seat), *_turn(scene, state, seat)])
+
+
+def _asked_before(state: MatchState, seat: Seat) -> str:
+    """Say what is asked of a player before the draw."""
+    if seat not in state.waits:
+        return ""
+    if not state.sealed:
+        return "To play, write accept"
+    return (
+        "To play, open the match where you accepted it: your text for the draw is kept there, and "
+        "revealed by itself. Or write reveal and the text"
+    )
 
 
 def _proposed(scene: Scene, state: MatchState, seat: Seat) -> Iterator[str]:

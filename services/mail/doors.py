@@ -15,6 +15,7 @@ from typing import Final
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP
 
+from infra.liveness import HEART
 from services.mail.intake import Counter, Handler
 from services.mail.mime import SIZE
 
@@ -50,7 +51,9 @@ async def serve(counter: Counter, hostname: str, sockets: Sequence[socket.socket
         loop.add_signal_handler(number, stop.set)
     doors = Doors(counter, hostname)
     servers = [await doors.listen(one) for one in sockets]
+    turning = asyncio.create_task(HEART.turn())
     await stop.wait()
+    turning.cancel()
     for server in servers:
         server.close()
     await doors.close()

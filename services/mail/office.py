@@ -14,16 +14,17 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.attempts import Source, coming_from
 from infra.mail.addresses import Addresses
 from infra.mail.codes import Codes
-from infra.mail.deliveries import AnswerLimit, Deliveries, key_of
+from infra.mail.deliveries import ANSWERS, REFUSALS, AnswerLimit, Deliveries, key_of
 from infra.mail.letter import fit_subject
 from infra.mail.outbox import Outbox
 from infra.mail.standing import Standing
-from services.language import Answer, Desk, Language
+from services.language import Answer, Desk, Language, Origin
 from services.language.answer import refusal
 from services.mail.accounts import MailAccounts
-from services.mail.answering import NOTHING, Said, Sheet
+from services.mail.answering import LAST, NOTHING, Said, Sheet
 from services.mail.asking import Order, at_seat, at_server
 from services.mail.mime import UnfitError
 from services.mail.reading import Read, read
@@ -78,6 +79,7 @@ class Office:
         self._directory = Directory(addresses, desk.store, accounts)
         self._deliveries = Deliveries(client)
         self._limit = AnswerLimit(client)
+        self._refusals = AnswerLimit(client, REFUSALS)
         self._outbox = Outbox(client)
         self._standing = Standing(accounts, Codes(client, self._outbox.now))
         self._passwords = passwords
@@ -140,7 +142,7 @@ class Office:
         return sheet, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: Read, sender: str) -> Reply:
-        with self._accounts.noting() as proven:
+        with self._accounts.noting() as proven, coming_from(_source(sender)):
             said = self._do_all(mail, lambda: at_server(mail), None)
         logger.info("a mail to the server: %s", _codes(said))
         sheet = Sheet(mail, said)
@@ -169,7 +171,8 @@ class Office:
             return Answer(order.refused, code=Code.USAGE)
         if order.secret and not self._passwords:
             return _NO_PASSWORDS
-        answer = self._language.do(order.text, key, self._seconds, reader)
+        # who reads the answer of a seat is who its address was made for
+        answer = self._language.do(order.text, key, self._seconds, reader, Origin(proven=reader))
         if answer.code in _UNKNOWN or (answer.pending and self._desk.durable):
             raise TryAgainError(answer.code)
         return answer
@@ -178,14 +181,27 @@ class Office:
 
     def _answer(self, reply: Reply) -> None:
         sheet, addresses = reply
-        admitted = [
-            address
-            for address in addresses
-            if self._directory.answerable(address) and self._limit.admits(address)
-        ]
-        if len(admitted) < len(addresses):
-            logger.info("an answer was not sent: too many, or to nobody who could read it")
-        self._outbox.put_all(list(sheet.letters(admitted, self._addresses.domain)))
+        for address in addresses:
+            answerable = self._directory.answerable(address)
+            foot = self._foot(sheet, address) if answerable else None
+            if foot is None:
+                logger.info("an answer was not sent: too many, or to nobody who could read it")
+                continue
+            told = replace(sheet, foot=foot)
+            self._outbox.put_all(list(told.letters([address], self._addresses.domain)))
+
+    def _foot(self, sheet: Sheet, address: str) -> str | None:
+        """Count an answer, and give what stands below it; None where too many were sent.
+
+        What a player is refused is never left unsaid, because they would think that it was done.
+        """
+        if self._limit.admits(address):
+            but = "; what is refused is answered all the same" if sheet.sender else ""
+            return LAST.format(most=ANSWERS, but=but) if self._limit.is_spent(address) else ""
+        if sheet.sender and sheet.refused and self._refusals.admits(address):
+            spent = self._refusals.is_spent(address)
+            return LAST.format(most=REFUSALS, but="") if spent else ""
+        return None
 
     # what is no command
 
@@ -206,6 +222,15 @@ class Office:
     def _bounced(self, account: AccountId, address: str, why: str) -> None:
         if self._standing.bounced(account, address, why):
             logger.info("mail to an address came back")
+
+
+def _source(sender: str) -> Source:
+    """Return where the passwords of a mail come from.
+
+    Anybody can name any sender, and the peer is a mail server of our own. So a sender counts by
+    itself only for an account whose password came from there before, and all others as one.
+    """
+    return Source(f"mail {sender.lower()}", strangers="mail")
 
 
 def _refused(reason: Refusal) -> Said:

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from infra.liveness import VARIABLE, Pulse
 from infra.process import spawn
 
 
@@ -21,6 +22,10 @@ class Child(Protocol):
 
     def poll(self) -> int | None:
         """None while it runs, otherwise its return code (negative for a signal)."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it runs and has given no sign of life for too long."""
 
     def terminate(self) -> None:
         """Ask it to end in good order, at once; harmless when it has ended."""
@@ -38,6 +43,7 @@ class ProcessChild:
     """
 
     _process: subprocess.Popen[bytes] | None = None  # the last one started
+    _pulse: Pulse | None = None  # of the last one started, while it runs
 
     def __init__(
         self,
@@ -47,13 +53,18 @@ class ProcessChild:
         env: Mapping[str, str] | None = None,
         pass_fds: Sequence[int] = (),
         prepare: Callable[[], None] | None = None,
+        watched: bool = False,
     ) -> None:
-        """`env` replaces the environment; `prepare` runs in the parent before each start."""
+        """`env` replaces the environment; `prepare` runs in the parent before each start.
+
+        Who is `watched` gives signs of life (`infra.liveness`).
+        """
         self.name = name
         self._argv = tuple(argv)
         self._env = env
         self._pass_fds = tuple(pass_fds)
         self._prepare = prepare
+        self._watched = watched
 
     @property
     def pid(self) -> int | None:
@@ -66,11 +77,36 @@ class ProcessChild:
             return
         if self._prepare is not None:
             self._prepare()
-        self._process = spawn(self._argv, env=self._env, pass_fds=self._pass_fds)
+        self._process = self._spawn_watched() if self._watched else self._spawn(self._env)
+
+    def _spawn_watched(self) -> subprocess.Popen[bytes]:
+        self._forget_pulse()
+        pulse = self._pulse = Pulse()
+        env = os.environ if self._env is None else self._env
+        try:
+            return self._spawn({**env, VARIABLE: str(pulse.descriptor)}, pulse.descriptor)
+        finally:
+            pulse.started()
+
+    def _spawn(self, env: Mapping[str, str] | None, *more: int) -> subprocess.Popen[bytes]:
+        return spawn(self._argv, env=env, pass_fds=[*self._pass_fds, *more])
 
     def poll(self) -> int | None:
         """None while it runs, otherwise its return code; 0 before the first start."""
-        return 0 if self._process is None else self._process.poll()
+        code = 0 if self._process is None else self._process.poll()
+        if code is not None:
+            self._forget_pulse()
+        return code
+
+    def _forget_pulse(self) -> None:
+        if self._pulse is not None:
+            self._pulse.close()
+            self._pulse = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is watched, runs, and has given no sign of life for too long."""
+        return self._pulse is not None and self._pulse.is_silent
 
     def terminate(self) -> None:
         """Send SIGTERM."""
@@ -79,5 +115,6 @@ class ProcessChild:
 
     def kill(self) -> None:
         """Send SIGKILL to the program and all of its process group."""
+        self._forget_pulse()  # nothing more is to be heard
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
 """The supervisor: starts children, starts them again when they end, and ends with them.
 
 One thread, one loop. Guarantees: a child that ends is started again after a back-off, and its
-end is one line in the log; on SIGTERM, SIGINT or SIGHUP the children are ended in order; children
+end is one line in the log; one that gives no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT or SIGHUP the children are ended in order; children
 end with the supervisor however it ends (the kernel sees to it, see `infra.process`); an
 exception in the tick is logged and the tick tried again.
 
@@ -33,6 +33,7 @@ STOP_DEADLINE: Final = 10.0
 """Seconds that children have to end in good order."""
 
 _LAST_TICK_DELAY: Final = 30.0  # seconds; where the delays of a failing tick end
+_WATCH_SECONDS: Final = 1.0  # how often it looks whether children give signs of life
 _KILL_DEADLINE: Final = 5.0  # seconds the kernel may need to end a killed child
 
 
@@ -71,6 +72,7 @@ class Supervisor:
                 if not self._signals.stops:
                     started()
                 while not self._signals.stops:
+                    self._end_silent()
                     self._reap()
                     self._restart()
                     self._call_tick()
@@ -103,6 +105,16 @@ class Supervisor:
         """End the child that is being started: a server may load its data for long."""
         if self._starting is not None:
             self._starting.terminate()
+
+    def _end_silent(self) -> None:
+        """Kill children that have given no sign of life for too long; they are started again.
+
+        SIGKILL, because one that hangs may not hear anything else.
+        """
+        for post in self._children:
+            if not post.is_down and post.child.is_silent:
+                logger.error("ALARM: %s gives no sign of life, and is killed", post.child.name)
+                post.child.kill()
 
     def _reap(self) -> None:
         """Note and log which children ended."""
@@ -146,7 +158,8 @@ class Supervisor:
         down = [post.due for post in self._foundation if post.is_down]
         if down:
             return min(down)
-        return min([self._tick.due, *(post.due for post in self._children if post.is_down)])
+        due = [self._tick.due, *(post.due for post in self._children if post.is_down)]
+        return min([time.monotonic() + _WATCH_SECONDS, *due])
 
     def _stop_all(self) -> None:
         """End the children together, then the foundation, last started first."""

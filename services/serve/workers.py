@@ -33,7 +33,8 @@ def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessC
     """Give the process that answers on a socket which listens already."""
     fd = listening.fileno()
     argv = [str(console_script()), "web", "--fd", str(fd)]
-    return ProcessChild("web", argv, env=_environment(settings, redis_url), pass_fds=[fd])
+    environment = _environment(settings, redis_url)
+    return ProcessChild("web", argv, env=environment, pass_fds=[fd], watched=True)
 
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:
@@ -42,18 +43,18 @@ def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]
     flags = [word for protocol, fd in fds.items() for word in (f"--{protocol}-fd", str(fd))]
     argv = [str(console_script()), "mail", *flags]
     environment = _environment(settings, redis_url)
-    return ProcessChild("mail", argv, env=environment, pass_fds=list(fds.values()))
+    return ProcessChild("mail", argv, env=environment, pass_fds=list(fds.values()), watched=True)
 
 
 def mailer_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Give the process that sends mail."""
     argv = [str(console_script()), "mailer"]
-    return ProcessChild("mailer", argv, env=_environment(settings, redis_url))
+    return ProcessChild("mailer", argv, env=_environment(settings, redis_url), watched=True)
 
 
 def _child(role: str, name: str, settings: Settings, redis_url: str) -> ProcessChild:
     argv = [str(console_script()), role, "--name", name]
-    return ProcessChild(name, argv, env=_environment(settings, redis_url))
+    return ProcessChild(name, argv, env=_environment(settings, redis_url), watched=True)
 
 
 def _environment(settings: Settings, redis_url: str) -> dict[str, str]:

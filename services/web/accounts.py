@@ -1,7 +1,7 @@
 """The own account: what is preferred, how one logs in, vacation, and the way out."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from litestar import Response, get, post
 from litestar.response import Redirect
@@ -15,11 +15,21 @@ from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.hand import Hand
+from services.confirming import FRESH_MS, confirm, is_fresh
+from services.language.blocks import blocked_by
 from services.language.parsing import games
-from services.language.people import LANGUAGES, NOTICES, read_language, read_notify
+from services.language.people import (
+    CHALLENGES,
+    LANGUAGES,
+    NOTICES,
+    read_challenges,
+    read_language,
+    read_notify,
+)
+from services.problems import PROBLEMS
 from services.web.pages import go, page
 from services.web.params import Id, TheForm, TheHand, TheVisitor
-from services.web.visitors import Visitor, session_cookie
+from services.web.visitors import Form, Visitor, session_cookie
 
 _DAYS: Final = ("30", "365", "")
 
@@ -31,14 +41,28 @@ def show_account(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     return _page(hand, visitor)
 
 
+Answer: TypeAlias = Response[str] | Redirect
+
+
 def _page(
-    hand: Hand, visitor: Visitor, issued: Issued | None = None, told: str = ""
+    hand: Hand,
+    visitor: Visitor,
+    issued: Issued | None = None,
+    *,
+    told: str = "",
+    at: str = "",
+    typed: Form | None = None,
+    status: int = 200,
 ) -> Response[str]:
+    """Show it; a form with a mistake in it, `at`, keeps what was `typed`, beside what is `told`."""
     account = visitor.need()
     several = [rules for rules in map(current, games()) if len(rules.displays) > 1]
     return page(
         "account.html",
         visitor,
+        status=status,
+        at=at,
+        typed=typed or Form({}),
         me=visitor.profile,
         addresses=" ".join(one.address for one in visitor.profile.addresses)
         if visitor.profile
@@ -46,19 +70,29 @@ def _page(
         displays=dict(visitor.profile.displays) if visitor.profile else {},
         languages=LANGUAGES,
         notices=NOTICES,
+        challenges=CHALLENGES,
+        blocked=blocked_by(hand.parts, account),
         drawn=several,
         tokens=hand.parts.tokens.list_of(account),
         sessions=Sessions(hand.parts.data).list_of(account),
         scopes=list(Scope),
         issued=issued,
         told=told,
+        # a little early: the page is looked at before its form is sent
+        ask_password=not is_fresh(hand.parts.store.now() + FRESH_MS // 2, _since(visitor)),
     )
 
 
+def _since(visitor: Visitor) -> int:
+    return visitor.session.created if visitor.session else 0
+
+
 @post("/account/preferences", sync_to_thread=True)
-def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
-    """Change the language of help, when mail is sent, and how boards are drawn as text."""
+def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
+    kept = visitor.profile.challenges if visitor.profile else ""
+    challenges = read_challenges(form.get("challenges") or kept)
     displays = tuple(
         (rules.key, chosen)
         for rules in map(current, games())
@@ -67,54 +101,96 @@ def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Red
 
     def changed(record: Account) -> Account:
         return replace(
-            record, language=language, notify=notify, signed_off=False, displays=displays
+            record,
+            language=language,
+            notify=notify,
+            signed_off=False,
+            challenges=challenges,
+            displays=displays,
         )
 
-    return _change(hand, visitor, lambda account: hand.parts.accounts.change_of(account, changed))
+    change = hand.parts.accounts.change_of
+    return _change(hand, visitor, lambda account: change(account, changed), form, "preferences")
 
 
 @post("/account/addresses", sync_to_thread=True)
-def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Replace the mail addresses."""
     wanted = form.get("addresses").replace(",", " ").split()
-    return _change(
-        hand,
-        visitor,
-        lambda account: hand.parts.accounts.change_addresses_of(account, wanted),
+
+    def changed(account: AccountId) -> None:
+        _confirm(hand, visitor, form)
+        hand.parts.accounts.change_addresses_of(account, wanted)
+
+    return _change(hand, visitor, changed, form, "mail")
+
+
+def _confirm(hand: Hand, visitor: Visitor, form: Form) -> None:
+    """Let who has logged in a moment ago go on, and who gives the password once more."""
+    confirm(
+        hand.parts.accounts,
+        visitor.need(),
+        form.raw("password"),
+        fresh=is_fresh(hand.parts.store.now(), _since(visitor)),
     )
 
 
-def _change(hand: Hand, visitor: Visitor, change: Callable[[AccountId], Any]) -> Redirect:
+def _change(
+    hand: Hand,
+    visitor: Visitor,
+    change: Callable[[AccountId], Response[str] | object],
+    form: Form,
+    at: str = "",
+) -> Answer:
+    """Change something, and show the account, or the page that `change` gives.
+
+    What is wrong with the form `at` a place of the page is told there.
+    """
     account = visitor.need()
     hand.parts.pace.check(account)
     hand.parts.ready()
-    change(account)
-    return go("/account")
+    try:
+        answer = change(account)
+    except Refusal as reason:
+        if not at:
+            raise
+        status = PROBLEMS[reason.code].status
+        return _page(hand, visitor, told=reason.sentence, at=at, typed=form, status=status)
+    return answer if isinstance(answer, Response) else go("/account")
 
 
 @post("/account/password", sync_to_thread=True)
-def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
-    """Replace the password, and end all other sessions."""
-    session = visitor.session
-    new = form.raw("new")
+def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+    """Replace the password, and end all other sessions; where asked, all tokens too."""
+    session = visitor.session.id if visitor.session else ""
+    old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
+    change = hand.parts.accounts.change_password
 
-    def changed(account: AccountId) -> None:
-        hand.parts.accounts.change_password(visitor.name, form.raw("old"), new)
-        if session is not None:
-            Sessions(hand.parts.data).end_others(account, session.id)
+    def changed(_: AccountId) -> None:
+        change(visitor.name, old, new, session=session, tokens=end)
 
-    return _change(hand, visitor, changed)
+    return _change(hand, visitor, changed, form, "password")
+
+
+@post("/account/logout-everywhere", sync_to_thread=True)
+def log_out_everywhere(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+    """End all sessions, this one among them, and all tokens."""
+    del form
+    hand.parts.accounts.end_access(visitor.need(), tokens=True)
+    return go("/login", [session_cookie(visitor, "")])
 
 
 @post("/account/tokens", status_code=200, sync_to_thread=True)
-def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Make a token, and show its text this once."""
-    account = visitor.need()
-    hand.parts.pace.check(account)
-    hand.parts.ready()
-    days = _days(form.get("days"))
-    issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
-    return _page(hand, visitor, issued)
+
+    def made(account: AccountId) -> Response[str]:
+        _confirm(hand, visitor, form)
+        days = _days(form.get("days"))
+        issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
+        return _page(hand, visitor, issued)
+
+    return _change(hand, visitor, made, form, "tokens")
 
 
 def _days(text: str) -> int | None:
@@ -124,30 +200,32 @@ def _days(text: str) -> int | None:
 
 
 @post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
-def revoke_token(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def revoke_token(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """End a token."""
-    del form
-    return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_))
+    return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_), form)
 
 
 @post("/account/sessions/{id_:str}/end", sync_to_thread=True)
-def end_session(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def end_session(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Log out somewhere else."""
-    del form
-    return _change(hand, visitor, lambda account: Sessions(hand.parts.data).end(account, id_))
+    end = Sessions(hand.parts.data).end
+    return _change(hand, visitor, lambda account: end(account, id_), form)
 
 
 @post("/account/vacation", status_code=200, sync_to_thread=True)
-def take_vacation(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def take_vacation(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
     """Begin, prolong or end a vacation; the command line of the language does it."""
-    visitor.need()
     days, password = form.get("days"), form.raw("password")
-    if not password or password.split() != [password] or days.split() != [days]:
-        raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
-    answer = hand.language.do(f"vacation {visitor.name} {password} {days}")
-    if answer.refused:
-        raise Refusal(Code(answer.code), answer.sentence)
-    return _page(hand, visitor, told=answer.sentence)
+
+    def taken(_: AccountId) -> Response[str]:
+        if not password or password.split() != [password] or days.split() != [days]:
+            raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
+        answer = hand.language.do(f"vacation {visitor.name} {password} {days}")
+        if answer.refused:
+            raise Refusal(Code(answer.code), answer.sentence)
+        return _page(hand, visitor, told=answer.sentence)
+
+    return _change(hand, visitor, taken, form, "vacation")
 
 
 @post("/account/deletion", sync_to_thread=True)

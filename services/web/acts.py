@@ -21,6 +21,7 @@ from services.api.commands import (
     Reject,
     Resign,
     Resume,
+    Reveal,
     command_of,
 )
 from services.api.hand import Hand
@@ -46,7 +47,8 @@ async def carry_out(board: int, form: Form, hand: Hand, visitor: Visitor) -> Non
     state = (await hand.snapshot(board)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, _key(form))
-    sent = Sent(board, id_, account, command_of(_asked(form, state), state, id_))
+    command = await command_of(_asked(form, state), hand, board, account, state, id_)
+    sent = Sent(board, id_, account, command)
     outcome = await hand.post.send(sent, state.ply, WAIT_SECONDS)
     if not outcome.accepted:
         raise Refusal(Code(outcome.code), outcome.sentence)
@@ -67,7 +69,11 @@ def _asked(form: Form, state: MatchState) -> AnyAsked:
         case "offer":
             return Offer(kind=form.get("kind")[:24])
         case "accept":
-            return Accept(entropy=form.get("entropy")[:200] if state.gathering else "")
+            if not state.gathering:
+                return Accept()
+            return Accept(entropy=form.get("entropy")[:200], commitment=form.get("commitment")[:64])
+        case "reveal":
+            return Reveal(text=form.get("text").strip())
         case _ if do in _PLAIN:
             return _PLAIN[do]
         case _:

@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -11,10 +10,10 @@ from markupsafe import Markup
 
 from domain.drawing import draw_svg
 from domain.errors import Refusal
-from domain.match.decide import read_move
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Outcome, Seat, pinned
 from services.language.telling import how, without_winner
+from services.language.typography import read_move
 
 GONE: Final = "a former player"
 
@@ -101,8 +100,8 @@ def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
     """Give the legal moves, for the page's script to choose from."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
-    found = list(islice(rules.legal_moves(position), MOST_MOVES + 1))
-    return {"moves": found[:MOST_MOVES], "more": len(found) > MOST_MOVES}
+    moves, more = rules.first_moves(position, MOST_MOVES)
+    return {"moves": moves, "more": more}
 
 
 class Tried(msgspec.Struct, frozen=True):

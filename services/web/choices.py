@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from domain.rules import AnyRules
 from services.web.visitors import Form
 
 
@@ -142,3 +143,8 @@ def terms_of(form: Form) -> tuple[str, ...]:
         "gather": "--gather",
     }
     return (*words, *(flag for name, flag in switches.items() if form.get(name)))
+
+
+def draws_usually(rules: AnyRules) -> bool:
+    """Tell whether chance has a part in the usual match of a game."""
+    return rules.needs_draw(rules.read_options(()), rules.players[-1])

@@ -20,12 +20,19 @@ def show_login(visitor: TheVisitor, wanted: Next = "/") -> Response[str]:
     """Show the form, or send on who has logged in."""
     if visitor.account is not None:
         return go(own_path(wanted))
-    return _login(visitor, wanted=wanted)
+    return _login(visitor, wanted=wanted, kept="?move=" in wanted)
 
 
 def _login(
-    visitor: Visitor, *, wanted: str, name: str = "", told: str = "", status: int = 200
+    visitor: Visitor,
+    *,
+    wanted: str,
+    name: str = "",
+    told: str = "",
+    status: int = 200,
+    kept: bool = False,
 ) -> Response[str]:
+    told = told or ("log in again and your move is still here" if kept else "")
     return page("login.html", visitor, status=status, wanted=wanted, name=name, told=told)
 
 

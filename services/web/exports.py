@@ -8,6 +8,7 @@ from litestar import Response, get
 from domain.drawing import draw_svg, draw_text
 from domain.match.state import MatchState, position_at, positions
 from services.api.hand import Hand
+from services.api.visitors import WEIGHT
 from services.language.telling import Scene, heading
 from services.web.films import film
 from services.web.params import BoardNumber, Ply, TheHand, TheVisitor
@@ -16,8 +17,8 @@ from services.web.visitors import Visitor
 
 _FOR_A_DAY: Final = "private, max-age=86400"
 
-_LONGEST_FILM: Final = 400
-"""Moves of a moving picture; of a longer match the first ones are shown."""
+_LONGEST: Final = 400
+"""Moves that are drawn of a match; of a longer one the first are."""
 
 
 def _attached(text: str | bytes, kind: str, name: str) -> Response[Any]:
@@ -57,25 +58,27 @@ def export_json(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Respo
     return _attached(data, "application/json", f"match-{board}.json")
 
 
-@get("/m/{board:int}/match.txt", sync_to_thread=True)
+@get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
 def export_text(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
     """Give a match as text: who played, every move with the board after it."""
     table = _placed(hand, board, visitor)
     scene = Scene.of(hand.parts, board, table.state)
-    text = "\n\n\n".join([heading(scene), *_pages(table)])
+    more = [_cut_text(table.state)] if table.state.ply > _LONGEST else []
+    text = "\n\n\n".join([heading(scene), *_pages(table), *more])
     return _attached(f"{text}\n", "text/plain", f"match-{board}.txt")
 
 
 def _pages(table: Table) -> list[str]:
-    rules, state = table.rules, table.state
-    moves = ["the start", *(f"#{n}  {move}" for n, move in enumerate(table.moves, 1))]
+    rules, state = table.rules, _shortened(table.state)
+    played = state.moves_of(state.ply)
+    moves = ["the start", *(f"#{n}  {move}" for n, move in enumerate(played, 1))]
     drawings = [
         draw_text(rules, position, rules.displays[0], table.names) for position in positions(state)
     ]
     return [f"{move}\n\n{drawing}" for move, drawing in zip(moves, drawings, strict=True)]
 
 
-@get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True)
+@get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
 def show_picture(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
     """Draw a match as it stood after so many moves; that hardly ever changes."""
     table = _placed(hand, board, visitor)
@@ -85,7 +88,7 @@ def show_picture(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisito
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
 
 
-@get("/m/{board:int}/film.svg", sync_to_thread=True)
+@get("/m/{board:int}/film.svg", sync_to_thread=True, opt={WEIGHT: 30})
 def export_film(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
     """Give a match as a picture that moves."""
     table = _placed(hand, board, visitor)
@@ -95,8 +98,14 @@ def export_film(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Respo
 
 
 def _shortened(state: MatchState) -> MatchState:
-    """Cut a match that is too long for a picture down to its beginning."""
-    if state.ply <= _LONGEST_FILM:
+    """Cut a match that is too long to be drawn down to its beginning."""
+    if state.ply <= _LONGEST:
         return state
-    moves = " ".join(state.moves_of(_LONGEST_FILM))
-    return msgspec.structs.replace(state, ply=_LONGEST_FILM, moves=moves, position=None)
+    moves = " ".join(state.moves_of(_LONGEST))
+    return msgspec.structs.replace(state, ply=_LONGEST, moves=moves, position=None)
+
+
+def _cut_text(state: MatchState) -> str:
+    """Tell that boards are missing, and write the moves that led to them."""
+    more = " ".join(state.moves_of(state.ply)[_LONGEST:])
+    return f"Boards are drawn up to #{_LONGEST}; the {state.ply - _LONGEST} moves after it are:\n\n{more}"

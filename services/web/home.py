@@ -7,22 +7,24 @@ import msgspec
 from litestar import Response, get
 
 from domain.match.events import AccountId
-from domain.match.state import Reason, deadline
 from domain.rules import current, pinned
-from infra.projections.lists import Row, State
+from infra.challenges import Challenge
 from infra.projections.notices import KEPT
 from services.api.hand import Hand
+from services.api.marks import Home, marks
 from services.language.parsing import games
-from services.language.telling import how, listed, without_winner
 from services.web.boards import drawn, names_of
-from services.web.choices import TIMES, USUAL_TIME
-from services.web.offers import Offer, offers
+from services.web.choices import TIMES, USUAL_TIME, draws_usually
+from services.web.offers import offers
 from services.web.pages import page
+from services.web.paging import Part
 from services.web.params import TheHand, TheVisitor
+from services.web.rows import items, waiting, with_unread
 from services.web.tables import snapshot_of
 from services.web.telling import Told, told
 
 SHOWN: Final = 24
+"""Rows of each list; the others are on pages of their own."""
 _NEWS: Final = 8
 """Matches whose latest news is shown."""
 _QUICK: Final = ("pow2", "goliath", "powerdrain", "halves")
@@ -31,106 +33,60 @@ _LIVE: Final = ("pow2", "goliath", "halves", "powerdrain", "line", "torere")
 """Games of which one that goes on is shown to who comes by, the first that is being played."""
 
 
-class Item(msgspec.Struct, frozen=True):
-    """A match in a list."""
-
-    board: int
-    title: str
-    players: tuple[str, ...]
-    options: tuple[str, ...]
-    others: tuple[str, ...]
-    """All but the one whose list it is."""
-    ply: int
-    since: int
-    """When the turn began, ms."""
-    turn: str
-    """Who is to move."""
-    mine: bool
-    waiting: bool
-    """Whether it waits for consent."""
-    result: str
-    """How it ended; empty while it goes on."""
-    deadline: int | None = None
-
-
 @get("/", sync_to_thread=True)
 def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show what is to be done, or what there is."""
     if visitor.account is None:
         return page("welcome.html", visitor, live=_live(hand), games=[current(k) for k in games()])
     account = visitor.account
-    lists = hand.parts.lists
-    to_move = items(hand, lists.of(account, State.NEXT, None, 0, SHOWN), account)
-    mine = {item.board for item in to_move}
-    active = items(hand, lists.of(account, State.ACTIVE, None, 0, SHOWN), account)
+    # first, so that what changes while the page is made is news to it
+    mark = marks(hand.parts, [Home(account)])[Home(account)]
+    mine = waiting(hand, account)
+    unread = hand.parts.unread.counts(account)
+    to_move = with_unread(mine.items(hand, account, 0, SHOWN), unread)
+    going = hand.parts.lists.others(account, 0, SHOWN)
+    others = with_unread(items(hand, going, account), unread)
+    active = hand.parts.lists.counts(account).active
+    open_, open_part = _open(hand, account)
     return page(
         "home.html",
         visitor,
+        mark=mark,
+        messages=unread.messages,
+        # in matches that are over, too, and in those that are not shown here
+        chats=sorted(unread.boards.items()),
         now=hand.parts.store.now(),
-        to_move=_with_deadlines(hand, to_move),
-        others=[item for item in active if item.board not in mine],
-        counts=lists.counts(account),
+        to_move=to_move,
+        to_move_part=_part("Your move", "waiting", len(to_move), len(mine.rows)),
+        others=others,
+        others_part=_part("Others to move", "others", len(others), active - len(mine.rows)),
         news=_news(hand, account),
-        offers=_offers(hand, account),
+        offers=offers(hand, open_, account),
+        offers_part=open_part,
         quick=[current(key) for key in _QUICK],
+        chance={key for key in _QUICK if draws_usually(current(key))},
         quick_time=TIMES[USUAL_TIME][0],
         key=uuid4().hex,
     )
 
 
-def _offers(hand: Hand, account: AccountId) -> list[Offer]:
-    """Give what the visitor waits for, then what can be taken."""
+def _part(label: str, show: str, shown: int, total: int) -> Part:
+    return Part.of(label, start=0, shown=shown, total=total, path="/matches", query={"show": show})
+
+
+def _open(hand: Hand, account: AccountId) -> tuple[list[Challenge], Part]:
+    """Return what the visitor waits for, then the newest of what can be taken."""
     challenges = hand.parts.challenges
-    own = challenges.of(account)
+    own, newest = challenges.of(account), challenges.listed(None, 0, SHOWN)
     known = {one.id for one in own}
-    others = [one for one in challenges.listed(None, 0, SHOWN) if one.id not in known]
-    return offers(hand, [*own, *others], account)
-
-
-def items(hand: Hand, rows: list[Row], account: AccountId | None = None) -> list[Item]:
-    """Give matches as a list shows them, to whoever plays in them or to anybody."""
-    accounts = list(dict.fromkeys(seat for row in rows for seat in row.seats))
-    found = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
-    return [_item(row, [found[seat] for seat in row.seats], account) for row in rows]
-
-
-def _item(row: Row, names: list[str], account: AccountId | None) -> Item:
-    seat = row.seats.index(account) if account in row.seats else None
-    return Item(
-        board=row.board,
-        title=pinned(row.rules).title,
-        players=tuple(names),
-        options=row.options,
-        others=tuple(name for at, name in enumerate(names) if at != seat),
-        ply=row.ply,
-        since=row.since,
-        turn=" and ".join(names[at] for at in row.waits),
-        mine=seat in row.waits,
-        waiting=not row.started,
-        result=_result(row, names),
+    part = Part.of(
+        "Open challenges",
+        start=0,
+        shown=len(newest),
+        total=challenges.count(),
+        path="/challenges",
     )
-
-
-def _result(row: Row, names: list[str]) -> str:
-    if row.winners is None:
-        return ""
-    if said := without_winner(row.reason):
-        return said
-    if len(names) == 1:
-        return "finished"
-    who = listed([names[at] for at in row.winners])
-    won = f"{who} {'has won' if len(row.winners) == 1 else 'share the win'}"
-    # what a game's own rules call an ending is a code, and no words
-    return f"{won} {how(row.reason)}" if row.reason in set(Reason) else won
-
-
-def _with_deadlines(hand: Hand, found: list[Item]) -> list[Item]:
-    """Add when the time of each is over, the soonest first."""
-    timed = [
-        msgspec.structs.replace(one, deadline=deadline(snapshot_of(hand, one.board).state))
-        for one in found
-    ]
-    return sorted(timed, key=lambda one: (one.deadline is None, one.deadline or 0, one.since))
+    return [*own, *(one for one in newest if one.id not in known)], part
 
 
 def _news(hand: Hand, account: AccountId) -> list[Told]:

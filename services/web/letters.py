@@ -8,6 +8,7 @@ from litestar.response import Redirect
 from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.notes import Notes
+from services.language import chatting
 from services.language.boards import state_of
 from services.language.replies import lay
 from services.web.acts import DOOR
@@ -20,11 +21,9 @@ def say(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -
     """Write to the players of a match; only they can."""
     account = visitor.need()
     hand.parts.pace.check(account)
-    seat_of(account, state_of(hand.parts, board))
-    hand.parts.ready()
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
-    hand.parts.letters.chat(board, account, form.get("text"), command_id(DOOR, account, key))
-    return go(f"/m/{board}")
+    chatting.say(hand.desk, board, account, form.get("text"), command_id(DOOR, account, key))
+    return go(f"/m/{board}/chat")
 
 
 @post("/m/{board:int}/replies", sync_to_thread=True)

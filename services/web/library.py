@@ -10,10 +10,10 @@ from domain.drawing import draw_svg
 from domain.errors import Code, Refusal
 from domain.fairness import Stream
 from domain.rules import AnyRules, current, rules_id
+from services.api.visitors import WEIGHT
 from services.language.parsing import games
 from services.web.boards import legal, tried
 from services.web.choices import CHOICES
-from services.web.home import items
 from services.web.lines import Line
 from services.web.matches import as_json
 from services.web.pages import go, page
@@ -30,6 +30,7 @@ from services.web.params import (
 )
 from services.web.prose import blocks
 from services.web.puzzles import best
+from services.web.rows import items
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -62,14 +63,17 @@ def show_game(game: GameKey, hand: TheHand, visitor: TheVisitor) -> Response[str
         rules=rules,
         blocks=blocks(answer.page),
         playing=items(hand, rows),
+        playing_count=hand.parts.lists.count_playing(rules.key),
+        finished_count=hand.parts.history.count(rules.key),
         scores=best(hand, rules) if rules.players == (1,) else None,
         choices=CHOICES.get(rules.key, ()),
     )
 
 
-@get("/games/{game:str}/board.svg", sync_to_thread=True)
-def show_board(game: GameKey) -> Response[Any]:
+@get("/games/{game:str}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
+def show_board(game: GameKey, visitor: TheVisitor) -> Response[Any]:
     """Draw how the game begins; where chance decides that, a fixed example."""
+    del visitor  # who is counted
     rules = current(game.lower())
     position = _start(rules, rules.read_options(()), rules.players[0], "example")
     return Response(
@@ -88,12 +92,14 @@ def _start(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
 
 def line_tried(
     game: GameKey,
+    visitor: TheVisitor,
     options: Options = "",
     players: Players = 0,
     seed: SeedText = "",
     line: LineText = "",
 ) -> Line:
     """Give the line that an address tells, from the beginning of a game on."""
+    del visitor  # counted before anything is worked out
     rules = current(game.lower())
     read = rules.read_options(options.split())
     written, count = rules.write_options(read), players or rules.players[0]
@@ -109,7 +115,7 @@ def line_tried(
     )
 
 
-@get("/games/{game:str}/try", sync_to_thread=True)
+@get("/games/{game:str}/try", sync_to_thread=True, opt={WEIGHT: 3})
 def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> Response[str]:
     """Show a board to try a game on, where one moves for everybody; no match is made."""
     if move.strip():
@@ -126,13 +132,13 @@ def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> R
     )
 
 
-@get("/games/{game:str}/try/moves", sync_to_thread=True)
+@get("/games/{game:str}/try/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_moves_tried(tried_line: TheLine) -> dict[str, Any]:
     """Give the legal moves after a line."""
     return {"ply": len(tried_line.moves), **legal(tried_line.rules, tried_line.position)}
 
 
-@get("/games/{game:str}/try/check", sync_to_thread=True)
+@get("/games/{game:str}/try/check", sync_to_thread=True, opt={WEIGHT: 3})
 def check_tried(tried_line: TheLine, move: MoveText = "") -> Response[Any]:
     """Say what a move after a line would lead to."""
     found = tried(tried_line.rules, tried_line.position, move.strip(), tried_line.names)

@@ -7,12 +7,18 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.decide import read_move
 from domain.rules import AnyRules
+from services.language.typography import read_move
 from services.web.boards import Shown, picture, who
 
 LONGEST: Final = 6_000
 """Characters of a line: it stands in the page's address."""
+
+MOST_LINKED: Final = 300
+"""Moves of a line that are links."""
+
+LINKED_CHARACTERS: Final = 200_000
+"""Characters of all these links together."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -75,6 +81,20 @@ class Line(msgspec.Struct, frozen=True):
         line = self.text if moves is None else " ".join(moves)
         query = {**self.query, **({"line": line} if line else {})}
         return f"{self.page}{part}{'?' + urlencode(query) if query else ''}"
+
+    def links(self) -> list[tuple[str, str]]:
+        """Give each move with the address of the line up to it; of a long line the last have one.
+
+        Each address repeats all moves before it, so that all of them would be a very long page.
+        """
+        left, addresses = LINKED_CHARACTERS, dict[int, str]()
+        for count in range(len(self.moves), max(0, len(self.moves) - MOST_LINKED), -1):
+            address = self.url(self.moves[:count])
+            left -= len(address)
+            if left < 0:
+                break
+            addresses[count] = address
+        return [(move, addresses.get(count, "")) for count, move in enumerate(self.moves, 1)]
 
     def shown(self, last: str = "", before: Any = None) -> Shown:
         """Give its board; `last` and `before` are of the move that led to its beginning."""

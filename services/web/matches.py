@@ -1,16 +1,17 @@
 """The page of a match: its board, whose turn it is, and what its players can do."""
 
-from typing import Any
+from typing import Any, Final
 
 from litestar import Request, Response, get
 
 from domain.match.state import position_of
 from infra.notes import Notes
 from services.api.hand import Hand
+from services.api.marks import Chat, marks
 from services.language.laying import lines_of
 from services.language.replies import laid_by
 from services.web.boards import legal, tried
-from services.web.pages import page
+from services.web.pages import go, page
 from services.web.params import BoardNumber, MoveText, TheHand, TheVisitor
 from services.web.tables import Table, read_ply, said_at
 from services.web.visitors import Visitor
@@ -19,12 +20,35 @@ AnyRequest = Request[Any, Any, Any]
 
 
 @get("/m/{board:int}", sync_to_thread=True)
-def show_match(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[str]:
-    """Show a match as it stands."""
-    return match_page(Table.of(hand, board, visitor), hand, visitor)
+def show_match(
+    board: BoardNumber, hand: TheHand, visitor: TheVisitor, move: MoveText = ""
+) -> Response[str]:
+    """Show a match as it stands; a move in the address is filled in, and not played."""
+    return match_page(Table.of(hand, board, visitor), hand, visitor, move.strip())
 
 
-def match_page(table: Table, hand: Hand, visitor: Visitor) -> Response[str]:
+@get("/m/{board:int}/chat", sync_to_thread=True)
+def show_chat(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+    """Show what was said, as a part of the page of the match."""
+    table = Table.of(hand, board, visitor)
+    if not visitor.partial or table.seat is None:
+        return go(f"/m/{board}#chat")
+    return page("_chat.html", visitor, table=table, **_said(table, hand))
+
+
+def _said(table: Table, hand: Hand) -> dict[str, Any]:
+    """Return what the page shows of the chat, which is read by that."""
+    # first, so that what is said while the page is made is news to it
+    topic = Chat(table.board)
+    mark, lines = marks(hand.parts, [topic])[topic], said_at(hand, table)
+    return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
+
+
+_UNSAID: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
+"""Of a page that is asked for its other parts."""
+
+
+def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Response[str]:
     """Give the page of a match."""
     state = table.state
     score = None if state.unplaced else table.score(position_of(state))
@@ -34,7 +58,8 @@ def match_page(table: Table, hand: Hand, visitor: Visitor) -> Response[str]:
         table=table,
         match=table.view,
         shown=table.shown(),
-        lines=said_at(hand, table),
+        move=move,
+        **(_UNSAID if visitor.partial else _said(table, hand)),
         laid=[] if table.seat is None else lines_of(laid_by(hand.desk, table.board, table.seat)),
         score=score,
         note=Notes(hand.parts.data).get(visitor.account, table.board) if visitor.account else "",

@@ -8,6 +8,7 @@ from domain.clocks.terms import describe
 from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.challenges import Challenge
+from services.api.challenges import gathers
 from services.api.hand import Hand
 from services.language.terms import read_agreed
 from services.web.boards import names_of
@@ -32,6 +33,8 @@ class Offer(msgspec.Struct, frozen=True):
     """Whether the visitor has made it or joined it."""
     seat: str
     """The side that the others take, where its maker has chosen one; else empty."""
+    gathers: bool
+    """Whether who takes it commits to a text for the draw."""
 
 
 def offers(hand: Hand, found: Sequence[Challenge], account: AccountId | None) -> list[Offer]:
@@ -58,4 +61,5 @@ def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> O
         missing=one.missing,
         mine=account in one.players,
         seat=free[0] if alone else "",
+        gathers=gathers(proposal),
     )

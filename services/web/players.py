@@ -9,6 +9,7 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import current
+from infra.accounts import Profile
 from infra.projections.lists import State
 from infra.projections.ratings import Rating
 from services.api.hand import Hand
@@ -16,10 +17,11 @@ from services.api.players import names_of as userids_of
 from services.api.players import of_several
 from services.language.parsing import games
 from services.web.boards import GONE
-from services.web.home import Item, items
 from services.web.pages import go, page
+from services.web.paging import Part
 from services.web.params import GameKey, Start, TheHand, TheVisitor, Userid
 from services.web.plots import Series, plot
+from services.web.rows import Item, items
 from services.web.visitors import Visitor
 
 _ROWS: Final = 50
@@ -55,11 +57,11 @@ def show_ratings(
 ) -> Response[str]:
     """Show a game's players, the best first, and how those at the top came there."""
     key = of_several(game).key
-    rows = hand.parts.ratings.of(key, start, _ROWS + 1)
+    rows = hand.parts.ratings.of(key, start, _ROWS)
     names = userids_of(hand, (row.account for row in rows))
     table = [
         Standing(place, names[row.account] or GONE, row.rating.shown, row.rating.matches)
-        for place, row in enumerate(rows[:_ROWS], start + 1)
+        for place, row in enumerate(rows, start + 1)
     ]
     top = [] if start else rows[:_PLOTTED]
     series = [_series(hand, key, row.account, names[row.account] or GONE) for row in top]
@@ -70,7 +72,13 @@ def show_ratings(
         games=[one for one in map(current, games()) if one.players != (1,)],
         table=table,
         plot=plot(f"Ratings of the best in {current(key).title}, after each match", series),
-        next=start + _ROWS if len(rows) > _ROWS else None,
+        part=Part.of(
+            "Ratings",
+            start=start,
+            shown=len(rows),
+            total=hand.parts.ratings.count(key),
+            path=f"/ratings/{key}",
+        ),
     )
 
 
@@ -86,9 +94,17 @@ def _series(hand: Hand, game: str, account: AccountId, name: str) -> Series:
 @get("/players", sync_to_thread=True)
 def list_players(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """List all players, by name."""
-    names = hand.parts.accounts.names(start, _ROWS * 2 + 1)
-    more = start + _ROWS * 2 if len(names) > _ROWS * 2 else None
-    return page("players.html", visitor, names=names[: _ROWS * 2], next=more)
+    size = _ROWS * 2
+    names = hand.parts.accounts.names(start, size)
+    part = Part.of(
+        "Players",
+        start=start,
+        shown=len(names),
+        total=hand.parts.accounts.count(),
+        path="/players",
+        size=size,
+    )
+    return page("players.html", visitor, names=names, part=part)
 
 
 class Strength(msgspec.Struct, frozen=True):
@@ -105,22 +121,40 @@ class Strength(msgspec.Struct, frozen=True):
 @get("/players/{userid:str}", sync_to_thread=True)
 def show_player(userid: Userid, hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show what anybody may know of a player."""
-    account = hand.parts.accounts.id_of(userid)
-    profile = hand.parts.accounts.record_of(account)
-    if profile is None:
-        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
+    account, profile = profile_of(hand, userid)
+    counts = hand.parts.lists.counts(account)
+    active = _matches(hand, account, State.ACTIVE)
+    finished = _matches(hand, account, State.INACTIVE)
     return page(
         "player.html",
         visitor,
         name=profile.name,
         since=profile.created,
         now=hand.parts.store.now(),
-        counts=hand.parts.lists.counts(account),
-        active=_matches(hand, account, State.ACTIVE),
-        finished=_matches(hand, account, State.INACTIVE),
+        counts=counts,
+        active=active,
+        active_part=_part("Going on", profile.name, "going", len(active), counts.active),
+        finished=finished,
+        finished_part=_part("Finished", profile.name, "finished", len(finished), counts.inactive),
         strengths=_strengths(hand, account, profile.name),
+        blocked=bool(visitor.account and hand.parts.blocks.by([visitor.account], account)),
         against=_against(hand, visitor, account),
+        refused=hand.parts.standings.refused(account),
     )
+
+
+def profile_of(hand: Hand, userid: str) -> tuple[AccountId, Profile]:
+    """Return a player's account and what is known of it; `unknown-user`."""
+    account = hand.parts.accounts.id_of(userid)
+    profile = hand.parts.accounts.record_of(account)
+    if profile is None:
+        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
+    return account, profile
+
+
+def _part(label: str, name: str, show: str, shown: int, total: int) -> Part:
+    path = f"/players/{name}/matches"
+    return Part.of(label, start=0, shown=shown, total=total, path=path, query={"show": show})
 
 
 def _matches(hand: Hand, account: AccountId, state: State) -> list[Item]:

@@ -1,6 +1,7 @@
 """Pages that say no. Where htmx asked, the sentence alone, for the place where messages stand."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
@@ -24,9 +25,13 @@ def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Respo
     back = _path_of(request.headers.get("referer", ""), request)
     shown = page(template, visitor, status=status, sentence=sentence, code=code, back=back)
     shown.headers.update(HEADERS)
-    if partial:
-        shown.headers.update({"HX-Retarget": "#message", "HX-Reswap": "innerHTML"})
-        shown.headers["HX-Reselect"] = "unset"
+    return _as_message(shown) if partial else shown
+
+
+def _as_message(shown: Response[Any]) -> Response[Any]:
+    """Have htmx put a part of a page where messages stand."""
+    shown.headers.update({"HX-Retarget": "#message", "HX-Reswap": "innerHTML"})
+    shown.headers["HX-Reselect"] = "unset"
     return shown
 
 
@@ -74,12 +79,22 @@ def lost(request: AnyRequest, error: HTTPException) -> Response[Any]:
     return problems.unfit(request, error)
 
 
-def login_needed(request: AnyRequest, _: LoginNeededError) -> Response[Any]:
-    """Ask to log in, and come back."""
-    if request.headers.get("hx-request") == "true":
-        return Response("", status_code=401, headers={"HX-Redirect": "/login"})
-    wanted = request.url.path if request.method == "GET" else "/"
-    return go("/login" if wanted == "/" else f"/login?next={wanted}")
+def login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:
+    """Ask to log in, and come back; a move that was sent is kept in the address to come back to."""
+    wanted = needed.back or _wanted(request)
+    login = "/login" if wanted == "/" else f"/login?{urlencode({'next': wanted}, safe='/')}"
+    if request.headers.get("hx-request") != "true":
+        return go(login)
+    visitor = Visitor(proof="", secure=False, path=request.url.path, partial=True)
+    shown = page("_logged_out.html", visitor, status=401, login=login, moved="?move=" in wanted)
+    return _as_message(shown)
+
+
+def _wanted(request: AnyRequest) -> str:
+    """Return the page that was asked for, or that sent a form."""
+    if request.method != "GET":
+        return _path_of(request.headers.get("referer", ""), request)
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
 HANDLERS: Final[dict[Any, Any]] = {

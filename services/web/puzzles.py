@@ -1,5 +1,6 @@
 """Puzzles: what each has come to at best, and who did it."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -11,6 +12,7 @@ from domain.match.state import positions
 from domain.rules import AnyRules, current, pinned
 from infra.projections.scores import Row, puzzle_name
 from services.api.hand import Hand
+from services.damage import reading
 from services.language.parsing import games
 from services.web.boards import names_of
 from services.web.pages import page
@@ -45,22 +47,32 @@ def show_puzzles(hand: TheHand, visitor: TheVisitor) -> Response[str]:
 
 
 def best(hand: Hand, rules: AnyRules, count: int = _SHOWN) -> Best:
-    """Give the leaderboard of a puzzle as it is usually played."""
-    rows = hand.parts.scores.best(puzzle_name(rules.key, ()), count)
+    """Return the best scores of a puzzle as it is usually played."""
+    return _best(hand, rules, hand.parts.scores.best(puzzle_name(rules.key, ()), count))
+
+
+def scored(hand: Hand, rules: AnyRules, start: int, count: int) -> tuple[Best, int]:
+    """Return some of its scores, one for each player, and how many there are; O(all)."""
+    rows = hand.parts.scores.best(puzzle_name(rules.key, ()))
+    return _best(hand, rules, rows[start : start + count]), len(rows)
+
+
+def _best(hand: Hand, rules: AnyRules, rows: Sequence[Row]) -> Best:
     names = names_of(hand.parts.accounts.name_of([row.account for row in rows]))
     start = rules.score(rules.start(rules.read_options(()), 1, None))
-    scored = [
+    found = [
         Scored(name, row.board, row.at, _detail(hand, row))
         for name, row in zip(names, rows, strict=True)
     ]
-    return Best(rules, start.bound if start else "", tuple(scored))
+    return Best(rules, start.bound if start else "", tuple(found))
 
 
 def _detail(hand: Hand, row: Row) -> str:
     """Say what a match has come to; it has ended, so this is looked up once."""
     known = _known(row)
     if not known:
-        state = refold(hand.parts.store.events(row.board))
+        with reading(hand.parts.damage, row.board):
+            state = refold(hand.parts.store.events(row.board))
         rules = pinned(state.rules)
         found = [score for position in positions(state) if (score := rules.score(position))]
         known.append(min(found, key=lambda score: score.rank).detail)

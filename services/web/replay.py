@@ -6,6 +6,7 @@ from litestar import Request, Response, get
 
 from domain.match.state import position_at
 from services.api.hand import Hand
+from services.api.visitors import WEIGHT
 from services.web.boards import drawn, legal, standing, tried
 from services.web.lines import Line
 from services.web.matches import as_json
@@ -45,7 +46,7 @@ def show_ply(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -
     )
 
 
-@get("/m/{board:int}/compare", sync_to_thread=True)
+@get("/m/{board:int}/compare", sync_to_thread=True, opt={WEIGHT: 2})
 def compare(
     board: BoardNumber,
     hand: TheHand,
@@ -80,7 +81,7 @@ def _line(hand: Hand, board: int, ply: int, text: str, visitor: Visitor) -> tupl
     return table, Line.of(table.rules, position, table.names, text, where)
 
 
-@get("/m/{board:int}/{ply:int}/if", sync_to_thread=True)
+@get("/m/{board:int}/{ply:int}/if", sync_to_thread=True, opt={WEIGHT: 3})
 def what_if(
     board: BoardNumber,
     ply: Ply,
@@ -115,7 +116,7 @@ def _can_lay(table: Table, ply: int, line: Line) -> bool:
     return movers[0] != table.seat and table.seat in movers
 
 
-@get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True)
+@get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_moves_if(
     board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor, line: LineText = ""
 ) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def list_moves_if(
     return {"ply": len(found.moves), **legal(found.rules, found.position)}
 
 
-@get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True)
+@get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True, opt={WEIGHT: 3})
 def check_if(
     board: BoardNumber,
     ply: Ply,

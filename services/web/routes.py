@@ -11,6 +11,7 @@ from services.web.accounts import (
     change_preferences,
     delete_account,
     end_session,
+    log_out_everywhere,
     make_token,
     revoke_token,
     show_account,
@@ -18,6 +19,8 @@ from services.web.accounts import (
 )
 from services.web.acts import act
 from services.web.assets import show_asset
+from services.web.blocks import block_player, unblock_player
+from services.web.draws import list_reveals
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
 from services.web.exports import export_film, export_json, export_text, show_picture
 from services.web.helping import show_help
@@ -32,13 +35,23 @@ from services.web.library import (
     show_games,
     try_game,
 )
-from services.web.matches import check_move, list_moves, show_match
+from services.web.listings import (
+    show_challenges,
+    show_games_matches,
+    show_notices,
+    show_own,
+    show_players,
+    show_scores,
+)
+from services.web.matches import check_move, list_moves, show_chat, show_match
+from services.web.messages import show_messages
 from services.web.pages import secured
 from services.web.players import list_players, show_all_ratings, show_player, show_ratings
 from services.web.problems import HANDLERS
 from services.web.puzzles import show_puzzles
 from services.web.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.web.starting import show_new, start_new, take, withdraw
+from services.web.stream import follow
 from services.web.visitors import form, visitor
 
 PAGES: Final[tuple[Any, ...]] = (
@@ -51,8 +64,10 @@ PAGES: Final[tuple[Any, ...]] = (
     log_out,
     show_match,
     list_moves,
+    show_chat,
     check_move,
     act,
+    list_reveals,
     say,
     lay_ready,
     write_note,
@@ -80,6 +95,8 @@ PAGES: Final[tuple[Any, ...]] = (
     show_ratings,
     list_players,
     show_player,
+    block_player,
+    unblock_player,
     show_account,
     change_preferences,
     change_addresses,
@@ -87,9 +104,18 @@ PAGES: Final[tuple[Any, ...]] = (
     make_token,
     revoke_token,
     end_session,
+    log_out_everywhere,
     take_vacation,
     delete_account,
     show_help,
+    follow,
+    show_own,
+    show_players,
+    show_games_matches,
+    show_challenges,
+    show_notices,
+    show_scores,
+    show_messages,
 )
 
 

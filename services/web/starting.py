@@ -6,16 +6,20 @@ from uuid import uuid4
 from litestar import Response, get, post
 from litestar.response import Redirect
 
+from domain.errors import Refusal
 from domain.match.events import AccountId, CommandId, command_id
 from domain.rules import AnyRules, current
 from infra.challenges import Proposal, State
-from services.api.challenges import NewChallenge, proposal_of, start
+from services.api.challenges import NewChallenge, gathers, proposal_of, start
+from services.api.challenges import take as api_take
 from services.api.commands import WAIT_SECONDS
 from services.api.hand import Hand
 from services.api.starting import NewMatch, begin, start_of
+from services.language.draws import read_commitment
 from services.language.parsing import games
+from services.problems import PROBLEMS
 from services.web.acts import DOOR
-from services.web.choices import CHOICES, TIMES, USUAL_TIME, options_of, terms_of
+from services.web.choices import CHOICES, TIMES, USUAL_TIME, draws_usually, options_of, terms_of
 from services.web.pages import go, page
 from services.web.params import Id, Opponent, TheForm, TheHand, TheVisitor, Wanted
 from services.web.visitors import Form, Visitor
@@ -31,36 +35,55 @@ def show_new(
 ) -> Response[str]:
     """Show what can be chosen for a match."""
     visitor.need()
-    rules = current(game.lower())
+    typed = Form({"opponent": (opponent,)})
+    return _form(visitor, current(game.lower()), typed)
+
+
+def _form(
+    visitor: Visitor, rules: AnyRules, typed: Form, told: str = "", status: int = 200
+) -> Response[str]:
+    """Show the form with what was typed in it, and what is wrong with that."""
     return page(
         "new.html",
         visitor,
+        status=status,
         rules=rules,
         games=[one for one in map(current, games()) if one.players != (1,)],
         choices=CHOICES.get(rules.key, ()),
         times=TIMES,
-        usual=USUAL_TIME,
-        opponent=opponent,
+        chosen_time=typed.get("time") or USUAL_TIME,
+        typed=typed,
+        same=typed.get("game") in ("", rules.key),
+        opponents=(*typed.fields.get("opponent", ()), "", ""),
+        told=told,
         key=uuid4().hex,
-        draws=_may_draw(rules),
+        draws=draws_usually(rules),
     )
 
 
-def _may_draw(rules: AnyRules) -> bool:
-    """Tell whether chance has a part in the usual match of the game."""
-    return rules.needs_draw(rules.read_options(()), rules.players[-1])
-
-
 @post("/new")
-async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
-    """Start a match against somebody, or offer one to anybody."""
+async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str] | Redirect:
+    """Start a match against somebody, or offer one to anybody; or show the form of another game."""
     account = visitor.need()
     hand.parts.pace.check(account)
+    if form.get("switch"):
+        return _form(visitor, current(form.get("switch").lower()), form)
     game = current(form.get("game").lower())
+    try:
+        return await _start(form, hand, visitor, game)
+    except Refusal as reason:
+        if game.players == (1,):
+            raise
+        return _form(visitor, game, form, reason.sentence, PROBLEMS[reason.code].status)
+
+
+async def _start(form: Form, hand: Hand, visitor: Visitor, game: AnyRules) -> Redirect:
+    account = visitor.need()
     command = command_id(DOOR, account, f"{form.get('key')[:64] or uuid4().hex} new")
     if not form.all("opponent") and game.players != (1,):
         proposal = proposal_of(_offered(game, form))
-        await asyncio.to_thread(_open, hand, account, proposal, command)
+        own = _commitment(form, gathers=gathers(proposal))
+        await asyncio.to_thread(_open, hand, account, proposal, command, own)
         return go("/#open")
     meant = _meant(visitor, game, form, command)
     await asyncio.to_thread(hand.parts.ready)
@@ -69,21 +92,29 @@ async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redire
     return go(f"/m/{begun.board}")
 
 
-def _open(hand: Hand, account: AccountId, proposal: Proposal, command: CommandId) -> None:
+def _open(hand: Hand, account: AccountId, proposal: Proposal, command: CommandId, own: str) -> None:
     hand.parts.ready()
-    hand.parts.challenges.open(account, proposal, command)
+    hand.parts.challenges.open(account, proposal, command, bytes.fromhex(own))
+
+
+def _commitment(form: Form, *, gathers: bool) -> str:
+    """Return what the browser commits to, which it does for any game: empty where nothing gathers."""
+    text = form.get("commitment")[:64] if gathers else ""
+    return read_commitment(text).hex() if text else ""
 
 
 def _meant(visitor: Visitor, rules: AnyRules, form: Form, command: CommandId) -> NewMatch:
     """Give the match that a form asks for, against those who are named."""
     others = form.all("opponent")
     place = _seat(form.get("seat"), len(others) + 1, command)
+    # who plays alone has all the time
+    terms = terms_of(form) if others else ()
     return NewMatch(
         game=rules.key,
         players=(*others[:place], visitor.name, *others[place:]),
         options=options_of(rules.key, form),
-        # who plays alone has all the time
-        terms=terms_of(form) if others else (),
+        terms=terms,
+        commitment=_commitment(form, gathers="--gather" in terms),
     )
 
 
@@ -113,10 +144,11 @@ def _offered(rules: AnyRules, form: Form) -> NewChallenge:
 @post("/challenges/{challenge:str}/take")
 async def take(challenge: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
     """Take a free seat; with the last one the match starts."""
-    del form
     account = visitor.need()
     hand.parts.pace.check(account)
-    taken = await asyncio.to_thread(hand.parts.challenges.take, challenge, account)
+    proposal = (await asyncio.to_thread(hand.parts.challenges.get, challenge)).proposal
+    own = _commitment(form, gathers=gathers(proposal))
+    taken = await asyncio.to_thread(api_take, hand, challenge, account, own)
     if taken.state is State.TAKEN:
         taken = await start(hand, taken, WAIT_SECONDS)
     return go("/#open" if taken.board is None else f"/m/{taken.board}")

@@ -11,10 +11,10 @@ from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, pinned
 from domain.rules.protocol import Score
-from infra.letters import Letter
 from services.api.hand import Hand
 from services.api.views import Match, match_view
 from services.language.boards import state_of
+from services.language.chatting import heard
 from services.web.boards import GONE, Shown, drawn, names_of
 from services.web.visitors import Visitor
 
@@ -25,6 +25,8 @@ class Line(msgspec.Struct, frozen=True):
     at: int
     name: str
     text: str
+    new: bool
+    """Whether the visitor has not read it before."""
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -88,6 +90,11 @@ class Table(msgspec.Struct, frozen=True):
         return waits and self.seat in self.view.waits_for
 
     @property
+    def reveals(self) -> bool:
+        """Whether it waits for the visitor's text for the draw."""
+        return self.asked and self.state.sealed
+
+    @property
     def looks(self) -> Sequence[int]:
         """Whose look each seat's pieces have: its own, unless the players have swapped theirs."""
         position, own = self.view.at.position, range(len(self.names))
@@ -136,9 +143,14 @@ def said_at(hand: Hand, table: Table) -> list[Line]:
     """Give what was said at the board, for its players alone."""
     if table.seat is None or table.puzzle:
         return []
-    letters: list[Letter] = hand.parts.letters.chat_of(table.board)
+    account = table.state.seats[table.seat]
+    read = hand.desk.letters.chat_read(account, table.board)
+    letters = heard(hand.desk, table.board, account, CHAT_LIMIT)
     names = names_of(hand.parts.accounts.name_of([letter.sender for letter in letters]))
-    return [Line(letter.at, name, letter.text) for letter, name in zip(letters, names, strict=True)]
+    return [
+        Line(letter.at, name, letter.text, letter.sender != account and letter.at > read)
+        for letter, name in zip(letters, names, strict=True)
+    ]
 
 
 def read_ply(table: Table, ply: int) -> int:

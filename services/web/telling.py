@@ -13,6 +13,7 @@ from services.web.boards import names_of
 
 _WORDS: Final = {
     Kind.CHALLENGED: "{others} called you to a match; accept or decline it",
+    Kind.REVEAL: "the match with {others} waits until you reveal your text for the draw",
     Kind.STARTED: "a match with {others} has begun",
     Kind.YOUR_TURN: "your turn against {others}",
     Kind.OFFER: "{others} proposed something",
@@ -24,6 +25,8 @@ _WORDS: Final = {
     Kind.DECLINED: "{others} declined to play",
     Kind.OVER: "the match with {others} has ended",
     Kind.REMINDER: "your time runs out against {others}",
+    Kind.CHAT: "something was said in the match with {others}",
+    Kind.MESSAGE: "somebody has written to you",
 }
 
 
@@ -41,12 +44,17 @@ def told(hand: Hand, notices: Sequence[Notice], account: AccountId, most: int) -
     for one in notices:
         if len(newest) < most:
             newest.setdefault(one.board, one)
-    rows = hand.parts.lists.rows(list(newest))
+    return each_told(hand, list(newest.values()), account)
+
+
+def each_told(hand: Hand, notices: Sequence[Notice], account: AccountId) -> list[Told]:
+    """Say what each of these is about."""
+    rows = hand.parts.lists.rows([one.board for one in notices])
     accounts = list(dict.fromkeys(seat for row in rows if row for seat in row.seats))
     names = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
     return [
         Told(one.board, one.at, _text(one, row, names, account))
-        for one, row in zip(newest.values(), rows, strict=True)
+        for one, row in zip(notices, rows, strict=True)
     ]
 
 

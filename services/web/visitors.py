@@ -10,9 +10,11 @@ has a cookie of chance instead, which stands for nobody.
 """
 
 import hmac
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 from litestar import Request
@@ -38,8 +40,18 @@ _SAME: Final = ("", "same-origin", "none")
 """What Sec-Fetch-Site says of a form of ours, or of a browser that does not say."""
 
 
+_FOR_ANYBODY: Final = ("/login", "/signup")
+"""Forms that need no session."""
+
+_OF_A_MATCH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
+
+
 class LoginNeededError(Exception):
-    """The page is for who has logged in."""
+    """The page is for who has logged in; `back` is where to go then, if that is not said by it."""
+
+    def __init__(self, back: str = "") -> None:
+        super().__init__(back)
+        self.back = back
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -96,7 +108,8 @@ class Form(msgspec.Struct, frozen=True):
 def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
     """Give who asks.
 
-    Who has not logged in may ask as often as the API takes requests without a token: `too-fast`.
+    Everybody is counted: who has logged in by account, who has not as the API counts requests
+    without a token. `too-fast` where there were too many.
     """
     secure = _came_by_tls(request, hand)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
@@ -109,11 +122,17 @@ def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
         partial=request.headers.get("hx-request") == "true",
     )
     if session is not None and profile is not None:
+        hand.visitors.check_account(request, session.account)
         return msgspec.structs.replace(said, proof=csrf_of(text), session=session, profile=profile)
     hand.visitors.check(request)
     known = request.cookies.get(_named(GUEST, secure=secure), "")
     guest = known or secrets.token_urlsafe(32)
     return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
+
+
+def session_text(request: AnyRequest, visitor: Visitor) -> str:
+    """Return what the browser's session cookie holds; empty without one."""
+    return request.cookies.get(_named(SESSION, secure=visitor.secure), "")
 
 
 def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
@@ -140,10 +159,22 @@ async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
             fields[name] = (*fields.get(name, ()), value)
     shown = request.headers.get(HEADER) or fields.get(FIELD, ("",))[0]
     if not hmac.compare_digest(shown.encode(), visitor.proof.encode()):
+        if visitor.session is None and request.url.path not in _FOR_ANYBODY:
+            # its session is over
+            raise LoginNeededError(_back(request.url.path, fields))
         raise PermissionDeniedException(
             "the page was open too long, or its cookie is gone; load it again and repeat"
         )
     return Form(fields)
+
+
+def _back(path: str, fields: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the page of the match that a form was sent for, with the move in it; else nothing."""
+    match = _OF_A_MATCH.match(path)
+    move = fields.get("move", ("",))[0]
+    if match is None:
+        return ""
+    return f"{match[0]}?{urlencode({'move': move})}" if move else match[0]
 
 
 def _named(name: str, *, secure: bool) -> str:

@@ -15,6 +15,7 @@ from infra import keys, scripts
 from infra.announce import Listener, messages
 from infra.durability import Mode
 from infra.outcomes import tail
+from infra.store import server
 from infra.store.memory import MemoryStore
 from infra.store.port import NotDurable, Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
@@ -36,10 +37,23 @@ def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client: Redis) ->
     assert store.depth([7]) == 2
 
 
-def test_the_number_given_to_a_challenge_is_remembered_for_40_days(redis_client: Redis) -> None:
+def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(
+    redis_client: Redis,
+) -> None:
     make(redis_client).allocate(SUBMISSION.id)
-    days = redis_client.ttl(keys.given(SUBMISSION.id)) / 86_400
-    assert 39.9 < days <= 40
+    assert redis_client.ttl(keys.given(SUBMISSION.id)) == -1
+
+
+def test_the_numbers_of_the_last_challenges_are_remembered(
+    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "GIVEN_KEPT", 3)
+    store = make(redis_client)
+    ids = [bytes([number]) * 16 for number in (0, 10, 37, 200, 255)]
+    assert [store.allocate(id_) for id_ in ids] == [1, 2, 3, 4, 5]
+    assert [store.allocate(id_) for id_ in ids[2:]] == [3, 4, 5]
+    assert store.allocate(ids[0]) == 6
+    assert len(list(redis_client.scan_iter(f"{keys.given(b'')}*"))) == 3
 
 
 def test_the_received_time_can_be_given_from_outside(redis_client: Redis) -> None:

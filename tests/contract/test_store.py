@@ -82,6 +82,8 @@ def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
     first, second = store.allocate(id_of(1)), store.allocate(id_of(2))
     assert (first, second) == (1, 2)
     assert store.allocate(id_of(1)) == first
+    assert store.numbers([id_of(2), id_of(3), id_of(1)]) == [second, None, first]
+    assert store.allocate(id_of(3)) == 3, "to ask for a number gives none"
 
 
 def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:

@@ -314,11 +314,21 @@ def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_bef
     assert (due(match.state), deadline(match.state)) == (0, None)
     for command in (Nag(), Flag()):
         assert match.refuses(THE_SERVER, command, later) == Code.MATCH_OVER
-    assert match.refuses(ALICE, Away(until=later + DAY), later) == Code.NOT_STARTED
     _, started = match.do(BOB, Answer(accept=True, text=b"word"), later)
     assert isinstance(started, MatchStarted)
     assert started.terms == start.terms == read_terms(TERMS)
     assert (due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
+    match.holds()
+
+
+def test_a_vacation_begun_before_the_draw_of_a_match_stops_the_clock_after_it() -> None:
+    alice, start = challenge("powerdrain", *TERMS)
+    match = Match((alice, replace(start, gather=True)))
+    later = BEGIN + 99 * DAY
+    match.do(ALICE, Away(until=later + DAY), later)
+    match.do(BOB, Answer(accept=True, text=b"word"), later)
+    assert match.state.next == 0
+    assert deadline(match.state) == later + 6 * DAY
     match.holds()
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import groupby, pairwise
 from typing import Final, get_args
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from domain.clocks.days import DAY
 from domain.errors import Code
+from domain.fairness import Commitment
 from domain.match.commands import (
     Answer,
     Away,
@@ -25,6 +27,7 @@ from domain.match.commands import (
     Resign,
     Resume,
     Return,
+    Reveal,
 )
 from domain.match.decide import Decided, Rejected
 from domain.match.events import (
@@ -54,6 +57,15 @@ TERMS = [
     ("--totaltime=9", "--days=4", "--weekends=off"),
     ("--forfeittime=0",),
 ]
+KEPT = b"a text of 32 bytes that is kept."
+COMMITTED = Commitment(sha256(KEPT).digest())
+BEFORE_A_DRAW = [
+    Answer(accept=True, commitment=COMMITTED),
+    Answer(accept=True, commitment=Commitment(b"short")),
+    Reveal(text=KEPT),
+    Reveal(text=KEPT),
+    Reveal(text=b"another"),
+]
 TURNING = MatchStarted | Moved | Undone | Resigned | Flagged
 """Events with which a turn may begin."""
 
@@ -69,6 +81,11 @@ class Table:
         if kind == "gathered":
             actor, start = challenge("powerdrain", *terms)
             self.match.do(actor, replace(start, gather=True), self.now)
+        elif kind == "committed":
+            actor, start = challenge("powerdrain", *terms)
+            self.match.kept = {seat: KEPT for seat in range(2) if self.rng.random() < 0.2}
+            given = tuple(self.rng.choice([Commitment(), COMMITTED, COMMITTED]) for _ in range(2))
+            self.match.do(actor, replace(start, gather=True, commitments=given), self.now)
         else:
             self.match.do(*called(kind, *terms), self.now)
 
@@ -91,6 +108,8 @@ class Table:
             return rng.choice(state.seats), Answer(accept=rng.random() < 0.8)
         if state.next is not None and rng.random() < 0.4:
             return state.seats[state.next], Move(text=any_move(self.match, rng))
+        if state.gather is not None and rng.random() < 0.3:
+            return rng.choice(state.seats), rng.choice(BEFORE_A_DRAW)
         if rng.random() < 0.2:
             command = Nag if reminds(state, self.now) else Flag
             return THE_SERVER, command(ply=rng.choice([None, state.ply, 3]))
@@ -158,8 +177,12 @@ class Table:
         state, instant = self.state, due(self.match.state)
         if state.over:
             assert (instant, self.match.replies) == (0, NONE)
-        elif state.clock is None or state.clock.paused or state.gathering:
+        elif state.clock is None or state.clock.paused:
             assert instant == 0
+        elif state.gathering:
+            assert instant == (deadline(state) or 0)
+            assert state.gather or instant == 0
+            assert state.waits
         else:
             flag = deadline(state)
             # whoever's turn begins has some time for it
@@ -191,7 +214,7 @@ def played(kind: str, seed: int) -> Match:
     return table.match
 
 
-EVERY = [*KINDS, "gathered"]
+EVERY = [*KINDS, "gathered", "committed"]
 
 
 @pytest.mark.parametrize("kind", EVERY)

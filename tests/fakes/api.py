@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import httpx
 import uvicorn
+from argon2 import PasswordHasher
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -23,12 +24,14 @@ from infra.accounts import Accounts
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.lanes import Lanes
+from infra.mail.readdressed import telling
 from infra.seeds import Seeds
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from infra.tokens import Scope, Tokens
 from services.api.app import make_app
+from services.api.connections import Bounds, server_config
 from services.api.hand import USUAL, Rhythm
 from services.compose import Composition
 from workers.drain import Drain
@@ -39,6 +42,8 @@ PASSWORD = "builder2"
 MANY = 1_000_000
 """A rate that no test comes near."""
 
+ROOMY = Bounds(by_address=MANY)
+
 
 class Api:
     """A web process's API, and all that works behind it; `with` starts and stops them.
@@ -46,10 +51,21 @@ class Api:
     `url` is where it answers; `parts` is what it works with.
     """
 
-    def __init__(self, folder: Path, *, rhythm: Rhythm = USUAL, **settings: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        rhythm: Rhythm = USUAL,
+        bounds: Bounds = ROOMY,
+        hasher: PasswordHasher = CHEAP,
+        **settings: Any,
+    ) -> None:
         self._folder = folder
+        self._bounds = bounds
+        self._hasher = hasher
         self._rhythm = rhythm
-        self._given = {"command_rate": MANY, "address_rate": MANY, **settings}
+        self._given = {"command_rate": MANY, "address_rate": MANY, "password_rate": MANY}
+        self._given |= settings
         self._stack = ExitStack()
         self._stopping = Event()
         self._awake = Event()
@@ -67,7 +83,9 @@ class Api:
         )
         client = self._stack.enter_context(self.server.client(blocking_timeout=5))
         RedisStore(client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
-        accounts = Accounts(client, CHEAP)
+        rate = self.settings.password_rate
+        told = telling(client, self.settings.mail_domain)
+        accounts = Accounts(client, self._hasher, password_rate=rate, readdressed=told)
         self.parts = self._stack.enter_context(Composition(self.settings, accounts=accounts))
         self._awake.set()
         self._work()
@@ -126,6 +144,12 @@ class Api:
         account = self.parts.accounts.signup(name, PASSWORD)
         return Player(self, name, account, self.parts.tokens.issue(account, "rig", scopes).text)
 
+    def player_of(self, name: str) -> "Player":
+        """A player who signed up before, with another token."""
+        account = self.parts.accounts.id_of(name)
+        token = self.parts.tokens.issue(account, "rig", tuple(Scope)).text
+        return Player(self, name, account, token)
+
     def expired_token(self) -> str:
         """The text of a token whose time has run out, of an account that is there."""
         day = 24 * 3_600_000
@@ -139,7 +163,8 @@ class Api:
         return [self.player() for _ in range(count)]
 
     def match(self, *players: "Player", game: str = "pow2", **more: Any) -> int:
-        """Have the first of the players start a match; gives its board."""
+        """Have the first of the players start a match, as one of any number; gives its board."""
+        self.parts.starts.forget(players[0].account)
         names = [player.name for player in players]
         made = players[0].post("/api/matches", {"game": game, "players": names, **more})
         assert made.status_code == 201, made.text
@@ -197,15 +222,10 @@ class Api:
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        config = uvicorn.Config(
-            make_app(self.parts, self._rhythm),
-            http="httptools",
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            proxy_headers=False,
-            timeout_graceful_shutdown=1,
-        )
+        app = make_app(self.parts, self._rhythm)
+        behind_proxy = self.settings.trusted_proxy == "on"
+        config = server_config(app, self._bounds, behind_proxy=behind_proxy)
+        config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")
         thread.start()

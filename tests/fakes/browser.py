@@ -47,6 +47,8 @@ class Person:
     def __init__(self, browser: Browser, api: Api, **options: Any) -> None:
         self.api = api
         self.name = ""
+        self.expected: list[str] = []
+        """What it may have to say in this test."""
         self.complaints: list[str] = []
         """What the browser had to say: errors of scripts, what the policy forbids."""
         self.elsewhere: list[str] = []
@@ -59,9 +61,10 @@ class Person:
         self.page.on("request", self._asked)
 
     def _heard(self, message: Any) -> None:
-        # an answer that says no is no fault of the page
-        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
-            self.complaints.append(message.text)
+        # an answer that says no is no fault of the page, and one that does not come is none either
+        text, expected = message.text, ("Failed to load resource", *self.expected)
+        if message.type in ("error", "warning") and not any(one in text for one in expected):
+            self.complaints.append(text)
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith((self.api.url, "data:", "about:")):
@@ -81,6 +84,12 @@ class Person:
         self.page.wait_for_url("/")
         self.name = name
         return self
+
+    def logs_in(self) -> None:
+        """Fill the form of the login in that is shown."""
+        self.page.get_by_label("Userid").fill(self.name)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.locator("main").get_by_role("button", name="Log in").click()
 
     # at a board
 
@@ -118,6 +127,15 @@ class Person:
     def closes(self) -> None:
         """Close the browser's window."""
         self.context.close()
+
+
+def pick_any(one: Person) -> None:
+    """Choose the first legal move of the page's board, place by place."""
+    moves = one.page.evaluate(
+        """async () => (await (await fetch(
+             document.querySelector("#board-area").dataset.moves)).json()).moves"""
+    )
+    one.picks(moves[0])
 
 
 def choices(page: Page) -> list[str]:

@@ -3,12 +3,16 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import islice
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from domain.clocks.terms import Terms
-from domain.fairness import entropy_text
+from domain.fairness import Commitment, entropy_text
 from domain.match import commands
-from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Start
+from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Reveal, Start
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import pinned
@@ -76,14 +80,17 @@ class Corpus:
         terms = Terms(rated=self._chance.random() < 0.8)
         text = entropy_text(bytes(16), "word") if gather else b""
         start = Start(rules=rules, options=(), seats=seats, gather=gather, terms=terms, text=text)
+        if gather and self._chance.random() < 0.7:
+            own = [Commitment(sha256(account).digest()) for account in seats]
+            given = tuple(self._chance.choice([one, one, Commitment()]) for one in own)
+            start = replace(start, text=b"", commitments=given)
         return seats[0], start
 
     def _action(self, state: MatchState) -> Action:
         """Choose what somebody does next; now and then what is refused."""
         chance = self._chance
         if state.gathering:
-            waited = [seat for seat, text in enumerate(state.texts) if text is None]
-            return state.seats[chance.choice(waited)], Answer(accept=chance.random() < 0.9)
+            return self._before_a_draw(state, state.seats[chance.choice(state.waits)])
         if state.offer is not None and chance.random() < 0.5:
             others = [seat for seat in state.seats_in if seat != state.offer.seat]
             return state.seats[chance.choice(others)], Answer(accept=chance.random() < 0.5)
@@ -92,6 +99,15 @@ class Corpus:
             return state.seats[chance.choice(state.seats_in)], odd
         assert state.next is not None
         return state.seats[state.next], Move(text=self._move(state))
+
+    def _before_a_draw(self, state: MatchState, account: bytes) -> Action:
+        """Accept, commit or reveal; or decline."""
+        if self._chance.random() < 0.1:
+            return account, Decline()
+        if state.sealed:
+            return account, Reveal(text=account)
+        commitment = Commitment(sha256(account).digest()) if state.gather else UNSET
+        return account, Answer(accept=True, commitment=commitment)
 
     def _odd(self) -> Command | None:
         """Choose something that is no move of who is to move, one time in ten."""

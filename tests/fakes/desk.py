@@ -10,6 +10,8 @@ from domain.match.events import AccountId
 from fakes.memory import memory_client
 from fakes.side import catch_up
 from infra.accounts import Accounts
+from infra.blocks import Blocks
+from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.lanes import Lanes
 from infra.letters import Letters
@@ -24,9 +26,11 @@ from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
 from infra.projections.standings import Standings
 from infra.seeds import Seeds
+from infra.starts import Starts
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
-from services.language import Answer, Language
+from infra.words import Words
+from services.language import LOCAL, Answer, Language
 from services.post import Post
 from workers.drain import Drain
 
@@ -48,10 +52,14 @@ class FakeDesk:
         self._folder = TemporaryDirectory()
         self._seeds = Seeds(self.store, Path(self._folder.name))
         self.scores = Scores(self.client)
+        self.damage = Damage(self.client)
         self.pace = CommandLimit(1_000_000)
         self.letters = Letters(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)
+        self.blocks = Blocks(self.client)
+        self.starts = Starts(self.client)
         self.accounts = Accounts(self.client, CHEAP)
+        self.words = Words(self.client)
         self._lanes = Lanes(self.client, self._drain)
         self.post = Post(self.store, self._lanes, self.client)
 
@@ -97,6 +105,8 @@ class FakeDesk:
     def forget(self, account: AccountId) -> None:
         """Erase what is kept of an account beside its record."""
         self.letters.forget(account)
+        self.blocks.forget(account)
+        self.starts.forget(account)
 
     def ready(self) -> None:
         """Promise what is not kept."""
@@ -113,7 +123,7 @@ class Terminal:
 
     def __init__(self, desk: FakeDesk) -> None:
         self.desk = desk
-        self.language = Language(desk)
+        self.language = Language(desk, origin=LOCAL)
         for name, password in PASSWORDS.items():
             desk.accounts.signup(name, password)
 

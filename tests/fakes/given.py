@@ -68,6 +68,10 @@ class Match:
         self.snapshot = NO_MATCH
         self.replies: Replies = NONE
         self.seed = Seed(1, 1, bytes(32))
+        self.kept: dict[int, bytes] = {}
+        """What the server keeps for players who keep no text themselves."""
+        self.away: dict[bytes, int] = {}
+        """Who is on vacation, until when."""
         self._taken = 0
         for actor, command in turns:
             self.do(actor, command)
@@ -90,13 +94,16 @@ class Match:
         """Decide a command, which changes nothing unless it is accepted."""
         order = sent(actor, command, self._taken, self.board)
         received = BEGIN + self._taken if at is None else at
-        decided = decide(order, self.state, Given(received, self.seed, self.replies))
+        decided = decide(order, self.state, self.given(received))
         if isinstance(decided, Decided):
             sealed, self.snapshot = seal(order, decided, self.snapshot, received)
             self.events += sealed
             self.replies = self.replies if decided.replies is None else decided.replies
             self._taken += 1
         return decided
+
+    def given(self, received: int) -> Given:
+        return Given(received, self.seed, self.replies, self.kept, self.away)
 
     def do(self, actor: bytes, command: Command, at: int | None = None) -> tuple[Event, ...]:
         """Give the events of a command, which has to be accepted."""

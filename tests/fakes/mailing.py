@@ -18,6 +18,7 @@ from infra import keys
 from infra.accounts import Account, Accounts, Address
 from infra.accounts.record import encode
 from infra.accounts.users import Users
+from infra.letters import Letters
 from infra.mail.addresses import Addresses
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Progress
@@ -41,7 +42,11 @@ class Mailing:
         self.accounts = Accounts(client, CHEAP)
         self.addresses = Addresses(bytes(32), DOMAIN)
         self.outbox = Outbox(client, lambda: self.bench.now)
-        desk: Any = SimpleNamespace(store=self.bench.store, accounts=self.accounts)
+        desk: Any = SimpleNamespace(
+            store=self.bench.store,
+            accounts=self.accounts,
+            letters=Letters(client, lambda: self.bench.store.shape().shards),
+        )
         self.composing = Composing(desk, self.addresses)
         self.relay = Relay(Route("127.0.0.1", sink.port, tls=False), DOMAIN)
         self.mailer = self.another_mailer()

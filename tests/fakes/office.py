@@ -11,7 +11,7 @@ from infra.accounts import Address
 from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter
 from infra.mail.outbox import Outbox
-from services.language import Language
+from services.language import LOCAL, Language
 from services.mail.accounts import MailAccounts
 from services.mail.office import Office
 
@@ -61,7 +61,7 @@ class FakeOffice:
 
     def challenge(self, line: str = "pow2 challenge alice bob") -> int:
         """Start a match."""
-        answer = Language(self.desk).do(line)
+        answer = Language(self.desk, origin=LOCAL).do(line)
         assert not answer.refused, answer
         found = re.search("match ([0-9]+)", answer.sentence)
         assert found is not None

@@ -112,10 +112,16 @@ class Served:
         done = self.run("do", "\n".join(["multiple", *lines]))
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run `matchpost` as a user would."""
+    def run(self, *words: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run `matchpost` as a user would; `typed` is its standard input."""
         return subprocess.run(
-            [SCRIPT, *words], env=self.env, capture_output=True, text=True, check=False, timeout=60
+            [SCRIPT, *words],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            input=typed,
         )
 
 

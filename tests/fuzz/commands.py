@@ -39,7 +39,7 @@ from infra.projections.history import History
 from infra.projections.lists import Lists
 from infra.projections.ratings import Ratings
 from infra.projections.standings import Standings
-from services.language import Answer, Language
+from services.language import LOCAL, Answer, Language
 
 COUNT: Final = 1_000_000
 
@@ -84,7 +84,7 @@ class Table(FakeDesk):
         limit = LoginLimit(self.client, *(() if number % 10 == 0 else (1_000_000,)))
         self.accounts = Accounts(self.client, CHEAP, limit=limit)
         self.deciding = 0.0
-        self.language = Language(self)
+        self.language = Language(self, origin=LOCAL)
         for name, password in PASSWORDS.items():
             self.accounts.signup(name, password)
         self.accounts.set_arbiter("carol", True)

@@ -31,8 +31,8 @@ TOOL = Path(sys.executable).with_name("schemathesis")
 LEFT_OUT = "follow_account"
 """A stream without end; it has tests of its own."""
 
-ALONE = "revoke_token"
-"""What would end the token that all others are asked with."""
+ALONE = ("revoke_token", "log_out_everywhere")
+"""What would end the token that all others are asked with: each has one of its own."""
 
 NOT_CHECKED = (
     # a good request about a match or a player that there is not is refused, and says why
@@ -69,9 +69,12 @@ def run(api: Api, examples: int, seed: int) -> Report:
     board = api.match(player, api.player(name="bob"))
     assert board == 1  # the one that examples are about
     assert player.move(board, "m13-j7").is_success
-    others = ["--exclude-operation-id", LEFT_OUT, "--exclude-operation-id", ALONE]
-    first = _run(api, player, examples, seed, others)
-    return first + _run(api, player, examples, seed, ["--include-operation-id", ALONE])
+    others = [word for name in (LEFT_OUT, *ALONE) for word in ("--exclude-operation-id", name)]
+    report = _run(api, player, examples, seed, others)
+    for name in ALONE:
+        player.token = api.parts.tokens.issue(account, "fuzz", list(Scope)).text
+        report += _run(api, player, examples, seed, ["--include-operation-id", name])
+    return report
 
 
 def _run(api: Api, player: Player, examples: int, seed: int, which: Sequence[str]) -> Report:

@@ -7,6 +7,7 @@ writes them to `services/api/examples.json`. A test has the same exchange again,
 
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -106,6 +107,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _write(said, alice, bob)
     _challenge(said, alice, bob)
     _look(said, alice, bob)
+    _reveal(said, alice, bob)
     _leave(said, alice)
     return dict(sorted(said.examples.items()))
 
@@ -186,12 +188,26 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("health")
 
 
+def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
+    text = b"32 bytes that nobody can guess.."
+    new = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
+    commitment = sha256(text).hexdigest()
+    made = alice.post("/api/matches", {**new, "commitment": commitment}).json()
+    bob.give(made["board"], {"do": "accept"})
+    said.call("reveal_text", body={"text": text.hex()}, board=made["board"])
+
+
 def _leave(said: Exchange, alice: Player) -> None:
     said.call("show_account", alice)
+    said.call("block_player", alice, userid="bob")
+    said.call("list_blocks", alice)
+    said.call("unblock_player", alice, userid="bob")
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})
     tokens = said.call("list_tokens", alice)
+    dora = said.api.player(name="dora2")
+    said.call("log_out_everywhere", dora)
     carol = said.api.player(name="carol2")
     said.call("delete_account", carol, {"password": "builder2"})
     said.call("revoke_token", alice, token=tokens[0]["id"])

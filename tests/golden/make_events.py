@@ -7,11 +7,13 @@ the bytes of an earlier form, which are read like these.
 """
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from domain.clocks.days import DAY
+from domain.fairness import Commitment
 from domain.match.commands import (
     Answer,
     Away,
@@ -23,6 +25,7 @@ from domain.match.commands import (
     Resign,
     Resume,
     Return,
+    Reveal,
 )
 from domain.match.events import THE_SERVER
 from domain.match.replies import Reply
@@ -99,7 +102,42 @@ def resigned():
     return match
 
 
+OWN = (b"a text of alice's that nobody can guess", b"a text of bob's that nobody can guess")
+KEPT = bytes(range(32))
+WORD = sha256(b"a word of bob's").digest()
+
+
+def called(*commitments, **more):
+    """A challenge whose players commit first."""
+    alice, start = challenge("powerdrain", "-p", "--days=3")
+    return alice, replace(start, gather=True, commitments=commitments, **more)
+
+
+def committed():
+    """Two who commit, and reveal their own texts; one is on vacation before that."""
+    match = Match()
+    match.do(*called(Commitment(sha256(OWN[0]).digest()), Commitment()), BEGIN)
+    match.do(BOB, Away(until=BEGIN + 2 * DAY), BEGIN)
+    match.do(BOB, Answer(accept=True, commitment=Commitment(sha256(OWN[1]).digest())), BEGIN + DAY)
+    match.do(BOB, Reveal(text=OWN[1]), BEGIN + DAY + 1)
+    match.do(ALICE, Reveal(text=OWN[0]), BEGIN + DAY + 2)
+    return match
+
+
+def kept_text():
+    """Two who commit, of whom the server keeps one's text; who is to reveal does not."""
+    match = Match()
+    match.kept = {1: KEPT}
+    match.do(*called(Commitment(sha256(OWN[0]).digest()), Commitment()), BEGIN)
+    other = Commitment(sha256(KEPT + WORD).digest(), WORD)
+    match.do(BOB, Answer(accept=True, commitment=other), BEGIN + 1)
+    match.do(THE_SERVER, Flag(ply=0), BEGIN + 1 + 3 * DAY)
+    return match
+
+
 MATCHES = {
+    "committed": committed,
+    "kept": kept_text,
     "plain": plain,
     "timed": timed,
     "gathered": gathered,

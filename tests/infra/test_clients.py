@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from redis._parsers import _HiredisParser
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
@@ -101,7 +102,7 @@ def test_an_absent_server_is_tried_once():
 def test_a_client_gives_bytes_over_resp2_through_hiredis(valkey: EmbeddedServer):
     with make_client(valkey.url, name="a-test") as client:
         connection = client.connection_pool.get_connection()
-        assert type(connection._parser).__name__ == "_HiredisParser"
+        assert isinstance(connection._parser, _HiredisParser)
         assert connection.retry.get_retries() == 0
         client.connection_pool.release(connection)
         client.set("key", "value")

@@ -88,6 +88,20 @@ def test_somebody_else_s_directory_is_refused_and_left_as_it_is(tmp_path: Path):
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
+def test_data_put_back_from_a_backup_is_closed_to_others(tmp_path: Path):
+    with EmbeddedServer(tmp_path / "data") as server, server.client() as client:
+        client.set("key", "value")
+    restored = tmp_path / "restored"
+    restored.mkdir(mode=0o755)
+    restored.chmod(0o755)
+    shutil.copytree(tmp_path / "data" / "valkey", restored / "valkey")
+    (restored / "seeds").mkdir()
+    (restored / "mail-key").touch()
+    with EmbeddedServer(restored) as server, server.client() as client:
+        assert client.get("key") == b"value"
+        assert stat.S_IMODE(restored.stat().st_mode) == 0o700
+
+
 def test_a_file_in_the_directory_s_place_is_refused(tmp_path: Path):
     (tmp_path / "data").touch()
     with pytest.raises(EmbeddedError, match="can't be used"):
@@ -234,8 +248,100 @@ def test_a_log_torn_at_its_end_is_mended_and_served(tmp_path: Path, torn: bytes,
     log.write_bytes(whole + torn)
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         assert client.get("key") == b"value"
-    assert f"{len(torn)} bytes after the last whole command of {log} were cut off" in caplog.text
+    assert f"{len(torn)} bytes after the last good command of {log} were cut off" in caplog.text
     assert log.with_name(f"{log.name}.cut-at-{len(whole)}").read_bytes() == torn
+
+
+def log_of(data: Path) -> Path:
+    (log,) = (data / "valkey" / "appendonlydir").glob("*.incr.aof")
+    return log
+
+
+def marked(data: Path, *later: str) -> bytes:
+    """Data of which a first part is known to be synced; gives that part of the log."""
+    with EmbeddedServer(data) as server, server.client() as client:
+        client.set("first", "value")
+        server.note_synced()
+        known = log_of(data).read_bytes()
+        for key in later:
+            client.set(key, "value")
+    return known
+
+
+ODD = b"*3\r\n$9\r\nPEXPISEAT\r\n$5\r\nfirst\r\n$1\r\n1\r\n"
+MULTI = b"*1\r\n$5\r\nMULTI\r\n"
+
+
+@pytest.mark.parametrize("torn", [ODD, ODD + b"*1\r\n$4\r\nPI", MULTI + ODD])
+def test_a_torn_end_of_whole_frames_is_cut_off_behind_what_was_synced(
+    tmp_path: Path, torn: bytes, caplog
+):
+    known = marked(tmp_path, "second")
+    log = log_of(tmp_path)
+    whole = log.read_bytes()
+    log.write_bytes(whole + torn + whole[len(known) :])
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        assert client.mget("first", "second") == [b"value", b"value"]
+    kept = log.with_name(f"{log.name}.cut-at-{len(whole)}")
+    assert kept.read_bytes() == torn + whole[len(known) :]
+    assert (
+        f"the {len(whole) - len(known)} bytes before them had not been seen synced" in caplog.text
+    )
+    assert "moves that were acknowledged may be in it" in caplog.text
+
+
+def test_an_odd_command_in_what_was_synced_is_no_torn_end(tmp_path: Path):
+    marked(tmp_path)
+    log = log_of(tmp_path)
+    damaged = log.read_bytes().replace(b"SET", b"SAT")
+    log.write_bytes(damaged)
+    with pytest.raises(EmbeddedError, match="this is no torn end of a power loss"):
+        EmbeddedServer(tmp_path).start()
+    assert log.read_bytes() == damaged
+
+
+def test_a_torn_end_in_what_was_synced_is_none(tmp_path: Path):
+    known = marked(tmp_path)
+    log = log_of(tmp_path)
+    log.write_bytes(known[:-3])
+    with pytest.raises(EmbeddedError, match=r"damaged at byte [0-9]+, and was synced up to byte"):
+        EmbeddedServer(tmp_path).start()
+    assert log.read_bytes() == known[:-3]
+
+
+def test_a_log_that_is_shorter_than_it_was_is_told(tmp_path: Path, caplog):
+    marked(tmp_path)
+    log = log_of(tmp_path)
+    log.write_bytes(b"")
+    with EmbeddedServer(tmp_path):
+        assert "ALARM" in caplog.text
+        assert "it was put back in time, or cut off" in caplog.text
+    caplog.clear()
+    with EmbeddedServer(tmp_path):
+        assert "ALARM" not in caplog.text
+
+
+def test_without_durability_nothing_is_noted_as_synced(tmp_path: Path):
+    with EmbeddedServer(tmp_path, durable=False) as server, server.client() as client:
+        client.set("key", "value")
+        server.note_synced()
+    assert not (tmp_path / "valkey.synced").exists()
+
+
+def test_a_server_that_was_set_not_to_sync_has_synced_nothing(tmp_path: Path):
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        client.config_set("appendfsync", "everysec")
+        client.set("key", "value")
+        server.note_synced()
+    assert not (tmp_path / "valkey.synced").exists()
+
+
+def test_a_mark_that_is_torn_is_none(tmp_path: Path):
+    marked(tmp_path)
+    (tmp_path / "valkey.synced").write_bytes(bytes(20))
+    log_of(tmp_path).write_bytes(b"")
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        assert client.get("first") is None
 
 
 def test_a_full_disk_is_told_before_the_server_meets_it(tmp_path: Path, monkeypatch):

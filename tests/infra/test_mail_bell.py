@@ -96,3 +96,15 @@ def test_a_digest_is_work_when_it_is_due(mailing: Mailing, bell: Bell):
     assert not bell.has_work()
     mailing.bench.now += DAY
     assert bell.has_work()
+
+
+# the server's clock was set back
+
+
+def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, bell: Bell):
+    mailing.client.set(keys.WANTED, "", px=3_600_000)
+    now = mailing.outbox.now()
+    Progress(mailing.client).keep(ALICE, [Item(1, 1, "turn", now)], now + 40 * DAY)
+    bell.tick()
+    assert jobs(mailing) == [JOB]
+    assert [account for account, _ in Progress(mailing.client).digests_due(now, 10)] == [ALICE]

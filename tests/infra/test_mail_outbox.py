@@ -190,3 +190,23 @@ def test_any_text_can_be_made_a_subject(text):
 
 def test_a_subject_keeps_what_can_be_read():
     assert fit_subject(" Re:\r\n  Zug für \x00 T\u014drere ") == "Re: Zug für T\u014drere"
+
+
+# the server's clock was set back
+
+DAYS_40_MS = 40 * 24 * 3_600_000
+
+
+def test_letters_that_were_laid_aside_by_a_clock_that_ran_ahead_are_sent(
+    outbox: Outbox, clock: Clock
+):
+    clock.now += DAYS_40_MS
+    outbox.put_all([ANSWER, NOTICE])
+    outbox.take(clock.now, 1)
+    outbox.lay_in(Rest(clock.now + 60_000, 1, "away"))
+    clock.now -= DAYS_40_MS
+    assert outbox.rest(clock.now) is None
+    assert outbox.is_due(clock.now)
+    assert len(outbox.take(clock.now, 10)) == 2
+    assert outbox.take(clock.now, 10) == []
+    assert not outbox.is_due(clock.now)

@@ -200,3 +200,29 @@ def test_data_of_another_version_are_not_read(client: Redis, shelf: Shelf) -> No
 
     with pytest.raises(LookupError, match=r"lists are of version 3 .* which reads version 4"):
         Newer(client).value()
+
+
+# the server's clock was set back: marks seem to last for hours
+
+HOURS_SECONDS = 3_600
+
+
+def test_a_builder_whose_mark_seems_to_last_stops_no_other(shelf: Shelf, client: Redis) -> None:
+    shelf.begin("killed", 2)
+    assert shelf.is_building
+    client.expire(keys.projection(SPEC.name, "building"), HOURS_SECONDS)
+    assert not shelf.is_building
+    shelf.begin("next", 2)
+    with pytest.raises(BusyError):
+        shelf.begin("third", 2)
+
+
+def test_a_hold_that_seems_to_last_holds_nothing(shelf: Shelf, client: Redis) -> None:
+    generation = put_live(shelf, client, 1, 1)
+    shelf.hold(generation, "killed")
+    assert write(client, generation, at(1, 1), at(2, 2)) == b"held"
+    client.expire(generation.held, HOURS_SECONDS)
+    assert write(client, generation, at(1, 1), at(2, 2)) == b"done"
+    shelf.hold(generation, "next")
+    with pytest.raises(BusyError):
+        shelf.hold(generation, "third")

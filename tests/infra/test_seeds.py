@@ -106,3 +106,15 @@ def test_seeds_of_data_that_is_gone_are_not_used_again(redis_client: Redis, tmp_
     redis_client.flushall()
     store.create(Shape(shards=4, lanes=1))
     assert Seeds(store, tmp_path).next(0).seed != revealed.seed
+
+
+def test_the_shards_whose_chain_can_t_be_gone_on_with_are_known(
+    redis_client: Redis, tmp_path: Path
+) -> None:
+    store = RedisStore(redis_client, Mode.FSYNC)
+    store.create(Shape(shards=4, lanes=1))
+    mine, others = Seeds(store, tmp_path / "mine"), Seeds(store, tmp_path / "others")
+    assert mine.lost() == []
+    mine.next(0)
+    others.next(3)
+    assert (mine.lost(), others.lost()) == ([3], [0])

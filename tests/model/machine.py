@@ -20,7 +20,7 @@ from infra import keys
 from infra.announce import Listener
 from infra.durability import Mode
 from infra.keys import lane_of, shard_of, shards_of
-from infra.lanes import Lanes
+from infra.lanes import LEASE_MS, Lanes
 from infra.store.port import (
     NOTHING,
     Committed,
@@ -350,7 +350,7 @@ class MatchServer(RuleBasedStateMachine):
     @rule(lane=LANE)
     def drain_beside_another(self, lane: int) -> None:
         """Another holds the lease: nothing happens."""
-        self.client.set(keys.lease(lane), "another")
+        self.client.set(keys.lease(lane), "another", px=LEASE_MS)
         assert self._drain(lane) == 0
         self.client.delete(keys.lease(lane))
         self._compare(lane, died=self.cut[lane])

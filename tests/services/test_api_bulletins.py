@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from fakes.api import Api, Player, Told, code_of
 
-from infra.projections.notices import Kind, Notice
+from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, place_of
 from infra.store.port import Watermark
-from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Horizon, Place, place_of
+from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Gap, Horizon
 from services.api.hand import Rhythm
 
 HEARTBEAT = 0.4
@@ -98,7 +98,8 @@ def test_a_list_says_the_same_the_newest_first_and_in_pages(api):
         assert one.move(board, "m13-j7").is_success
         streamed = [news(told).data for _ in range(2)]
     listed = other.get("/api/notices").json()
-    assert listed == {"notices": streamed[::-1], "next": None}
+    nothing = {"messages": 0, "boards": {}}
+    assert listed == {"notices": streamed[::-1], "next": None, "unread": nothing}
     first = other.get("/api/notices?limit=1").json()
     rest = other.get(f"/api/notices?limit=1&cursor={first['next']}").json()
     assert first["notices"] + rest["notices"] == listed["notices"]
@@ -161,19 +162,20 @@ class Boxes:
 
     def __init__(self, *notices: Notice) -> None:
         self.notices = list(notices)
+        self.oldest: Place | None = None
         self.asked: dict[bytes, int] = defaultdict(int)
 
-    def since(self, account: bytes, at: int) -> list[Notice]:
+    def since(self, account: bytes, after: Place) -> Kept:
         self.asked[account] += 1
-        return [one for one in self.notices if one.at >= at]
+        return Kept([one for one in self.notices if one.at >= after[0]], self.oldest)
 
 
 def notice(at: int, board: int, kind: Kind = Kind.YOUR_TURN) -> Notice:
     return Notice(at, board, 1, kind)
 
 
-def take(boxes: Boxes, logs: Logs, count: int, after: Place = START) -> list[Notice]:
-    async def taking() -> list[Notice]:
+def take(boxes: Boxes, logs: Logs, count: int, after: Place = START) -> list[Notice | Gap]:
+    async def taking() -> list[Notice | Gap]:
         found = []
         async with Bulletins(boxes, logs.horizon, look_seconds=0.005) as bulletins:
             async for one in bulletins.notices(b"account.", after, 0.1):
@@ -232,3 +234,87 @@ def test_a_look_that_fails_is_taken_again(caplog):
 
     assert take(Boxes(notice(1, 1)), Broken(), 1) == [notice(1, 1)]
     assert caplog.text.count("trying again") == 2
+
+
+def test_a_gap_is_told_before_the_oldest_that_is_kept():
+    boxes = Boxes(notice(50, 1), notice(60, 1))
+    boxes.oldest = place_of(notice(50, 1))
+    before = place_of(notice(40, 1))
+    assert take(boxes, Logs(), 3, before) == [Gap(before, 50), *boxes.notices]
+    # who has the oldest that is kept has missed nothing
+    assert take(boxes, Logs(), 3, boxes.oldest) == [notice(60, 1)]
+
+
+def test_a_gap_that_is_younger_than_the_horizon_waits_for_it():
+    boxes = Boxes(notice(100, 1))
+    boxes.oldest = place_of(notice(100, 1))
+    assert take(boxes, Logs(), 1, START) == []
+
+
+# what is written
+
+
+def test_the_others_are_told_of_chat_and_messages_and_go_on_after_them(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    with follow(api, other) as told, follow(api, one) as own:
+        assert one.post(f"/api/matches/{board}/chat", {"text": "hello - you"}).status_code == 204
+        assert one.post("/api/messages", {"to": [other.name], "text": "hi"}).status_code == 204
+        found = [news(told), news(told)]
+        assert next(own).comment == "still here"
+        assert next(own).comment == "still here", "nobody is told what they said themselves"
+    at = [each.data["at"] for each in found]
+    assert [each.data for each in found] == [
+        {"board": board, "seq": 0, "at": at[0], "kind": "chat"},
+        {"board": 0, "seq": 0, "at": at[1], "kind": "message"},
+    ]
+    with follow(api, other, Last_Event_ID=found[0].id) as told:
+        assert news(told) == found[1]
+    listed = other.get("/api/notices?limit=2").json()
+    assert listed["notices"] == [found[1].data, found[0].data]
+
+
+def test_what_is_unread_is_counted_until_it_is_read(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    for text in ("one", "two"):
+        assert one.post(f"/api/matches/{board}/chat", {"text": text}).is_success
+    assert one.post("/api/messages", {"to": [other.name], "text": "hi"}).is_success
+
+    def unread(player: Player) -> object:
+        return player.get("/api/notices").json()["unread"]
+
+    assert unread(other) == {"messages": 1, "boards": {str(board): 2}}
+    assert unread(one) == {"messages": 0, "boards": {}}
+    at = other.get("/api/messages").json()["messages"][0]["at"]
+    assert other.post("/api/messages/read", {"until": at}).is_success
+    assert other.get(f"/api/matches/{board}/chat").is_success
+    assert unread(other) == {"messages": 0, "boards": {}}
+
+
+def test_the_first_bytes_have_an_id_to_go_on_after(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        first = next(told)
+    assert (first.data, first.event) == (None, "")
+    board = api.match(one, other)  # while nobody listens
+    with follow(api, other, Last_Event_ID=first.id) as told:
+        assert next(told).id == first.id
+        assert news(told).data["board"] == board
+
+
+def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    with follow(api, other) as told:
+        first = next(told)
+    letters = api.parts.letters
+    seats = api.parts.accounts.id_of(one.name), api.parts.accounts.id_of(other.name)
+    for number in range(KEPT + 1):
+        letters.chat(board, seats[0], f"line {number}", number.to_bytes(16), seats)
+    with follow(api, other, Last_Event_ID=first.id) as told:
+        gap, oldest = news(told), news(told)
+    assert (gap.event, gap.id) == ("gap", first.id)
+    assert gap.data == {"since": oldest.data["at"]}
+    with follow(api, other, Last_Event_ID=oldest.id) as told:
+        assert news(told).event == "chat"

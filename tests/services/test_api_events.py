@@ -210,8 +210,8 @@ def test_a_watcher_of_a_match_is_not_told_of_another(api):
 class Flaky(DoorStore):
     """A store whose logs can't be followed at first."""
 
-    def __init__(self, client, shape) -> None:
-        super().__init__(client, Pipe(client), shape, 1_000)
+    def __init__(self, client, pipe, shape) -> None:
+        super().__init__(client, pipe, shape, 1_000)
         self.failures = 2
         self.sound = asyncio.Event()
 
@@ -231,8 +231,11 @@ def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redi
         redis_client.xadd(keys.log(shard), {"e": f"1:{number + 1}"})
 
     async def watch() -> list[bytes]:
-        async with make_async_client(valkey.url, blocking_timeout=10) as client:
-            store = Flaky(client, Shape(shards=4, lanes=1))
+        async with (
+            make_async_client(valkey.url, blocking_timeout=10) as client,
+            Pipe(client) as pipe,
+        ):
+            store = Flaky(client, pipe, Shape(shards=4, lanes=1))
             async with Follower(store, again_seconds=0.01) as follower:
                 found: list[bytes] = []
                 first = asyncio.create_task(begin(store))
@@ -251,3 +254,36 @@ def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redi
 
     found = asyncio.run(asyncio.wait_for(watch(), 20))
     assert found == [b"event 0", b"event 1", b"event 2"]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/api/matches/1/events?from=0", "from: "),
+        ("/api/matches?player=alice&state=over", "state: "),
+    ],
+)
+def test_a_parameter_is_refused_by_the_name_that_it_was_sent_under(api, path, words):
+    refused = api.http.get(path)
+    assert refused.status_code == 400
+    assert refused.json()["detail"].startswith(words)
+
+
+@pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
+def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
+    play(pair)
+    board = pair[2]
+    headers = {"Accept": "text/event-stream"} | (asked if isinstance(asked, dict) else {})
+    query = asked if isinstance(asked, str) else ""
+    answer = events_of(api, board, query, **headers)
+    assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
+    assert f"match {board} has 4 events" in answer.json()["detail"]
+
+
+def test_a_match_that_is_over_says_so_only_to_who_heard_its_end(api, pair):
+    one, _, board = pair
+    assert one.give(board, {"do": "resign"}).is_success
+    heard = {"Accept": "text/event-stream", "Last-Event-ID": "3"}
+    assert events_of(api, board, **heard).status_code == 204
+    beyond = events_of(api, board, **{**heard, "Last-Event-ID": "4"})
+    assert (beyond.status_code, code_of(beyond)) == (409, "beyond-end")

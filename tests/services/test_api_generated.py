@@ -17,7 +17,7 @@ EXAMPLES = json.loads((Path(services.api.__file__).parent / "examples.json").rea
 
 SETTINGS = settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-TELLING = frozenset({"delete_account", "change_password", "revoke_token"})
+TELLING = frozenset({"delete_account", "change_password", "log_out_everywhere", "revoke_token"})
 """What would end the account or the token that all others are asked with, if it came to it."""
 
 

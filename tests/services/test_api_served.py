@@ -23,12 +23,19 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def metrics() -> str:
+    """Where that server's metrics are."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, metrics: str) -> Iterator[str]:
     """Where a new server of its own answers."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     data = tmp_path_factory.mktemp("served") / "data"
-    with Served(data, env={"MATCHPOST_HTTP": address}):
+    with Served(data, env={"MATCHPOST_HTTP": address, "MATCHPOST_METRICS": metrics}):
         yield f"http://{address}"
 
 
@@ -78,10 +85,12 @@ def test_the_python_client_plays_on_it(url):
     http.close()
 
 
-def test_health_metrics_and_the_document_are_there(url):
+def test_health_metrics_and_the_document_are_there(url, metrics):
     with httpx.Client(base_url=url, trust_env=False) as http:
         assert http.get("/healthz").json()["status"] == "ok"
-        assert "matchpost_http_requests_total" in http.get("/metrics").text
+        assert http.get("/metrics").status_code == 404
+        told = httpx.get(f"http://{metrics}/metrics", trust_env=False)
+        assert 'route="/healthz"' in told.text
         assert http.get("/api/openapi.json").json()["openapi"] == "3.1.0"
         assert "server" not in http.get("/healthz").headers
 

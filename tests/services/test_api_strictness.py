@@ -3,10 +3,12 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 from fakes.api import Api, Player, code_of
 
 from services.api.bodies import LIMIT
+from services.api.metrics import serving_metrics
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +245,6 @@ def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path):
         bad = {"Authorization": "Bearer mp_nonsense"}
         assert code_of(api.http.get("/api/games", headers=bad)) == "too-fast"
         assert api.http.get("/healthz").is_success
-        assert api.http.get("/metrics").is_success
         spoofed = {"X-Forwarded-For": "192.0.2.1"}
         assert api.http.get("/api/games", headers=spoofed).status_code == 429
 
@@ -327,11 +328,12 @@ def test_a_damaged_match_is_said_to_be_one_and_the_others_are_served(api, player
     api.parts.data.set(name, b"x" * 40)
     for place in ("", "/events", "/board.svg", "/plies/0"):
         answer = api.http.get(f"/api/matches/{damaged}{place}")
-        assert (answer.status_code, code_of(answer)) == (500, "internal")
+        assert (answer.status_code, code_of(answer)) == (503, "damaged")
         assert "verify" in answer.json()["detail"]
     assert api.http.get(f"/api/matches/{whole}").is_success
     said = player.give(damaged, RESIGN)
-    assert (said.status_code, code_of(said)) == (500, "internal")
+    assert (said.status_code, code_of(said)) == (503, "damaged")
+    assert list(api.parts.damage.found()) == [damaged]
 
 
 def test_what_is_measured_names_routes_and_no_more(api, player, board):
@@ -339,7 +341,8 @@ def test_what_is_measured_names_routes_and_no_more(api, player, board):
         list(pool.map(lambda n: api.http.get(f"/api/matches/{board}/plies/{n}"), range(8)))
     api.http.request("PROPFIND", "/api/games")
     api.http.get("/somewhere/else")
-    told = api.http.get("/metrics")
+    with serving_metrics("127.0.0.1:0") as place:
+        told = httpx.get(place, trust_env=False)
     assert told.headers["content-type"].startswith("text/plain")
     assert 'method="GET",route="/api/matches/{board}/plies/{ply}",status="200"' in told.text
     assert 'method="other",route="none",status="405"' in told.text

@@ -18,7 +18,7 @@ def do(api: Api, line: str | bytes, **options):
 
 def test_a_match_is_played_by_command_lines(api):
     one, other = api.players()
-    said = do(api, f"pow2 challenge {one.name} {other.name} -fast")
+    said = do(api, f"pow2 challenge {one.name} {other.name} -fast", headers=one.headers)
     assert (said.status_code, said.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert "The Power of Two -fast has started" in said.text
     board = int(said.text.split()[1].rstrip(","))

@@ -8,7 +8,7 @@ from fakes.served import Served
 
 from infra.settings import load
 from infra.tokens import Scope
-from services.client import Client, ProblemError
+from services.client import Client, ProblemError, client
 from services.compose import Composition
 
 
@@ -31,7 +31,9 @@ def url(server: Served) -> str:
 def tokens(server: Served) -> dict[str, str]:
     with Composition(load({"data": server.data})) as parts:
         return {
-            name: parts.tokens.issue(parts.accounts.id_of(name), "a test", [Scope.PLAY]).text
+            name: parts.tokens.issue(
+                parts.accounts.id_of(name), "a test", [Scope.PLAY, Scope.READ]
+            ).text
             for name in ("alice", "bob")
         }
 
@@ -47,6 +49,71 @@ def test_a_match_is_played_and_followed(url: str, tokens: dict[str, str]) -> Non
         types = [event["type"] for event in alice.events(1)]
         assert types == ["match-started", "moved", "resigned", "ended"]
         assert [event["seq"] for event in alice.events(1, 3)] == [3, 4]
+
+
+def test_do_sends_the_token_that_proves_who_starts_a_match(
+    server: Served, url: str, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "torere challenge alice bob"
+    refused = server.run("--url", url, "do", line)
+    assert (refused.returncode, refused.stderr[:14]) == (1, "unauthorized: ")
+    monkeypatch.setitem(server.env, "MATCHPOST_TOKEN", tokens["bob"])
+    done = server.run("--url", url, "do", line)
+    assert done.returncode == 0, done.stderr
+    assert "has started" in done.stdout
+    board = int(done.stdout.split()[1].rstrip(","))
+    with Client(url) as anybody:
+        (first,) = anybody.get(f"/api/matches/{board}/events")
+    with Composition(load({"data": server.data})) as parts:
+        assert first["actor"] == parts.accounts.id_of("bob").hex()
+
+
+def test_what_an_account_is_told_is_followed_over_broken_connections(
+    url: str, tokens: dict[str, str]
+) -> None:
+    with Client(url, tokens["alice"]) as alice, Client(url, tokens["bob"]) as bob:
+        last, nothing = next(bob._notices(""))
+        assert nothing is None
+        told = bob.notices(last)
+        for text in ("one", "two"):
+            alice.post("/api/matches/1/chat", {"text": text})
+            notice = next(told)
+            assert (notice["kind"], notice["board"]) == ("chat", 1)
+            told.close()
+            told = bob.notices(notice["id"])
+        told.close()
+
+
+class Breaking(httpx.BaseTransport):
+    """Answers with these streams, one a connection, and then with a problem."""
+
+    def __init__(self, *streams: str) -> None:
+        self.asked: list[str | None] = []
+        self._streams = iter(streams)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request.headers.get("Last-Event-ID"))
+        body = next(self._streams, None)
+        if body is None:
+            return httpx.Response(401, json={"code": "unauthorised", "detail": "it has ended"})
+        return httpx.Response(200, text=body)
+
+
+def test_a_stream_that_breaks_goes_on_after_its_last_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client.time, "sleep", lambda _: None)
+    wire = Breaking(
+        ": still here\nid: 5-0-0--\n\n",
+        'id: 5-0-0--\nevent: gap\ndata: {"since":7}\n\n: still here\n\n'
+        'id: 7-1-0-chat\nevent: chat\ndata: {"board":1,"kind":"chat"}\n\n',
+    )
+    with Client("http://test.example", "token") as following:
+        following._http = httpx.Client(base_url="http://test.example", transport=wire)
+        told = following.notices()
+        assert next(told) == {"id": "5-0-0--", "kind": "gap", "since": 7}
+        assert next(told) == {"id": "7-1-0-chat", "kind": "chat", "board": 1}
+        with pytest.raises(ProblemError):
+            next(told)
+    assert wire.asked == [None, "5-0-0--", "7-1-0-chat"]
 
 
 def test_a_command_with_its_key_is_carried_out_once(url: str, tokens: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ from redis import Redis
 from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
 from infra import keys
+from infra.clock import Clock, ClockNotes
 from infra.embedded import EmbeddedServer
 from infra.settings import Settings
 from services.doctor import Finding, Level, gather, judge
@@ -111,3 +112,19 @@ def test_without_data_there_is_nothing_to_be_overdue(
 ) -> None:
     redis_client.flushall()
     assert len(said(settings)) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "words"), [(40 * DAY, "set forward by 40 d"), (-2 * HOUR, "set back by 2 h")]
+)
+def test_a_clock_that_was_set_is_told_for_an_hour(
+    bench: TimedBench, settings: Settings, step: int, words: str
+) -> None:
+    notes = ClockNotes(bench.client)
+    notes.write(Clock(ours(), step, ours() - HOUR // 2 - 30_000))
+    (finding,) = [one for one in said(settings) if one.level is Level.BAD]
+    assert finding.what == (
+        f"the server's clock was {words}; no reminder is sent and no flag falls for another 29 min"
+    )
+    notes.write(Clock(ours(), step, ours() - HOUR - 1))
+    assert [one.level for one in said(settings)] == [Level.OK, Level.OK]

@@ -237,7 +237,7 @@ def test_the_players_of_a_match_read_in_its_order_what_they_said(terminal):
     accepted(terminal, f"pow2 chat {board} bob builder2\nThe same\nto you")
     for reader in ("ALICE wonderland", "bob builder2"):
         assert terminal.do(f"pow2 chat {board} {reader}").text == (
-            "2023-11-14 22:13 UTC alice: Good luck!\n2023-11-14 22:14 UTC bob: The same\n    to you"
+            "2023-11-14 22:13 UTC alice: Good luck!\n2023-11-14 22:15 UTC bob: The same\n    to you"
         )
 
 
@@ -352,3 +352,12 @@ def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
     terminal.challenge()
     assert "a@b.org came back" in terminal.do("pow2 showas alice wonderland").sentence
     assert "came back" not in terminal.do("pow2 show alice").text
+
+
+def test_chat_that_is_shown_is_read(terminal):
+    board = terminal.challenge()
+    letters, bob = terminal.desk.letters, terminal.desk.accounts.id_of("bob")
+    accepted(terminal, f"pow2 chat {board} alice wonderland hello - you")
+    assert letters.unread_chat(bob) == {board: 1}
+    assert "hello - you" in terminal.do(f"pow2 chat {board} bob builder2").text
+    assert letters.unread_chat(bob) == {}

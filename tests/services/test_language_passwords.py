@@ -26,7 +26,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code
 from infra.accounts import Accounts
 from infra.limits import LoginLimit
-from services.language import Language
+from services.language import LOCAL, Language
 from services.language.parsing import parse
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
@@ -45,6 +45,7 @@ SHAPES = {
     "like a ply": "#0Wq3#secret#{}",
     "in need of quotes": 'it\'s-"{}"\\secret',
     "beyond ASCII": "ключ-к-сердцу-{}",
+    "of a phone": "\u201cWq3\u2013secret\u2014of\uff11{}.\u201d",
     "long": "{}" + "Wq3long." * 15,
 }
 KINDS = [
@@ -80,7 +81,7 @@ class Office:
         self.desk.accounts = Accounts(
             self.desk.client, CHEAP, limit=LoginLimit(self.desk.client, most=1_000_000)
         )
-        self.language = Language(self.desk)
+        self.language = Language(self.desk, origin=LOCAL)
         for name, password in zip(NAMES, secrets.right, strict=True):
             self.desk.accounts.signup(name, password)
         self.desk.accounts.set_arbiter(NAMES[0], True)
@@ -106,7 +107,8 @@ def typed(example: str, secrets: Secrets) -> str:
         "builder2": secrets.right[1],
         "looking-glass": secrets.new,
     }
-    return " ".join(ours.get(word, word) for word in example.split())
+    parts = [(*word.rpartition("="),) for word in example.split()]
+    return " ".join(f"{before}{mark}{ours.get(last, last)}" for before, mark, last in parts)
 
 
 def mistyped(line: str, secrets: Secrets) -> Iterator[str]:

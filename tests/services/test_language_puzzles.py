@@ -108,7 +108,7 @@ def test_a_draw_takes_the_players_words_and_waits_for_them_if_asked(terminal):
     assert "it starts when" in terminal.do(f"powerdrain show {board}").text
     assert terminal.move_in("powerdrain", board, "alice", "24-57").code == "not-started"
     started = terminal.move_in("powerdrain", board, "bob", "accept --entropy=luck")
-    assert "accepted and gave entropy" in started.sentence
+    assert "accepted and committed to a text for the draw" in started.sentence
     assert "has started" in started.sentence
     assert terminal.do(f"powerdrain show {board}").code == ""
 

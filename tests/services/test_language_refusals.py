@@ -26,7 +26,11 @@ AT_THE_DOOR = [
     ("help \udc80", Code.BAD_REQUEST, "not valid UTF-8"),
     ("chalenge", Code.UNKNOWN_COMMAND, "there is no command 'chalenge'"),
     ("sigup alice wonderland", Code.UNKNOWN_COMMAND, "did you mean `signup`?"),
-    ("change alice wonderland", Code.USAGE, "the form is `change password userid old new` or `ch"),
+    (
+        "change alice wonderland",
+        Code.USAGE,
+        "the form is `change password userid old new [--end-tokens]` or `ch",
+    ),
     ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; 65536 are the most"),
     ("chat 1 alice", Code.UNKNOWN_COMMAND, "did you mean `GAME chat BOARD"),
     ("pow2", Code.USAGE, "say what to do: pow2 help, pow2 challenge, pow2 move"),

@@ -23,14 +23,17 @@ def played(terminal) -> Terminal:
         terminal.move(board, "alice", "propose draw" if not loser else "j7-m13")
         terminal.move(board, "bob", "accept" if not loser else "resign")
     terminal.move(terminal.challenge(), "bob", "decline")
-    terminal.move(terminal.challenge("--unrated"), "alice", "resign")
+    unrated = terminal.challenge("--unrated")
+    terminal.move(unrated, "alice", "m13-j7")
+    terminal.move(unrated, "bob", "a13-d7")
+    terminal.move(unrated, "alice", "resign")
     return terminal
 
 
 def test_history_lists_finished_matches_the_last_first(played):
     lines = played.do("pow2 history").page.splitlines()
     assert [line.split()[0] for line in lines] == ["5", "4", "3", "2", "1"]
-    assert "bob has won by resignation, 0 moves" in lines[0]
+    assert "bob has won by resignation, 2 moves" in lines[0]
     assert "it was declined, and counts for nothing" in lines[1]
     assert "it is a draw by agreement, 2 moves" in lines[2]
     assert played.do("pow2 history carol").page == "none has been finished yet"

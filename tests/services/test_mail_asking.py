@@ -145,6 +145,7 @@ def test_a_long_line_is_repeated_in_part():
         ("propose draw", "pow2 move 13 alice word propose draw"),
         ("accept", "pow2 move 13 alice word accept"),
         ("accept --entropy=luck", "pow2 move 13 alice word accept --entropy=luck"),
+        ("reveal 6c75636b", "pow2 move 13 alice word reveal 6c75636b"),
         ("undo", "pow2 move 13 alice word undo"),
         ("chat Well played, Bob!", "pow2 chat 13 alice word Well played, Bob!"),
         ("SAY hello", "pow2 chat 13 alice word hello"),
@@ -209,3 +210,36 @@ def test_a_move_of_another_game_is_read_by_its_own_rules():
     player = Player(5, b"alice's.", "alice", current("halves"))
     assert said("4,2", "my move", player) == ["halves move 5 alice word 4,2"]
     assert said("keep", "", player) == ["halves move 5 alice word keep"]
+
+
+# what stands below `say`
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("say one\nresign", ["pow2 chat 13 alice word one\nresign"]),
+        (
+            "say Danke!\nund noch eine Zeile",
+            ["pow2 chat 13 alice word Danke!\nund noch eine Zeile"],
+        ),
+        ("Say Danke!\n\nresign", ["pow2 chat 13 alice word Danke!"]),
+        (
+            "m13-j7\nsay good game\nm1-m2 was clever",
+            [
+                "pow2 move 13 alice word m13-j7",
+                "pow2 chat 13 alice word good game\nm1-m2 was clever",
+            ],
+        ),
+        (
+            "m13-j7\nchat\nresign",
+            ["pow2 move 13 alice word m13-j7", "pow2 chat 13 alice word \nresign"],
+        ),
+    ],
+)
+def test_the_lines_below_say_are_its_text_up_to_a_blank_one(text, expected):
+    assert said(text=text) == expected
+
+
+def test_a_move_of_a_phone_is_one():
+    assert said(text="m13\u2013j7.") == ["pow2 move 13 alice word m13\u2013j7."]

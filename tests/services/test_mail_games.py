@@ -131,7 +131,9 @@ def check(table, over):
 
 
 def test_three_play_halves_by_mail_alone(table):
-    table.players["alice"].command("halves challenge alice bob carol -tiles_each=4")
+    table.players["alice"].command(
+        f"halves challenge alice bob carol -tiles_each=4 --password={PASSWORDS['alice']}"
+    )
     over = table.play(300)
     check(table, over)
     assert {message["Subject"] for message in over.values()} == {"match 1: Halves -tiles_each=4"}
@@ -139,7 +141,9 @@ def test_three_play_halves_by_mail_alone(table):
 
 def test_powerdrain_is_played_by_mail_alone(table):
     del table.players["carol"]
-    table.players["bob"].command("powerdrain challenge alice bob")
+    table.players["bob"].command(
+        f"powerdrain challenge alice bob --password={PASSWORDS['bob']} --as=bob"
+    )
     over = table.play(300)
     check(table, over)
     moves = [

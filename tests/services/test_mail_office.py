@@ -9,10 +9,12 @@ from fakes.mails import mail, report
 from fakes.office import DOMAIN, SERVER, FakeOffice, box
 
 from domain.errors import Code, Refusal
+from domain.match.events import decode
 from domain.match.record import unpack_snapshot
 from infra.accounts import Address
 from infra.mail.codes import Codes
-from infra.mail.deliveries import ANSWERS
+from infra.mail.deliveries import ANSWERS, REFUSALS
+from infra.sessions import Sessions
 from services.mail.accounts import WRONG_PASSWORDS, MailAccounts
 from services.mail.mime import UnfitError
 from services.mail.office import TryAgainError
@@ -145,7 +147,7 @@ def test_a_mail_whose_player_left_meanwhile_is_refused(office):
 def test_all_a_seat_may_say_is_carried_out(office):
     board = office.challenge()
     alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
-    said = "m13-j7\npropose draw\nchat Good luck!\nqueue\nshow\nset notify daily\nsignoff"
+    said = "m13-j7\npropose draw\nqueue\nshow\nset notify daily\nsignoff\nchat Good luck!"
     (letter,) = office.take(alice, said, sender=box("alice"))
     told = letter.body.split("\n\n> ")
     assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
@@ -154,6 +156,42 @@ def test_all_a_seat_may_say_is_carried_out(office):
     assert office.accounts.record_of(office.ids["alice"]).notify == "daily"
     (answer,) = office.take(bob, "accept", sender=box("bob"))
     assert "it is a draw by agreement" in answer.body
+
+
+@pytest.mark.parametrize("line", ["torere challenge bob alice", "one challenge alice"])
+def test_a_seat_s_address_proves_its_player_as_a_challenger(office, line):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, line)
+    assert "has started" in letter.body
+    assert decode(office.desk.store.events(2)[0]).actor == office.ids["alice"]
+
+
+def test_a_seat_s_address_proves_nobody_else(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for line in ("pow2 challenge bob carol", "one challenge bob"):
+        (letter,) = office.take(seat, line)
+        assert "you are none of the players" in letter.body
+    assert office.desk.store.events(2) == []
+
+
+def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
+    lines = "\n".join(["torere challenge alice bob"] * 6)
+    (letter,) = office.take(SERVER, lines, sender="stranger@example.net")
+    assert letter.body.count("a challenge is for one of its players to make") == 6
+    assert office.desk.store.events(1) == []
+    line = "torere challenge alice bob --password=builder2 --as=bob"
+    (letter,) = office.take(SERVER, line, sender=box("bob"))
+    assert "has started" in letter.body
+    assert "builder2" not in letter.body + letter.subject
+    assert decode(office.desk.store.events(1)[0]).actor == office.ids["bob"]
+
+
+def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
+    office = make_office(passwords=False)
+    (letter,) = office.take(SERVER, "torere challenge alice bob --password=wonderland")
+    assert "no password is accepted in a mail here" in letter.body
+    assert "wonderland" not in letter.body
+    assert office.desk.store.events(1) == []
 
 
 def test_what_a_seat_may_not_say_takes_the_password(office):
@@ -370,6 +408,42 @@ def test_what_is_not_answered_any_more_is_carried_out_all_the_same(office):
     assert moves(office) == ["m13-j7"]
 
 
+def test_what_is_refused_at_a_match_is_answered_however_many_answers_there_were(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for _ in range(ANSWERS):
+        office.take(seat, "show")
+    for text in ("m13-m14", "My move is j7-g1"):
+        (letter,) = office.take(seat, text)
+        assert letter.body.startswith(("> ", "illegal-move", "usage", "unreadable-move")), (
+            letter.body
+        )
+    assert moves(office) == []
+
+
+def test_the_last_answer_says_that_it_is_the_last(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    bodies = [office.take(seat, "show")[0].body for _ in range(ANSWERS)]
+    assert ["the last of 20 answers" in body for body in bodies] == [False] * (ANSWERS - 1) + [True]
+    assert "what is refused is answered all the same" in bodies[-1]
+
+
+def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    bodies = [letter.body for _ in range(ANSWERS + REFUSALS + 5)
+              for letter in office.take(seat, "out of the office")]  # fmt: skip
+    assert len(bodies) == ANSWERS + REFUSALS
+    assert f"the last of {REFUSALS} answers" in bodies[-1]
+
+
+def test_the_lines_below_say_resign_nothing(office):
+    board = office.challenge()
+    seat = office.seat(board, 0, "alice")
+    office.take(seat, "say one\nresign")
+    (data,) = office.desk.store.snapshots([board])
+    assert not unpack_snapshot(data).state.over
+    assert [letter.text for letter in office.desk.letters.chat_of(board)] == ["one\nresign"]
+
+
 # what is not known yet
 
 
@@ -506,3 +580,24 @@ def test_a_code_that_is_none_is_refused_to_who_wrote(office):
     (letter,) = office.take(wrong, sender=box("eve"))
     assert letter.to == box("eve")
     assert letter.body.startswith(f"{Code.BAD_ADDRESS}: ")
+
+
+# who tries passwords by mail
+
+
+def test_a_new_password_by_mail_logs_out_everywhere_too(office):
+    sessions = Sessions(office.desk.client)
+    sessions.open(office.ids["alice"], "a browser")
+    office.take(SERVER, "change password alice wonderland looking-glass")
+    assert sessions.list_of(office.ids["alice"]) == []
+
+
+def test_forged_senders_share_one_count_and_leave_the_owner_s_alone(office):
+    office.take(SERVER, "messages alice wonderland", sender="alice@example.org")
+    for n in range(WRONG_PASSWORDS + 1):
+        office.take(SERVER, f"messages alice guess-{n}", sender=f"innocent{n}@example.net")
+    office.accounts._recent._seen.clear()  # as after ten minutes
+    said = office.take(SERVER, "messages alice wonderland", sender="innocent99@example.net")
+    assert "too-many-attempts" in str(said)
+    said = office.take(SERVER, "messages alice wonderland", sender="alice@example.org")
+    assert "too-many-attempts" not in str(said)

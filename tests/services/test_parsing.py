@@ -24,6 +24,7 @@ BLANKS = [" ", "   ", "\t", " \t ", "\u00a0", "\u2003", "\x0b", "\r"]
 LANGUAGE = sorted(
     {word for form in FORMS for word in form.name.split()}
     | {"propose", "undo", "accept", "reject", "resume", "clear", "display", "language", "notify"}
+    | {"challenges", "--password=secret", "--as=bob"}
     | {"all", "active", "inactive", "next", "-", "--", "-x", "--lang=de", "7", "1#0", *games()}
 )
 
@@ -33,7 +34,10 @@ WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.split() == [te
 
 def replaced(line: str, word: str) -> str:
     """The line with another word in the place of its password."""
-    at = line.split().index(parse(line).get("password"))
+    password = parse(line).get("password")
+    written = [one.removeprefix("--password=") for one in line.split()]
+    at = written.index(password)
+    word = line.split()[at].removesuffix(password) + word
     return " ".join([*line.split()[:at], word, *line.split()[at + 1 :]])
 
 

@@ -8,11 +8,11 @@ from fakes.given import ALICE, BOB, sent
 from fakes.memory import memory_client
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Move, Start
+from domain.match.commands import Move, Resign, Start
 from infra import keys
 from infra.lanes import Lanes
 from infra.store.port import REFUSALS
-from services.post import Pending, Post
+from services.post import MOST_PLIES, Pending, Post
 
 START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -53,3 +53,14 @@ def test_a_player_who_was_refused_too_often_is_told_at_the_door(desk: FakeDesk) 
     assert caught.value.code == Code.TOO_MANY_REFUSALS
     assert desk.store.depth(range(4)) == 0
     assert len(desk.store.leaves(1, 0, 100)) == 1 + REFUSALS
+
+
+def test_a_match_that_is_very_long_takes_no_move_but_ends(desk: FakeDesk) -> None:
+    taken = sent(ALICE, Move(text="m13-j7"), 1)
+    assert desk.post.send(taken, MOST_PLIES - 1).accepted
+    assert desk.post.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
+    with pytest.raises(Refusal) as caught:
+        desk.post.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
+    assert caught.value.code == Code.TOO_LONG
+    assert desk.store.depth(range(4)) == 0
+    assert desk.post.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted

@@ -16,6 +16,7 @@ from fakes.web import Guest, door
 from domain.match.state import positions
 from domain.rules import current
 from infra.notes import Notes
+from infra.unread import Counts
 from services.language.boards import state_of
 from services.language.parsing import games
 from services.web.boards import MOST_MOVES, tried
@@ -296,7 +297,7 @@ def test_home_shows_what_waits_for_whom(api, pair):
     api.caught_up()
     assert f'href="/m/{board}"' in one.page("/")
     assert "6 days 23 hours left" in one.page("/")
-    assert f"{one.name} <span" in two.page("/")
+    assert f'{one.name} <span class="quiet">to move for' in two.page("/")
     until(lambda: f"with {one.name} has begun" in two.page("/"))
 
 
@@ -606,3 +607,19 @@ def test_a_vacation_is_taken_with_the_password(api, pair):
     assert one.send("/account/vacation", {"days": "3", "password": "wrong1"}).status_code == 401
     assert one.send("/account/vacation", {"days": "3", "password": "a b"}).status_code == 400
     assert one.send("/account/vacation", {"days": "back", "password": PASSWORD}).status_code == 200
+
+
+def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
+    one, two = pair
+    board = start(one, two)
+    account = api.parts.accounts.id_of(two.name)
+    said = one.send(f"/m/{board}/chat", {"text": "hello - you"}, on=f"/m/{board}")
+    assert said.status_code == 303
+    api.parts.letters.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
+    assert api.parts.unread.counts(account) == Counts({board: 1}, 1)
+    home = two.page("/")
+    assert "omething was said in the match with" in home
+    assert "omebody has written to you" in home
+    assert "/m/0" not in home
+    assert "hello - you" in two.page(f"/m/{board}")
+    assert api.parts.unread.counts(account) == Counts({}, 1)

@@ -67,6 +67,12 @@ def pages(board: int) -> list[str]:
         "/ratings/line",
         "/players",
         "/players/anna",
+        "/players/anna/matches",
+        "/players/anna/matches?show=finished",
+        "/games/line/matches?show=finished",
+        "/games/pow2/matches",
+        "/games/one/scores",
+        "/challenges",
         f"/m/{board}",
         f"/m/{board + 1}",
         f"/m/{board + 2}",
@@ -81,7 +87,19 @@ def pages(board: int) -> list[str]:
 
 
 def own_pages() -> list[str]:
-    return ["/", "/new", "/new?game=halves", "/new?opponent=berta", "/account", "/players/berta"]
+    return [
+        "/",
+        "/new",
+        "/new?game=halves",
+        "/new?opponent=berta",
+        "/account",
+        "/players/berta",
+        "/matches",
+        "/matches?show=others",
+        "/matches?show=finished",
+        "/notices",
+        "/messages",
+    ]
 
 
 def test_no_page_has_anything_inline_or_from_elsewhere(come, played):
@@ -197,12 +215,13 @@ def test_the_page_of_a_match_weighs_less_than_150_kb_in_all(come, played):
     anna = come(**{"Accept-Encoding": "identity"})
     anna.log_in("anna")
     page = anna.page(f"/m/{played}")
-    loaded = {*Read(page).loaded, url_of("notation.js"), f"/m/{played}/moves"}
+    imported = ("notation.js", "elements.js", "stream.js", "worker.js")
+    loaded = {*Read(page).loaded, *map(url_of, imported), f"/m/{played}/moves"}
     weights = {path.rpartition("/")[2]: len(anna.get(path).content) for path in loaded}
     weights["the page"] = len(page.encode())
     weights["in all"] = sum(weights.values())
     tell(f"{weights[part]:7,} bytes  {part}" for part in sorted(weights, key=weights.__getitem__))
-    assert len(weights) == 9
+    assert len(weights) == 13
     assert weights["in all"] < 150_000
 
 

@@ -8,6 +8,7 @@ from fakes.api import PASSWORD, Api
 from fakes.web import Guest, door
 
 from infra.sessions import LASTS_SECONDS, Sessions
+from services.language.boards import state_of
 from services.web.browsers import name_of_browser
 from services.web.pages import own_path
 from services.web.routes import PAGES
@@ -235,7 +236,34 @@ def test_htmx_is_told_where_to_log_in(come):
         "/m/1/act", data={"csrf": guest.proof("/login")}, headers={"HX-Request": "true"}
     )
     assert answer.status_code == 401
-    assert answer.headers["hx-redirect"] == "/login"
+    assert answer.headers["hx-retarget"] == "#message"
+    assert '<a href="/login">Log in again</a>' in answer.text
+
+
+def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login(api, come):
+    guest = come().sign_up("ottilie")
+    other = api.player()
+    board = api.match(api.player_of("ottilie"), other)
+    page = guest.page(f"/m/{board}")
+    fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
+    Sessions(api.parts.data).forget(api.parts.accounts.id_of("ottilie"))
+    sent = {**fields, "do": "move", "move": "m13-m5:l4", "ply": "0"}
+    answer = guest.http.post(f"/m/{board}/act", data=sent)
+    where = f"/login?next=/m/{board}%3Fmove%3Dm13-m5%253Al4"
+    assert (answer.status_code, answer.headers["location"]) == (303, where)
+    assert "Log in again and your move is still here." in guest.page(where)
+    by_htmx = guest.http.post(f"/m/{board}/act", data=sent, headers={"HX-Request": "true"})
+    assert by_htmx.status_code == 401
+    assert f'<a href="{where}">Log in again</a> and your move is still here' in by_htmx.text
+    guest.log_in("ottilie")
+    assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
+    assert state_of(api.parts, board).ply == 0
+
+
+def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
+    answer = come().http.post("/m/3/chat", data={"text": "hello"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/m/3")
+    assert come().http.post("/login", data={"userid": "ida"}).status_code == 403
 
 
 @pytest.mark.parametrize(

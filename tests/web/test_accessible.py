@@ -36,6 +36,11 @@ def board(api, pair) -> int:
     hugo.give(line, {"do": "resign"})
     hugo.post("/api/challenges", {"game": "goliath", "note": "come and play"})
     hugo.give(board, {"do": "offer", "kind": "draw"})
+    for number in range(12):
+        hugo.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
+    hugo.post("/api/messages", {"to": ["gerd"], "text": "shall we play?"})
+    for _ in range(51):
+        hugo.give(api.match(gerd, hugo, game="torere"), {"do": "resign"})
     api.caught_up()
     return board
 
@@ -47,6 +52,9 @@ def every_page(board: int) -> list[str]:
         f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 2}", f"/m/{board + 3}", f"/m/{board}/1",
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
         "/games/powerdrain/try?seed=00", "/m/999999",
+        "/matches", "/matches?show=others", "/players/hugo/matches?show=finished",
+        "/games/line/matches?show=finished", "/challenges", "/notices", "/messages",
+        "/games/one/scores",
     ]  # fmt: skip
 
 

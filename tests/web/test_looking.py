@@ -219,5 +219,5 @@ def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, p
     api.caught_up()
     assert api.parts.lists.counts(account).next == 1
     one.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(one.page.locator(f'a[href="/m/{made.json()["board"]}"]')).to_be_visible()
+    expect(one.page.locator(f'#matches a[href="/m/{made.json()["board"]}"]')).to_be_visible()
     expect(one.page).to_have_title("(1) matchpost")

@@ -1,6 +1,7 @@
 """Draws on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
 
 import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 
@@ -18,9 +19,10 @@ from domain.match.state import position_of
 from infra import keys
 from infra.durability import Mode
 from infra.lanes import Lanes
-from infra.seeds import Seeds
+from infra.seeds import Seeds, chains_left
+from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
-from services.cli.verify import check
+from services.cli.verify import check, failures
 from workers.drain import Drain
 
 
@@ -177,7 +179,7 @@ def test_without_the_secret_a_start_is_refused_and_other_matches_go_on(
     bench.drain()
     outcome, other = bench.outcome(lost), bench.outcome(fine)
     assert outcome is not None
-    assert outcome.code == Code.INTERNAL
+    assert outcome.code == Code.SEEDS_MISSING
     assert other is not None
     assert other.accepted
 
@@ -196,3 +198,104 @@ def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
     last = draw_of(bench, 7)
     assert steps_back(last.seed, CHAIN_LENGTH - 1) == draw_of(bench, 3).seed
     assert "seed 1 of chain 2" in check(bench.store, 11)
+
+
+# data that was put back in time
+
+
+def put_back(bench: Bench, stored: Mapping[bytes, bytes]) -> None:
+    """Put the data back as it was stored."""
+    bench.client.flushdb()
+    for name, value in stored.items():
+        bench.client.restore(name, 0, value)
+
+
+def stored(bench: Bench) -> dict[bytes, bytes]:
+    """Everything there is, but the scripts."""
+    return {name: bench.client.dump(name) for name in bench.client.scan_iter()}
+
+
+def start_all(bench: Bench, *boards: int) -> list[Draw]:
+    for board in boards:
+        bench.send(ALICE, drain_start(), board)
+    bench.drain()
+    return [draw_of(bench, board) for board in boards]
+
+
+def test_no_seed_is_used_again_when_data_was_put_back(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    start_all(bench, 3)
+    before_it = stored(bench)
+    seen = {draw.seed for draw in [*start_all(bench, 7, 11), *start_all(bench, 15, 19)]}
+    put_back(bench, before_it)
+    bench.seeds = Seeds(bench.store, bench.folder)
+    again = start_all(bench, 7, 11, 15, 19)
+    assert not seen & {draw.seed for draw in again}
+    assert {draw.chain for draw in again} == {2}
+    assert dict(failures(bench.store, (3, 7, 11, 15, 19))) == {}
+    assert "ALARM: shard 3: seeds up to number 5 of chain 1 were used" in caplog.text
+    (why,) = chains_left(bench.folder)
+    assert why.endswith(
+        "the data knows of 1: it was put back; the draws to come are of a new chain"
+    )
+
+
+def test_a_living_worker_sees_that_data_was_put_back(bench: Bench) -> None:
+    start_all(bench, 3)
+    before_it = stored(bench)
+    seen = start_all(bench, 7, 11)
+    put_back(bench, before_it)
+    assert not {draw.seed for draw in seen} & {draw.seed for draw in start_all(bench, 7, 11)}
+
+
+def test_draws_that_were_cut_off_are_no_alarm(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    start_all(bench, 3)
+
+    class Killed(RedisStore):
+        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+            raise KeyboardInterrupt(f"killed before {len(writes)} were committed")
+
+    store = Killed(bench.client, Mode.FSYNC)
+    for board in (7, 11):
+        bench.send(ALICE, drain_start(), board)
+    with pytest.raises(KeyboardInterrupt):
+        Drain(store, bench.lanes, bench.client, 0, seeds=Seeds(store, bench.folder)).run()
+    bench.client.delete(keys.lease(0))
+    assert [draw.chain for draw in start_all(bench, 15)] == [2]
+    assert dict(failures(bench.store, (3, 7, 11, 15))) == {}
+    assert "draws were cut off" in caplog.text
+    assert "ALARM" not in caplog.text
+    assert chains_left(bench.folder) == []
+
+
+def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench: Bench) -> None:
+    marks: list[bytes] = []
+
+    class Looking(RedisStore):
+        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+            marks.extend(file.read_bytes() for file in bench.folder.glob("*.used"))
+            return super().commit(writes)
+
+    store = Looking(bench.client, Mode.FSYNC)
+    for board in (3, 7):
+        bench.send(ALICE, drain_start(), board)
+    Drain(store, bench.lanes, bench.client, 0, seeds=Seeds(store, bench.folder)).run()
+    assert marks == [b"       1        2\n"]
+
+
+def test_a_mark_that_can_not_be_read_stands_for_all_seeds(bench: Bench) -> None:
+    start_all(bench, 3)
+    (mark,) = bench.folder.glob("*.used")
+    mark.write_bytes(bytes(18))
+    assert [draw.chain for draw in start_all(bench, 7)] == [2]
+
+
+def test_data_that_is_older_than_marks_goes_on_with_its_chain(bench: Bench) -> None:
+    start_all(bench, 3)
+    (mark,) = bench.folder.glob("*.used")
+    mark.unlink()
+    assert [(draw.chain, draw.k) for draw in start_all(bench, 7)] == [(1, 2)]
+    assert mark.exists()

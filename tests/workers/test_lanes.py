@@ -1,5 +1,6 @@
 """Lanes and their leases on a real server: one drain at a time, and none that is missed."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from threading import Thread
 
@@ -8,8 +9,11 @@ from fakes.given import ALICE, BOB
 
 from domain.match.commands import Move, Sent
 from infra import keys
+from infra.clients import make_async_client
 from infra.durability import Mode
-from infra.lanes import LEASE_MS, Lanes, Taken
+from infra.embedded import EmbeddedServer
+from infra.lanes import LEASE_MS, AsyncLanes, Lanes, Taken
+from infra.pipe import Pipe
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
 from workers.drain import Drain
@@ -150,3 +154,68 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
         thread.join()
     assert [bool(bench.outcome(order)) for order in orders] == [True] * len(orders)
     assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
+
+
+# the server's clock was set back: leases seem to last for hours
+
+HOURS_MS = 3_600_000
+
+
+def ahead(bench: Bench, key: str) -> None:
+    """Have a key live as long as one does that was set before the clock went back."""
+    assert bench.client.pexpireat(key, bench.store.now() + HOURS_MS)
+
+
+def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    bench.lanes.take(0, "killed")
+    ahead(bench, keys.lease(0))
+    assert bench.lanes.take(0, "next") is Taken.EXPIRED
+    assert 0 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
+    assert bench.lanes.take(0, "third") is Taken.BUSY
+    bench.lanes.leave(0, "next")
+    assert bench.drain() == 1
+    assert bench.outcome(order) is not None
+
+
+def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None:
+    for holder in ("killed", "wanted"):
+        bench.client.set(keys.lease(0), holder, px=1)
+        bench.client.set(keys.lease(0), holder, px=HOURS_MS)
+        assert bench.lanes.want(0)
+        assert not bench.lanes.want(0)
+
+
+def test_the_scheduler_has_a_lane_drained_whose_lease_seems_to_last(bench: Bench) -> None:
+    bench.start(1)
+    order = bench.send(ALICE, Move(text="m13-m9"))
+    bench.lanes.take(0, "killed")
+    ahead(bench, keys.lease(0))
+    Keeper(bench.store, bench.lanes).tick()
+    assert bench.woken == [0]
+    assert bench.drain() == 1
+    assert bench.outcome(order) is not None
+
+
+def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench: Bench) -> None:
+    bench.lanes.take(0, "other")
+    assert not bench.lanes.renew(0, "mine")
+    ahead(bench, keys.lease(0))
+    assert bench.lanes.renew(0, "mine")
+    assert bench.lanes.take(0, "other") is Taken.BUSY
+
+
+def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
+    bench: Bench, valkey: EmbeddedServer
+) -> None:
+    bench.client.set(keys.lease(0), "killed", px=HOURS_MS)
+
+    async def ask() -> None:
+        async with make_async_client(valkey.url) as client, Pipe(client) as pipe:
+            lanes = AsyncLanes(pipe, bench.woken.append)
+            await lanes.want(0)
+            await lanes.want(0)
+
+    asyncio.run(asyncio.wait_for(ask(), 30))
+    assert bench.woken == [0]

@@ -19,7 +19,7 @@ from infra.mail.codes import Codes
 from infra.mail.letter import Letter, Purpose
 from infra.mail.outbox import TAKEN_MS, Outbox, Taken
 from infra.mail.standing import Standing
-from workers.mail.sending import GIVEN_UP_MS, PAUSES, RESTS, Sending
+from workers.mail.sending import BROKEN, GIVEN_UP_MS, PAUSES, RESTS, Sending
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -223,12 +223,37 @@ def test_a_letter_at_which_the_relay_hangs_up_lets_the_others_go_first(
     mailing.outbox.put_all([notice(number, CAROL) for number in range(2, 6)])
     sink.hangs_up = lambda to: to == HOMES[BOB]
     mailing.mail()
-    assert sink.messages == []
-    mailing.pass_time(RESTS[0])
     assert recipients(sink.messages) == ["carol"] * 4
+    assert mailing.outbox.last_rest() is None
     sink.hangs_up = lambda _: False
     mailing.pass_time(PAUSES[1])
     assert len(sink.to(HOMES[BOB])) == 1
+
+
+def test_a_relay_that_breaks_each_connection_is_left_alone_for_a_while(
+    mailing: Mailing, sink: Sink
+):
+    mailing.outbox.put_all([notice(number) for number in range(10)])
+    sink.hangs_up = lambda _: True
+    mailing.mail()
+    assert len(sink.recipients) == BROKEN
+    rest = mailing.outbox.last_rest()
+    assert rest is not None
+    assert rest.until == mailing.bench.now + RESTS[0]
+    sink.hangs_up = lambda _: False
+    mailing.pass_time(RESTS[0] + PAUSES[0])
+    assert len(sink.messages) == 10
+
+
+def test_a_relay_that_breaks_one_line_in_ten_delays_those_letters_alone(
+    mailing: Mailing, sink: Sink
+):
+    mailing.outbox.put_all([notice(number) for number in range(40)])
+    sink.hangs_up = lambda _: len(sink.recipients) % 10 == 0
+    mailing.mail()
+    assert len(sink.messages) == 36
+    mailing.pass_time(PAUSES[0])
+    assert len(sink.messages) == 40
 
 
 def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address_marked(

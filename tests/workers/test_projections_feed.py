@@ -216,6 +216,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     assert stuck.what == f"leaf {index} of shard 2"
     assert stuck.error == "ZeroDivisionError: as it was told to"
     assert caplog.text.count("ALARM") == 1
+    assert "is tried again every 10 s" in caplog.text
     # with the mistake mended and the worker started again
     catch_up(logs.store, shelf_client, (*PROJECTIONS, Failing()))
     assert {42, 46} <= seen(shelf_client)

@@ -14,6 +14,9 @@ from infra.projections.head_to_head import HeadToHead, Record
 from infra.projections.history import History, Row
 from infra.projections.standings import Standing, Standings
 
+ALL_MOVE = (moved(1, 0, 1), moved(2, 1, 2), moved(3, 2, 0))
+"""Each of three moves."""
+
 
 @pytest.fixture
 def logs() -> Logs:
@@ -21,8 +24,9 @@ def logs() -> Logs:
 
 
 def win(logs: Logs, board: int, at: int, *winners: int, rules: str = "pow2/1") -> None:
-    """A match of alice and bob that these seats win."""
-    logs.add(board, at, ALICE, started(rules=rules), moved(1, 0, None), ended(*winners))
+    """A match of alice and bob, in which both move, that these seats win."""
+    logs.add(board, at, ALICE, started(rules=rules), moved(1, 0, 1), moved(2, 1, 0))
+    logs.add(board, at, ALICE, ended(*winners))
 
 
 def row(logs: Logs, client: Redis, board: int = 1) -> Row:
@@ -113,7 +117,7 @@ def test_who_left_by_the_clock_or_by_resigning_is_placed_in_that_order(
 def test_a_win_is_a_point_and_a_shared_win_its_part(logs: Logs, shelf_client: Redis) -> None:
     win(logs, 1, 100, 0)
     win(logs, 2, 200, 0, 1)
-    logs.add(3, 300, ALICE, three(), ended(0, 1, 2))
+    logs.add(3, 300, ALICE, three(), *ALL_MOVE, ended(0, 1, 2))
     catch_up(logs.store, shelf_client)
     table = Standings(shelf_client)
     assert table.of("pow2") == [
@@ -136,6 +140,18 @@ def test_what_counts_for_nothing_and_puzzles_have_no_place_in_the_table(
     assert HeadToHead(shelf_client).of("pow2", ALICE, BOB).played == 0
 
 
+@pytest.mark.parametrize("mover", [None, 0, 1])
+def test_a_match_that_a_player_never_took_up_is_in_no_table(
+    logs: Logs, shelf_client: Redis, mover: int | None
+) -> None:
+    moves = () if mover is None else (moved(1, mover, 1 - mover),)
+    logs.add(1, 100, ALICE, started(), *moves, Flagged(seat=1, next=0), ended(0, reason="time"))
+    catch_up(logs.store, shelf_client)
+    assert Standings(shelf_client).of("pow2") == []
+    assert HeadToHead(shelf_client).of("pow2", ALICE, BOB).played == 0
+    assert [found.board for found in History(shelf_client).of("pow2", BOB)] == [1]
+
+
 # head-to-head
 
 
@@ -150,8 +166,8 @@ def test_each_of_a_pair_sees_its_own_side_of_the_record(logs: Logs, shelf_client
 
 
 def test_of_three_each_two_are_compared_by_their_places(logs: Logs, shelf_client: Redis) -> None:
-    logs.add(1, 100, ALICE, three(), resigned(0, 1), ended(2))
-    logs.add(2, 100, ALICE, three(), ended(0))
+    logs.add(1, 100, ALICE, three(), *ALL_MOVE, resigned(0, 1), ended(2))
+    logs.add(2, 100, ALICE, three(), *ALL_MOVE, ended(0))
     catch_up(logs.store, shelf_client)
     pairs = HeadToHead(shelf_client)
     assert pairs.of("halves", CAROL, BOB) == Record(won=1, lost=0, drawn=1)

@@ -1,5 +1,7 @@
 """Who plays what: given events, when they are read, then these lists."""
 
+from itertools import pairwise
+
 import pytest
 from fakes.given import ALICE, BOB, CAROL
 from fakes.logs import ANCHOR, REFUSAL, Logs
@@ -8,7 +10,7 @@ from fakes.stories import challenged, ended, moved, offered, resigned, started, 
 from redis import Redis
 
 from domain.match.events import THE_SERVER, Answered, Declined, Flagged, Gathered, Nagged
-from domain.match.state import Reason
+from domain.match.state import Offering, Reason
 from infra.projections.lists import Counts, Lists, Row, State
 
 
@@ -68,6 +70,7 @@ def test_a_row_tells_what_a_list_shows(logs: Logs, shelf_client: Redis) -> None:
         since=200,
         ply=1,
         at=300,
+        offer=Offering("draw", 0),
     )
 
 
@@ -183,3 +186,62 @@ def test_refusals_and_anchors_are_passed_over(logs: Logs, shelf_client: Redis) -
         logs.add_leaf(1, REFUSAL)
     logs.add(1, 200, ALICE, moved(1, 0, 1))
     assert row_of(logs, shelf_client).seq == 2
+
+
+# what waits for an answer
+
+
+def waiting(lists: Lists, account: bytes) -> list[int]:
+    return sorted(boards(lists.waiting(account)))
+
+
+def test_an_offer_waits_for_those_who_have_not_answered(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, three())
+    logs.add(1, 200, ALICE, offered(0))
+    lists = read(logs, shelf_client)
+    assert [waiting(lists, one) for one in (ALICE, BOB, CAROL)] == [[1], [1], [1]]
+    assert row_of(logs, shelf_client).asked == (1, 2)
+    logs.add(1, 300, BOB, Answered(1, "draw", accept=True))
+    assert waiting(read(logs, shelf_client), BOB) == []
+    assert row_of(logs, shelf_client).asked == (2,)
+    logs.add(1, 400, CAROL, Answered(2, "draw", accept=False))
+    assert row_of(logs, shelf_client).asked == ()
+    assert waiting(read(logs, shelf_client), CAROL) == []
+
+
+def test_an_offer_lapses_as_the_match_says(logs: Logs, shelf_client: Redis) -> None:
+    logs.add(1, 100, ALICE, started())
+    logs.add(1, 200, ALICE, offered(0))
+    logs.add(1, 300, ALICE, moved(1, 0, 1))  # a draw that is proposed with a move stands
+    assert row_of(logs, shelf_client).asked == (1,)
+    logs.add(1, 400, BOB, moved(2, 1, 0))
+    assert row_of(logs, shelf_client).asked == ()
+    lists = read(logs, shelf_client)
+    assert waiting(lists, BOB) == []
+    assert waiting(lists, ALICE) == [1]
+    logs.add(1, 500, BOB, offered(1))
+    logs.add(1, 600, BOB, resigned(1, None))
+    assert row_of(logs, shelf_client).offer is None
+
+
+def test_what_waits_for_a_player_is_not_among_the_others(logs: Logs, shelf_client: Redis) -> None:
+    for board in range(1, 8):
+        logs.add(board, 100 + board, ALICE, started())
+    logs.add(2, 200, ALICE, moved(1, 0, 1))
+    logs.add(5, 300, ALICE, moved(1, 0, 1))
+    logs.add(7, 400, ALICE, moved(1, 0, 1))
+    logs.add(5, 500, BOB, offered(1))
+    lists = read(logs, shelf_client)
+    assert waiting(lists, ALICE) == [1, 3, 4, 5, 6]
+    assert boards(lists.others(ALICE)) == [7, 2]
+    assert boards(lists.others(ALICE, 1, 1)) == [2]
+    assert boards(lists.others(BOB)) == [6, 4, 3, 1]
+
+
+def test_a_mark_changes_whenever_the_lists_do(logs: Logs, shelf_client: Redis) -> None:
+    seen = [read(logs, shelf_client).marks([ALICE, BOB])]
+    for event in (started(), moved(1, 0, 1), offered(0), moved(2, 1, 0)):
+        logs.add(1, 100 * len(seen), ALICE, event)
+        seen.append(read(logs, shelf_client).marks([ALICE, BOB]))
+    assert all(before != after for before, after in pairwise(seen))
+    assert read(logs, shelf_client).marks([ALICE, BOB]) == seen[-1]

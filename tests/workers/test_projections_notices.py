@@ -33,7 +33,7 @@ def logs() -> Logs:
 def kinds(logs: Logs, client: Redis, account: bytes) -> list[Kind]:
     """What an account was told, the oldest first."""
     catch_up(logs.store, client)
-    return [notice.kind for notice in Notices(client).since(account, 0)]
+    return [notice.kind for notice in Notices(client).since(account, (0, 0, 0, "")).notices]
 
 
 def new(logs: Logs, client: Redis, actor: bytes, *bodies: Event) -> dict[str, list[Kind]]:
@@ -154,4 +154,7 @@ def test_only_the_newest_are_kept(logs: Logs, shelf_client: Redis) -> None:
     found = Notices(shelf_client).of(BOB, count=1_000)
     assert [notice.board for notice in found] == list(range(KEPT + 50, 50, -1))
     assert [n.board for n in Notices(shelf_client).of(BOB, start=2, count=2)] == [248, 247]
-    assert [n.board for n in Notices(shelf_client).since(BOB, 249)] == [249, 250]
+    assert [n.board for n in Notices(shelf_client).since(BOB, (249, 0, 0, "")).notices] == [
+        249,
+        250,
+    ]

@@ -2,11 +2,12 @@
 
 import itertools
 import random
+import time
 
 import pytest
 from fakes.given import ALICE, BOB, CAROL
 from fakes.logs import Logs
-from fakes.side import catch_up, settle
+from fakes.side import catch_up, contents, settle
 from fakes.stories import ended, moved, resigned, started, three
 from redis import Redis
 
@@ -188,7 +189,8 @@ def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
     assert rounds > 1
     settle(side)
     series = Ratings(shelf_client).series("pow2", ALICE)
-    assert [point.at for point in series] == [100, 300, *[500] * 699]
+    # what is before it in its log has happened before it
+    assert [point.at for point in series] == [*[100] * 700, 300]
 
 
 def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
@@ -232,17 +234,87 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(
     assert len(generations) == 2
 
 
-def test_a_time_far_ahead_holds_nobody_else_up(logs: Logs, shelf_client: Redis) -> None:
-    logs.mark = 1_000
-    match(logs, 1, 9_999, 0)
-    match(logs, 5, 100, 1)
-    side = Side(logs.store, shelf_client, ONLY)
-    for _ in range(4):
+# a clock that ran ahead
+
+AHEAD = 40 * 86_400_000
+
+
+def work(side: Side) -> Side:
+    """Have a side worker do what it can: while something waits for its turn it is never done."""
+    deadline = time.monotonic() + 30
+    rounds = 0
+    # what comes too late has everything made anew, which it looks for once a second
+    while rounds < 8 or any(post.rebuild or post.track.checkpoint.late for post in side._posts):
         side.round()
-    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [5]
+        rounds += 1
+        assert time.monotonic() < deadline, "it is not made anew"
+    for _ in range(8):
+        side.round()
+    return side
+
+
+def boards(client: Redis) -> list[int]:
+    return [point.board for point in Ratings(client).series("pow2", ALICE)]
+
+
+def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.mark = 1_000
+    match(logs, 1, 1_000 + AHEAD, 0)
+    match(logs, 2, 1_000 + AHEAD, 0)
+    match(logs, 5, 100, 1)
+    side = work(Side(logs.store, shelf_client, ONLY))
+    assert boards(shelf_client) == [1, 5]
+    logs.mark = 2_000
+    match(logs, 9, 1_500, 1)
+    work(side)
+    assert boards(shelf_client) == [1, 5, 9]
+    logs.mark = 3_000
+    logs.add(6, 2_500, ALICE, started())
+    work(side)
+    assert boards(shelf_client) == [1, 5, 9, 2]
+    assert not side.hurries
+
+
+@pytest.mark.parametrize("while_ahead", [True, False])
+def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
+    logs: Logs, shelf_client: Redis, *, while_ahead: bool
+) -> None:
+    side = Side(logs.store, shelf_client, ONLY)
+    chance, at, board = random.Random(5), 1_000, 0
+    for off in (0, AHEAD, 0):
+        for _ in range(20):
+            board, at = board + 1, at + chance.randrange(1_000)
+            match(logs, board, at + off, chance.randrange(2))
+            logs.mark = at + off
+            if while_ahead or not off:
+                work(side)
+    logs.mark = at + 1_000
+    for shard in range(4):
+        logs.add(1_000 + shard, at + 1, ALICE, started())
+    work(side)
+    assert sorted(boards(shelf_client)) == list(range(1, 61))
+    for first in (1, 41):
+        right = range(first, first + 20)
+        assert [board for board in boards(shelf_client) if board in right] == list(right)
+    points = Ratings(shelf_client).series("pow2", ALICE)
+    assert all(a.at <= b.at <= at for a, b in itertools.pairwise(points))
+    live = contents(shelf_client)
+    shelf_client.flushall()
+    work(Side(logs.store, shelf_client, ONLY))
+    made = contents(shelf_client)
+    assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
+        k: v for k, v in live.items() if not k.endswith(":at")
+    }
+
+
+def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs: Logs, shelf_client: Redis) -> None:
+    logs.mark = 1_000
+    match(logs, 5, 100, 1)
+    match(logs, 1, 9_999, 0)
+    side = work(Side(logs.store, shelf_client, ONLY))
+    assert boards(shelf_client) == [5]
     logs.mark = 10_000
-    match(logs, 9, 500, 1)
-    settle(side)
-    series = Ratings(shelf_client).series("pow2", ALICE)
-    assert all(a.at <= b.at for a, b in itertools.pairwise(series))
-    assert [point.board for point in series] == [5, 9, 1]
+    work(side)
+    assert boards(shelf_client) == [5, 1]

@@ -7,8 +7,10 @@ from typing import Final, Protocol
 import redis
 
 from infra.accounts import Accounts
+from infra.letters import Letters
 from infra.mail.addresses import Addresses
 from infra.mail.bell import JOB, QUEUE, Bell
+from infra.mail.chats import Chats
 from infra.mail.codes import Codes
 from infra.mail.composer import Composer
 from infra.mail.outbox import Outbox
@@ -18,6 +20,7 @@ from infra.mail.standing import Standing
 from infra.mail.written import Written
 from infra.store.port import Store
 from workers.engine import IDLE_SECONDS, ListedWorker
+from workers.mail.chatting import ChatLetters
 from workers.mail.seeing import CodeLetters, Digests, MessageLetters
 from workers.mail.sending import Sending
 from workers.mail.telling import Telling
@@ -54,10 +57,12 @@ class Mailer:
         outbox, progress = Outbox(data, clock), Progress(data)
         codes = Codes(data, outbox.now)
         writing = Writing(composer, addresses, progress)
+        chats, letters = Chats(data), Letters(data, lambda: store.shape().shards)
         self._parts: Sequence[Part] = (
-            Telling(store, accounts, progress, outbox, writing),
+            Telling(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
             CodeLetters(accounts, codes, outbox, writing),
             MessageLetters(accounts, Written(data), progress, outbox, writing),
+            ChatLetters(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
             Digests(accounts, progress, outbox, writing),
             Sending(outbox, relay, accounts, Standing(accounts, codes), addresses),
         )

@@ -1,6 +1,8 @@
 """Sends what is due, and decides what becomes of what could not be sent.
 
-A relay that is not there is left alone for a while, and no letter is the worse for it. A letter that
+A relay that is not there is left alone for a while, and no letter is the worse for it. Where it was there
+and the connection broke, it may be the letter in hand that it can't bear: that one waits, and the others go
+on at once, unless it breaks again and again. A letter that
 was refused for now is tried again after growing pauses, for three days. An address that was refused
 for good is marked, and its player reads why.
 """
@@ -14,8 +16,8 @@ from infra.accounts.reading import mailbox
 from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter, Purpose, UnfitLetterError
 from infra.mail.message import envelope_sender, written
-from infra.mail.outbox import Outbox, Rest, Taken
-from infra.mail.relay import Fate, Relay, RelayDownError, Sent, Session
+from infra.mail.outbox import LONGEST_REST_MS, Outbox, Rest, Taken
+from infra.mail.relay import BrokenSessionError, Fate, Relay, RelayDownError, Sent, Session
 from infra.mail.standing import Standing
 from workers.mail.writing import wants_mail
 
@@ -26,11 +28,14 @@ _MINUTE: Final = 60_000
 PAUSES: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
 """Until a letter that was refused is tried again, in ms; the last one over and over."""
 
-RESTS: Final = (_MINUTE // 6, 1 * _MINUTE, 5 * _MINUTE)
+RESTS: Final = (_MINUTE // 6, 1 * _MINUTE, LONGEST_REST_MS)
 """The same for a relay that can't be reached."""
 
 GIVEN_UP_MS: Final = 3 * 24 * 60 * _MINUTE
 """How long a letter that is refused is tried."""
+
+BROKEN: Final = 3
+"""After so many connections that broke in a row the relay counts as one that can't be reached."""
 
 AT_ONCE: Final = 20
 """Letters taken together."""
@@ -55,6 +60,8 @@ class Sending:
         self._accounts = accounts
         self._standing = standing
         self._addresses = addresses
+        self._broken = 0
+        """How many connections in a row broke before a letter was through."""
 
     def round(self) -> int:
         """Send letters in one session; gives how many were seen to, 0 when none is due."""
@@ -67,6 +74,11 @@ class Sending:
                 while done < A_SESSION and (letters := self._take()):
                     self._send(session, letters)
                     done += len(letters)
+        except BrokenSessionError as error:
+            self._broken += 1
+            if self._broken >= BROKEN:
+                self._rest(str(error))
+            return done + 1
         except RelayDownError as error:
             self._rest(str(error))
         return done
@@ -97,10 +109,11 @@ class Sending:
             return
         try:
             sent = session.send(envelope_sender(letter, self._addresses), letter.to, data)
-        except RelayDownError as error:
+        except BrokenSessionError as error:
             # it may be the letter that the relay can't bear: others go before it
             self._note(taken, Sent(Fate.LATER, str(error)), blamed=False)
             raise
+        self._broken = 0
         # crash window: the relay has it and that is not noted; it goes again, under the same id
         self._note(taken, sent)
 

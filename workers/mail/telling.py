@@ -8,8 +8,12 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from domain.match.events import AccountId, CommandId, Envelope, MatchStarted, decode
 from infra.accounts import Accounts, Profile
+from infra.letters import Letter, Letters
+from infra.mail.chats import Chats, Talk, lines_since
 from infra.mail.composer import Told
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
@@ -36,8 +40,18 @@ class Telling:
     """Tells players of their matches."""
 
     def __init__(
-        self, store: Store, accounts: Accounts, progress: Progress, outbox: Outbox, writing: Writing
+        self,
+        store: Store,
+        accounts: Accounts,
+        progress: Progress,
+        outbox: Outbox,
+        writing: Writing,
+        *,
+        chats: Chats,
+        letters: Letters,
     ) -> None:
+        self._chats = chats
+        self._letters = letters
         self._store = store
         self._accounts = accounts
         self._progress = progress
@@ -106,8 +120,18 @@ class Telling:
         if profile.notify == "daily" and not _AT_ONCE.intersection(one.kinds):
             items = [Item(one.board, one.seq, kind, at) for kind in one.kinds]
             self._progress.keep(one.account, items, self._outbox.now())
-        else:
-            self._outbox.put_all(self._writing.told(one, to))
+            return
+        talk = self._chats.of(one.account, one.board)
+        said = self._said(talk)
+        self._outbox.put_all(self._writing.told(replace(one, said=tuple(said)), to))
+        if talk:
+            # crash window: it is in the outbox, and is said again in the next mail of the match
+            upto = max([talk.last, *(line.at for line in said)])
+            self._chats.done(talk, upto, self._outbox.now())
+
+    def _said(self, talk: Talk | None) -> list[Letter]:
+        """Give what others said in a match and a player was not mailed yet."""
+        return lines_since(self._letters, talk.account, talk.board, talk.first) if talk else []
 
     def _profile(self, account: AccountId) -> Profile | None:
         if account not in self._profiles:

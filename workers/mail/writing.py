@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from domain.match.events import AccountId
+from domain.rules import Seat
 from infra.accounts import Profile
+from infra.letters import Letter as Said
 from infra.mail.addresses import Addresses
 from infra.mail.composer import Composer, Told
 from infra.mail.letter import Letter, Purpose, fit_subject, references
@@ -26,12 +28,28 @@ class Writing:
         text = self._composer.told(told)
         place = (told.board, told.seq, told.seat)
         id_ = self._id("m{}.{}.s{}".format(*place), *place, told.account.hex())
-        first = self._progress.first(told.board, told.seat, id_)
-        headers = [
-            ("Reply-To", self._addresses.of(told.board, told.seat, told.account)),
+        headers = self._of_match(told.board, told.seat, told.account, id_)
+        return list(self._notices(id_, told.account, to, text.subject, text.body, headers))
+
+    def chat(
+        self, account: AccountId, board: int, seat: Seat, said: Sequence[Said], to: Sequence[str]
+    ) -> list[Letter]:
+        """Give the letters that tell a player what others said in a match."""
+        text = self._composer.chat(account, board, said)
+        place = (board, said[-1].at, seat)
+        id_ = self._id("c{}.{}.s{}".format(*place), "chat", *place, account.hex())
+        headers = self._of_match(board, seat, account, id_)
+        return list(self._notices(id_, account, to, text.subject, text.body, headers))
+
+    def _of_match(
+        self, board: int, seat: Seat, account: AccountId, id_: str
+    ) -> list[tuple[str, str]]:
+        """Give the headers of a mail about a match: where answers go, and what it belongs to."""
+        first = self._progress.first(board, seat, id_)
+        return [
+            ("Reply-To", self._addresses.of(board, seat, account)),
             *(_answering(first) if first != id_ else ()),
         ]
-        return list(self._notices(id_, told.account, to, text.subject, text.body, headers))
 
     def digest(
         self, account: AccountId, items: Sequence[Item], due: int, to: Sequence[str]

@@ -20,7 +20,8 @@ from redis.exceptions import ConnectionError as LostConnectionError
 from redis.exceptions import TimeoutError as NoAnswerError
 
 from infra import scripts
-from infra.projections.pending import PENDING, Due
+from infra.keys import shard_of
+from infra.projections.pending import PENDING, Due, pending_of
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
 from workers.projections.order import Ordered
@@ -234,7 +235,7 @@ class Feed:
             track.generation.reads(pipe, reads)
             found = pipe.execute()
         writes: list[Write] = list(projection.due_fold(due, found))
-        writes.append(("ZREM", PENDING, *(turn.member for turn in due)))
+        writes += _taken(due, len(track.checkpoint.counts))
         if _ORDER in track.noted:
             writes.append(("HDEL", STUCK, _ORDER))
         before = track.checkpoint
@@ -268,9 +269,11 @@ class Feed:
         known = track.shelf.stuck(track.generation).get(where)
         if known is None or known.what != what:
             logger.error(
-                "ALARM: %s can't take in %s, and stops there; matches and what else is listed go on",
+                "ALARM: %s can't take in %s now; it is tried again every %d s, and what comes behind "
+                "it there is listed after it. Matches and what else is listed go on",
                 track.projection.spec.name,
                 what,
+                RETRY_SECONDS,
                 exc_info=error,
             )
             track.shelf.note_stuck(track.generation, where, stuck)
@@ -294,6 +297,14 @@ def _is_complete(track: Track, until: Checkpoint | None) -> bool:
     return track.mark is not None and all(
         count >= end for count, end in zip(counts, track.mark.ends, strict=True)
     )
+
+
+def _taken(due: Sequence[Due], shards: int) -> list[Write]:
+    """Return what takes events away that waited for their turn."""
+    rows: dict[str, list[str]] = {PENDING: [turn.member for turn in due]}
+    for turn in due:
+        rows.setdefault(pending_of(shard_of(turn.place[1], shards)), []).append(turn.member)
+    return [("ZREM", key, *members) for key, members in rows.items()]
 
 
 def _went_on(track: Track, chunk: Chunk) -> set[str]:

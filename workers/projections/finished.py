@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+from domain.match.events import Declined, MatchStarted, Withheld
+from domain.match.state import Reason
 from infra.projections import head_to_head, history, standings
 from infra.projections.shelf import Write
 from infra.projections.specs import HEAD_TO_HEAD, HISTORY, STANDINGS
@@ -53,25 +55,43 @@ def _history_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
 
 
 def counts(fact: Fact) -> Finished | None:
-    """Give how a match came out, if it has ended and counts: somebody won it against others."""
+    """Return how a match came out, if it has ended and counts.
+
+    It does if somebody won it against others, and if all have moved: nobody loses a match that
+    they never took up.
+    """
     finished = fact.finished
-    return finished if finished and finished.winners and len(fact.cast.seats) > 1 else None
+    against = len(fact.cast.seats) > 1
+    return finished if finished and finished.winners and finished.played and against else None
 
 
 class StandingsProjection(Projection):
-    """Wins, shared wins, losses and points of each player."""
+    """Wins, shared wins, losses and points of each player, and draws that were refused."""
 
     spec = STANDINGS
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
         """Count what has ended."""
         del found
-        return [
+        counted = [
             write
             for fact in facts
             if (finished := counts(fact))
             for write in _standing_writes(fact, finished)
         ]
+        return [*counted, *(write for fact in facts for write in _refused_writes(fact))]
+
+
+def _refused_writes(fact: Fact) -> Iterator[Write]:
+    """Count who would not play when the draw was, or could be, known to them."""
+    if fact.finished is None or fact.finished.reason != Reason.DECLINED:
+        return
+    drawn = False
+    for event in fact.finished.history:
+        body = event.body
+        drawn = drawn or (isinstance(body, MatchStarted) and body.draw is not None)
+        if isinstance(body, Withheld) or (drawn and isinstance(body, Declined)):
+            yield "HINCRBY", standings.REFUSED, fact.cast.seats[body.seat].hex(), 1
 
 
 def _standing_writes(fact: Fact, finished: Finished) -> Iterator[Write]:

@@ -8,7 +8,9 @@ import msgspec
 from domain.match.events import (
     Absent,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Envelope,
@@ -22,13 +24,18 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
+    Withheld,
 )
+from domain.match.state import Offering
 from domain.rules import Seat
 from infra.projections.lists import (
     ROWS,
     Row,
     active_key,
+    asked_key,
     next_key,
     open_key,
     over_key,
@@ -102,25 +109,36 @@ def _first(cast: Cast, event: Envelope) -> Row:
     )
 
 
-def _evolved(  # noqa: PLR0911 - one return an event
+def _evolved(  # noqa: C901, PLR0911, PLR0912 - one case an event
     row: Row, event: Envelope
 ) -> Row:
     body = event.body
     replace = msgspec.structs.replace
     match body:
-        case Moved() | Undone():
-            return replace(row, ply=body.ply, waits=_turn(body.next))
+        case Moved():
+            offer = row.offer if row.offer and row.offer.outlives(body.seat) else None
+            return replace(row, ply=body.ply, waits=_turn(body.next), offer=offer)
+        case Undone():
+            return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
         case MatchStarted():
             return replace(row, waits=_turn(body.next), started=True)
         case Challenged():
-            return replace(row, waits=tuple(range(1, len(body.seats))), started=False)
-        case Gathered():
+            return replace(row, waits=_called(body), started=False)
+        case Sealed():
+            # what the server keeps is revealed with the seal
+            return replace(row, waits=body.waits)
+        case Gathered() | Committed() | Revealed():
             return replace(row, waits=tuple(seat for seat in row.waits if seat != body.seat))
         case Resigned() | Flagged():
-            return replace(row, waits=_turn(body.next), left=(*row.left, body.seat))
+            left = (*row.left, body.seat)
+            return replace(row, waits=_turn(body.next), left=left, offer=None)
         case Ended():
-            return replace(row, waits=(), winners=body.winners, reason=body.reason)
-        case Offered() | Answered() | Declined() | Nagged():
+            return replace(row, waits=(), winners=body.winners, reason=body.reason, offer=None)
+        case Offered():
+            return replace(row, offer=Offering(body.kind, body.seat))
+        case Answered():
+            return replace(row, offer=_answered(row, body))
+        case Declined() | Withheld() | Nagged():
             return row
         case Paused() | Resumed() | Absent() | Returned():
             return row
@@ -128,8 +146,20 @@ def _evolved(  # noqa: PLR0911 - one return an event
             assert_never(body)
 
 
+def _called(event: Challenged) -> tuple[Seat, ...]:
+    """Return who is to accept a match that was called for."""
+    if isinstance(event, Called):
+        return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
+    return tuple(range(1, len(event.seats)))
+
+
 def _turn(seat: Seat | None) -> tuple[Seat, ...]:
     return () if seat is None else (seat,)
+
+
+def _answered(row: Row, body: Answered) -> Offering | None:
+    playing = [seat for seat in range(len(row.seats)) if seat not in row.left]
+    return row.offer and row.offer.answered(body.seat, accept=body.accept, playing=playing)
 
 
 def memberships(row: Row) -> Memberships:
@@ -139,7 +169,8 @@ def memberships(row: Row) -> Memberships:
         return {(over_key(account), member): row.at for account in row.seats}
     active = {(active_key(account), member): row.board for account in row.seats}
     turns = {(next_key(row.seats[seat]), member): row.since for seat in row.waits}
-    return {**active, **turns, (open_key(row.game), member): row.board}
+    asked = {(asked_key(row.seats[seat]), member): row.board for seat in row.asked}
+    return {**active, **turns, **asked, (open_key(row.game), member): row.board}
 
 
 def _row_writes(rows: Mapping[int, Row]) -> Iterator[Write]:

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, assert_never
 
 from domain.match.events import (
+    THE_SERVER,
     Absent,
     AccountId,
     Answered,
+    Called,
     Challenged,
+    Committed,
     Declined,
     Ended,
     Event,
@@ -21,7 +24,10 @@ from domain.match.events import (
     Resigned,
     Resumed,
     Returned,
+    Revealed,
+    Sealed,
     Undone,
+    Withheld,
 )
 from domain.match.state import Reason
 from domain.rules import Seat
@@ -114,27 +120,61 @@ def told(fact: Fact, table: Table) -> Iterator[Told]:
             yield from _plain(fact, body, table)
 
 
-Plain = Challenged | Offered | Answered | Resumed | Declined | Gathered | Paused | Absent | Returned
+Plain = (
+    Challenged
+    | Offered
+    | Answered
+    | Resumed
+    | Declined
+    | Gathered
+    | Paused
+    | Absent
+    | Returned
+    | Committed
+    | Sealed
+    | Revealed
+    | Withheld
+)
 
 
-def _plain(fact: Fact, body: Plain, table: Table) -> Iterator[Told]:
+def _plain(  # noqa: PLR0911 - one return an event
+    fact: Fact, body: Plain, table: Table
+) -> Iterator[Told]:
     """Give who is told of an event that is one notice for all concerned, or none."""
     match body:
         case Challenged():
-            return _all(fact.others, Kind.CHALLENGED)
-        case Declined():
-            return _all(fact.others, Kind.DECLINED)
+            return _all(_asked(fact, body), Kind.CHALLENGED)
+        case Sealed():
+            waits = [fact.cast.seats[seat] for seat in body.waits]
+            return _all([one for one in waits if one in fact.others], Kind.REVEAL)
+        case Declined() | Withheld():
+            return _declined(fact, body.seat)
         case Offered():
             return _all(_staying(fact, table), Kind.OFFER)
         case Answered():
             return _all(_staying(fact, table), Kind.ANSWERED)
         case Resumed():
             return _all(_staying(fact, table), Kind.RESUMED)
-        case Gathered() | Paused() | Absent() | Returned():
+        case Gathered() | Committed() | Revealed() | Paused() | Absent() | Returned():
             # the start tells it, or the answer before has; who is away is seen at the board
             return iter(())
         case _:  # pragma: no cover - the union is closed
             assert_never(body)
+
+
+def _asked(fact: Fact, body: Challenged) -> list[AccountId]:
+    """Return who is asked for consent: who committed before the match was called for has given it."""
+    given = body.commitments if isinstance(body, Called) else ()
+    committed = {fact.cast.seats[seat] for seat, one in enumerate(given) if one.digest}
+    return [account for account in fact.others if account not in committed]
+
+
+def _declined(fact: Fact, seat: Seat) -> Iterator[Told]:
+    """Return who is told that a seat declined; a seat that was too late, that the match is over."""
+    own = fact.cast.seats[seat]
+    yield from _all((account for account in fact.others if account != own), Kind.DECLINED)
+    if fact.event.actor == THE_SERVER:
+        yield own, Kind.OVER
 
 
 def _left(fact: Fact, body: Resigned | Flagged, table: Table) -> Iterator[Told]:

@@ -37,6 +37,8 @@ class Finished(msgspec.Struct, frozen=True):
     """For each seat its place, 1 for the winners; see `domain.ratings.ranking`."""
     plies: int
     rated: bool
+    played: bool
+    """Whether every seat has moved."""
     history: tuple[Envelope, ...]
 
 
@@ -47,6 +49,8 @@ class Fact(msgspec.Struct, frozen=True):
     cast: Cast
     finished: Finished | None = None
     """Of the event that ends a match."""
+    shard: int = 0
+    """In whose log it is."""
 
     @property
     def place(self) -> Place:

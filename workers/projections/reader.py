@@ -131,7 +131,7 @@ class Reader:
             try:
                 if index != expected:
                     raise LookupError(f"the log goes on with leaf {index}")  # noqa: TRY301
-                fact = self._fact(data) if is_event(data) else None
+                fact = self._fact(data, shard) if is_event(data) else None
             except (LookupError, TypeError, ValueError) as error:
                 # msgspec's errors are ValueErrors; of an event that is gone there are no bytes
                 yield Unreadable(shard, expected, error)
@@ -150,10 +150,10 @@ class Reader:
                 if isinstance(leaf, Unreadable):
                     return
 
-    def _fact(self, data: bytes) -> Fact:
+    def _fact(self, data: bytes, shard: int) -> Fact:
         event = decode(data)
         cast = self._cast(event)
-        return Fact(event, cast, self._finished(event, event.body))
+        return Fact(event, cast, self._finished(event, event.body), shard)
 
     def _cast(self, event: Envelope) -> Cast:
         board = event.match
@@ -182,7 +182,7 @@ def _cast(first: Envelope) -> Cast:
 
 
 def _all_moved(history: Sequence[Envelope]) -> bool:
-    """Tell whether every seat has moved: nobody's rating suffers by a match they never took up."""
+    """Tell whether every seat has moved; a match that somebody never took up counts nowhere."""
     moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
     return len(moved) == len(_cast(history[0]).seats)
 
@@ -193,11 +193,13 @@ def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
     left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
     plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
     ranks = ranking(len(_cast(history[0]).seats), ended.winners, left)
+    played = _all_moved(history)
     return Finished(
         winners=ended.winners,
         reason=ended.reason,
         ranks=ranks,
         plies=plies[-1] if plies else 0,
-        rated=all(map(rated, started)) and _all_moved(history),
+        rated=all(map(rated, started)) and played,
+        played=played,
         history=history,
     )

@@ -54,6 +54,7 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     players: tuple[int, ...] = (2, 3)
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("numbered", "plain")
+    one_spelling: bool = False
     position_type = HalvesPosition
     options_type = HalvesOptions
     moves = staticmethod(moves)

@@ -26,6 +26,7 @@ from domain.games.jump.position import (
     JumpMove,
     JumpPosition,
     canonical,
+    first_moves,
     is_over,
     moves,
     play,
@@ -66,6 +67,11 @@ def _write(move: JumpMove) -> str:
     return chain if move.new == NOBODY else f"{NAMES[move.new]}:{chain}"
 
 
+def _sorted(found: list[JumpMove]) -> list[JumpMove]:
+    """Sort moves by the new stone and the chain; the last one stays last."""
+    return sorted(found[:-1], key=lambda move: (move.new, move.chain)) + found[-1:]
+
+
 def _score(position: JumpPosition) -> Score:
     """Return the score of a position, which no later one is worse than.
 
@@ -92,6 +98,7 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
 
     key = "jump"
     title = "Get a Jump On"
+    one_spelling: bool = False
     position_type = JumpPosition
     options_type = JumpOptions
     moves = staticmethod(moves)
@@ -112,9 +119,15 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
 
     def legal_moves(self, position: JumpPosition) -> Iterator[str]:
         """Yield every legal move by the new stone and the chain, in sorting order; `done` last."""
-        found = moves(position)
-        order = sorted(found[:-1], key=lambda move: (move.new, move.chain))
-        return map(_write, order + found[-1:])
+        return map(_write, _sorted(moves(position)))
+
+    def first_moves(self, position: JumpPosition, most: int) -> tuple[list[str], bool]:
+        """Return legal moves as `legal_moves` has them, after a look at so many chains of jumps.
+
+        And whether there are others. It is for pages that list moves; no rule goes by it.
+        """
+        found, more = first_moves(position, most)
+        return list(map(_write, _sorted(found))), more
 
     def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
         """Return the move by its canonical chain if it is legal, else say which rule it breaks."""

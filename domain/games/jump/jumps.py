@@ -6,7 +6,7 @@ order. In part two each jump takes a stone off and what may follow depends on al
 chains are walked one by one, in sorting order; none is longer than there are stones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import pairwise
 from typing import Final
 
@@ -35,16 +35,23 @@ def chains(stones: int, landing: int) -> list[Chain]:
     return found
 
 
-def jumps(stones: int, among: int) -> Iterator[tuple[int, Chain]]:
+def jumps(
+    stones: int, among: int, most: int | None = None
+) -> Generator[tuple[int, Chain], None, bool]:
     """Yield every jump of part two that moves and takes stones of `among` alone, in sorting order.
 
     Each is the stones that are left, without the jumping one, and the chain. Chains that leave
     the same stones and end on the same intersection are one move, written as the first of them.
+    After `most` chains it stops, where that is given, and returns whether there are others.
     """
     seen: set[tuple[int, int]] = set()
+    walked = 0
     for origin in bits(among):
         walks: list[tuple[int, int, Chain]] = [(stones ^ 1 << origin, 0, (origin,))]
         while walks:
+            if walked == most:
+                return True
+            walked += 1
             rest, landed, chain = walks.pop()
             last = chain[-1]
             if landed and (rest, last) not in seen:
@@ -56,6 +63,7 @@ def jumps(stones: int, among: int) -> Iterator[tuple[int, Chain]]:
                 for to, over, at in reversed(JUMPS[last])
                 if rest & among & over and not barred & at
             ]
+    return False
 
 
 def can_jump(stones: int) -> bool:

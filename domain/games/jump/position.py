@@ -84,6 +84,21 @@ def moves(position: JumpPosition) -> list[JumpMove]:
     return [*(JumpMove(NOBODY, chain) for _, chain in jumps(stones, stones)), FINISH]
 
 
+def first_moves(position: JumpPosition, most: int) -> tuple[list[JumpMove], bool]:
+    """Return legal moves, `FINISH` last, and whether there are more than were looked for.
+
+    At most so many chains of part two are walked: of a full board there are very many.
+    """
+    if not position.taking or is_over(position):
+        return moves(position), False
+    found, walk = [], jumps(position.stones, position.stones, most)
+    while True:
+        try:
+            found.append(JumpMove(NOBODY, next(walk)[1]))
+        except StopIteration as end:
+            return [*found, FINISH], bool(end.value)
+
+
 def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
     """Return the move by its canonical chain; the given one is valid."""
     *_, last = move.chain or (NOBODY,)

@@ -1,10 +1,14 @@
 // Choosing a move on the board: a piece, where it goes, what is placed; then a look at what comes
 // of it, and only then is it played. With the pointer, with the keyboard, or from the list below.
 
+import { button, nearest, sentence } from "./elements.js";
 import { choices, instead, read } from "./notation.js";
 
 let builder = null;
 let pressed = null; // the part of a board on which the pointer went down
+let last = { place: null, at: 0 }; // what was clicked on
+
+const TWICE = 400; // milliseconds within which a second click belongs to a double click
 
 /** Begin anew with the board that the page shows now, if a move can be chosen on it. */
 function begin() {
@@ -29,6 +33,7 @@ class Builder {
     this.game = panel.dataset.game;
     this.plain = area.innerHTML;
     this.input = panel.querySelector("#move");
+    this.confirm = panel.querySelector("#confirm");
     this.moves = [];
     this.loading = null; // what gives the moves
     this.chosen = [];
@@ -52,10 +57,14 @@ class Builder {
     if (builder !== this) return; // the board was drawn anew meanwhile
     if (!found) {
       this.loading = null; // the next board asks again
+      this.ready();
       return this.say("The moves can’t be loaded; write one instead.");
     }
     this.moves = found.moves;
-    await this.show();
+    // what stands in the field already came with the address of the page, or was written meanwhile
+    const written = this.chosen.length ? "" : this.input.value.trim();
+    await this.show(Boolean(written));
+    if (written) await this.written(written);
     const wished = this.wished;
     this.wished = null;
     if (wished && found.moves.length) await this.choose(wished);
@@ -73,7 +82,7 @@ class Builder {
 
   clicked(event) {
     const place = this.placeOf(event.target);
-    if (place) this.wish(place);
+    if (place && !again(place)) this.wish(place);
   }
 
   /** Choose a place as soon as it is known what can be chosen. */
@@ -84,7 +93,7 @@ class Builder {
 
   released(gone, under) {
     const place = under && this.area.contains(under) ? this.placeOf(under) : null;
-    if (place && place === this.placeOf(gone)) this.wish(place);
+    if (place && place === this.placeOf(gone) && !again(place)) this.wish(place);
   }
 
   /** The name of the place, or of the plug in somebody's hand, that an element belongs to. */
@@ -139,6 +148,7 @@ class Builder {
 
   /** A move that is written is looked at like one that was chosen. */
   typed() {
+    this.ready();
     const text = this.input.value.trim();
     const move = this.moves.find((one) => one.text === text);
     if (!move) return;
@@ -147,18 +157,34 @@ class Builder {
     this.show(true);
   }
 
+  /** Look at a move that stands in the field, however it is written. */
+  async written(text) {
+    this.input.value = text;
+    if (this.moves.some((one) => one.text === text)) this.typed();
+    else await this.look(text);
+    this.ready();
+  }
+
   word(move) {
     this.chosen = [];
     this.input.value = move.text;
+    this.ready();
     this.look(move.text);
+  }
+
+  /** Let the move be played once it is whole; who writes one knows that. */
+  ready(part = false) {
+    this.confirm.disabled = part || !this.input.value.trim();
   }
 
   async ask(text) {
     const number = ++this.asked;
     const url = new URL(this.area.dataset.check, location);
     url.searchParams.set("move", text);
-    const answer = await fetch(url, { headers: { Accept: "application/json" } });
-    if (number !== this.asked || !answer.ok) return null; // another question came after
+    const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
+    if (number !== this.asked) return null; // another question came after
+    if (!answer) this.say("The server can’t be reached, so what comes of it can’t be shown.", true);
+    if (!answer?.ok) return null;
     return answer.json();
   }
 
@@ -169,6 +195,7 @@ class Builder {
     this.mark(next);
     this.list(next);
     if (!typed) this.input.value = whole ? whole.text : this.partial(fitting);
+    this.ready(!whole && !typed);
     if (whole) return this.look(whole.text);
     this.asked++;
     this.changes([]);
@@ -256,7 +283,7 @@ class Builder {
     const buttons = words.map((move) => button(move.text, "button", () => this.word(move)));
     if (this.chosen.length) {
       buttons.push(button("Back", "button quiet-button small", () => this.back()));
-      buttons.push(button("Start over", "button quiet-button small", () => this.back(0)));
+      buttons.push(button("Start over", "button quiet-button small over", () => this.back(0)));
     }
     const list = document.createElement("details");
     list.open = this.panel.querySelector("details.all")?.open ?? false;
@@ -267,7 +294,8 @@ class Builder {
     inside.className = "row";
     inside.append(...next.map((place) => button(place, "button quiet-button small", () => this.choose(place))));
     list.append(title, inside);
-    box.replaceChildren(...buttons, ...(next.length ? [list] : []));
+    box.replaceChildren(...buttons);
+    this.panel.querySelector("#listed").replaceChildren(...(next.length ? [list] : []));
   }
 
   /** Show what a whole move leads to, before it is played. */
@@ -285,7 +313,7 @@ class Builder {
     this.say(`Play ${tried.move}${more}? ${sentence(tried.said)}`);
     // what is left to do is to play it; who writes it is not interrupted
     if (!this.area.contains(document.activeElement) && document.activeElement !== this.input) {
-      this.panel.querySelector("#confirm").focus({ preventScroll: true });
+      this.confirm.focus({ preventScroll: true });
     }
   }
 
@@ -341,17 +369,7 @@ class Builder {
 
   /** Go to the choice that lies nearest in a direction. */
   walk(from, key) {
-    const [right, down] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
-    const here = middle(from);
-    let best = null;
-    let least = Infinity;
-    for (const element of this.area.querySelectorAll(".choice")) {
-      const there = middle(element);
-      const [x, y] = [there[0] - here[0], there[1] - here[1]];
-      const along = x * right + y * down;
-      const far = along + 2 * Math.abs(x * down - y * right);
-      if (element !== from && along > 1 && far < least) [best, least] = [element, far];
-    }
+    const best = nearest(from, key, this.area.querySelectorAll(".choice"));
     if (!best) return;
     for (const element of this.area.querySelectorAll(".choice")) element.setAttribute("tabindex", "-1");
     best.setAttribute("tabindex", "0");
@@ -359,29 +377,16 @@ class Builder {
   }
 }
 
-function middle(element) {
-  const box = element.getBoundingClientRect();
-  return [box.x + box.width / 2, box.y + box.height / 2];
-}
-
-function button(text, kind, act) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = kind;
-  made.textContent = text;
-  made.addEventListener("click", act);
-  return made;
-}
-
-/** A move that a sentence begins with stays as it is written. */
-function sentence(text) {
-  if (!text) return "";
-  const told = /^[a-z]+[,:]?( |$)/i.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
-  return /[.!?]$/.test(told) ? told : `${told}.`;
+/** Tell whether a click is the second of a double click, which takes nothing back. */
+function again(place) {
+  const twice = place === last.place && performance.now() - last.at < TWICE;
+  last = { place, at: performance.now() };
+  return twice;
 }
 
 document.addEventListener("pointerdown", (event) => {
   pressed = event.target.closest?.("#board-area *") ?? null;
+  if (!pressed) last = { place: null, at: 0 };
 });
 // a board that was drawn anew under the pointer gets no click
 document.addEventListener("pointerup", (event) => {

@@ -1,91 +1,256 @@
-// Every page: news of the match it shows, forms that empty themselves, messages that go away.
+// Every page: its parts are fetched again when they are out of date, and what could not be fetched is
+// tried until it can; messages, lists that show their newest, forms that empty themselves.
 
-/** Reload what shows a match whenever something happens in it; `seq` is the last event shown now. */
-function follow(board, seq, state) {
-  if (state === "over") return;
-  const source = new EventSource(`/api/matches/${board}/events?from=${seq + 1}`);
-  let newest = seq;
-  let asked = 0;
-  const look = () => {
-    // what one has done oneself is shown by the answer to it
-    if (newest > shown()) htmx.trigger("#news", "news");
-  };
-  const tell = (event) => {
-    newest = Number(event.lastEventId);
-    // several events of one command come together: one look is enough
-    clearTimeout(asked);
-    asked = setTimeout(look, 60);
-    if (event.type === "ended") source.close();
-  };
-  const kinds = [
-    "challenged", "gathered", "match-started", "moved", "offered", "answered", "undone",
-    "resigned", "nagged", "flagged", "paused", "resumed", "absent", "returned", "declined", "ended",
-  ];
-  for (const kind of kinds) source.addEventListener(kind, tell);
-  addEventListener("pagehide", () => source.close());
+import { Stream, address, pause } from "./stream.js";
+
+const user = document.body.dataset.user;
+const tries = new Map(); // parts that could not be fetched: id, and how often
+let partsAt = 0; // when they are tried again, ms; 0 for all is well
+let streamAt = 0; // the same of the stream
+let timer = 0;
+let ticking = 0;
+
+// --- what is out of date
+
+/** What this page watches. */
+function watch() {
+  const board = document.querySelector("[data-board]")?.dataset.board;
+  const live = document.querySelector("[data-follow]")?.dataset.follow;
+  const boards = [board, live].filter(Boolean).map(Number);
+  return { boards, home: Boolean(document.querySelector("#matches")), user };
 }
 
-/** The last event that the page shows. */
+/** The last event that the page shows of its match. */
 function shown() {
-  return Number(document.querySelector("[data-seq]").dataset.seq);
+  return Number(document.querySelector("[data-seq]")?.dataset.seq ?? Infinity);
 }
 
-// news that another answer was quicker to bring is none, and older news would take the match back
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const brought = /data-seq="(\d+)"/.exec(event.detail.serverResponse);
-  if (!brought || !["board-box", "board-area"].includes(event.detail.target.id)) return;
-  const ahead = Number(brought[1]) - shown();
-  const news = event.detail.requestConfig.elt.id === "news";
-  if (ahead < 0 || (news && ahead === 0)) event.detail.shouldSwap = false;
-});
-
-function start() {
-  const turn = document.querySelector("#turn[data-seq]");
-  const match = document.querySelector("[data-board]");
-  if (turn && match) follow(Number(match.dataset.board), Number(turn.dataset.seq), turn.dataset.state);
-  const live = document.querySelector("[data-follow]");
-  if (live) follow(Number(live.dataset.follow), shown(), "active");
-}
-
-// the list of matches is made anew when somebody looks at it again; its number in the title meanwhile
-const refresh = () => {
-  if (document.querySelector("#matches")) htmx.trigger("#matches", "fresh");
+const parts = {
+  news: (state) => watch().boards.some((board) => state[`match ${board}`] > shown()),
+  chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
+  matches: (state, home) => differs(state.home, home),
 };
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) refresh();
-});
-setInterval(() => {
-  if (document.hidden) refresh();
-}, 60_000);
 
+function differs(mark, element) {
+  return mark !== undefined && mark !== element.dataset.mark;
+}
+
+let known = {};
+let asked = 0;
+
+/** Take in what the stream tells. */
+function told({ state, again }) {
+  if (again !== undefined) {
+    streamAt = again;
+    tick();
+  }
+  if (!state) return;
+  known = { ...known, ...state };
+  if (user && state.user === "") loggedOut();
+  // several events of one command come together, and what one has done oneself is shown by the answer
+  clearTimeout(asked);
+  asked = setTimeout(() => {
+    for (const [id, stale] of Object.entries(parts)) {
+      const element = document.getElementById(id);
+      if (!element || !stale(known, element)) continue;
+      // what is fetched of a chat counts as read
+      if (id === "chat" && document.hidden) unread();
+      else htmx.trigger(element, "news");
+    }
+  }, 60);
+}
+
+/** Mark that something was said which nobody has looked at. */
+function unread() {
+  document.querySelector("#unread").hidden = false;
+  if (!document.title.startsWith("✉")) document.title = `✉ ${document.title}`;
+}
+
+/** Fetch all parts again, whatever the stream has told. */
+function look() {
+  for (const id of Object.keys(parts)) {
+    const element = document.getElementById(id);
+    if (element) htmx.trigger(element, "news");
+  }
+}
+
+function loggedOut() {
+  const link = document.createElement("a");
+  link.textContent = "Log in again";
+  link.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+  message("You are logged out. ", link, ".");
+}
+
+// --- the stream: one for all pages of the browser, where it can share one
+
+let line = null;
+
+function shared() {
+  const worker = new SharedWorker(new URL("./worker.js", import.meta.url), { type: "module" });
+  // it can't be loaded, or not as a module
+  worker.addEventListener("error", () => { line = alone(); line.watch(); });
+  worker.port.onmessage = ({ data }) => told(data);
+  return {
+    watch: (retry = false) => worker.port.postMessage({ watch: watch(), retry }),
+    leave: () => worker.port.postMessage({}),
+  };
+}
+
+/** A stream of the page's own, while somebody looks at it: a browser has few connections. */
+function alone() {
+  const stream = new Stream(told);
+  return {
+    watch: (retry = false) => {
+      stream.follow(document.hidden ? "" : address([watch()]));
+      if (retry) stream.retry();
+    },
+    leave: () => stream.follow(""),
+  };
+}
+
+function join() {
+  const { boards, home } = watch();
+  if (!boards.length && !home) return;
+  try {
+    line = shared();
+  } catch {
+    line = alone(); // some browsers have no shared workers, and some refuse them
+  }
+  line.watch();
+  setInterval(() => line.watch(), 60_000);
+}
+
+addEventListener("pagehide", () => line?.leave());
 // a page that comes back from the browser's memory may be old
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
 
-document.addEventListener("htmx:beforeRequest", () => {
-  document.querySelector("#message").replaceChildren();
+function back() {
+  line?.watch(true);
+  look();
+}
+addEventListener("online", back);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) line?.watch();
+  else back();
 });
 
-document.addEventListener("htmx:afterRequest", (event) => {
-  const form = event.target;
-  if (event.detail.successful && form.matches?.("form[data-empties]")) form.reset();
+// --- what could not be fetched
+
+function isPart(element) {
+  return element?.id in parts;
+}
+
+function failed(id) {
+  tries.set(id, (tries.get(id) ?? 0) + 1);
+  const seconds = pause(Math.max(...tries.values()));
+  partsAt = Date.now() + 1000 * seconds;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    for (const part of tries.keys()) {
+      const element = document.getElementById(part);
+      if (element) htmx.trigger(element, "news");
+      else healed(part);
+    }
+  }, 1000 * seconds);
+  tick();
+}
+
+function healed(id) {
+  tries.delete(id);
+  if (tries.size) return;
+  partsAt = 0;
+  clearTimeout(timer);
+  tick();
+}
+
+/** Say when it is tried again, while something is amiss. */
+function tick() {
+  clearTimeout(ticking);
+  const bar = document.querySelector("#offline");
+  const next = Math.min(...[partsAt, streamAt].filter(Boolean));
+  bar.hidden = next === Infinity;
+  if (bar.hidden) return;
+  const left = Math.ceil((next - Date.now()) / 1000);
+  bar.querySelector("span").textContent = left > 0 ? `in ${left} s` : "now";
+  ticking = setTimeout(tick, 1000);
+}
+
+document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
+  const done = xhr.status >= 200 && xhr.status < 400;
+  if (!isPart(elt)) {
+    if (done && elt.matches("form[data-empties]")) elt.reset();
+  } else if (xhr.status === 0 || xhr.status === 429 || xhr.status >= 500) {
+    failed(elt.id);
+  } else {
+    healed(elt.id);
+  }
 });
 
-// what somebody has opened stays open when the page's parts are made anew
+/** Show how much of the chat is new, in its heading. */
+function heard() {
+  const count = document.querySelectorAll("#chat .new").length;
+  const mark = document.querySelector("#unread");
+  mark.textContent = `${count} new`;
+  mark.hidden = count === 0;
+  document.title = document.title.replace(/^✉ /, "");
+}
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { requestConfig, serverResponse, target, xhr } = event.detail;
+  // a part that can't be had now stays as it is
+  if (isPart(requestConfig.elt) && xhr.status >= 400) event.detail.shouldSwap = false;
+  // news that another answer was quicker to bring is none, and older news would take the match back
+  const brought = /data-seq="(\d+)"/.exec(serverResponse);
+  if (!brought || !["board-box", "board-area"].includes(target.id)) return;
+  const ahead = Number(brought[1]) - shown();
+  if (ahead < 0 || (requestConfig.elt.id === "news" && ahead === 0)) event.detail.shouldSwap = false;
+});
+
+// --- messages stay until the next click
+
+function message(...content) {
+  const said = document.createElement("p");
+  said.className = "message";
+  said.append(...content);
+  document.querySelector("#message").replaceChildren(said);
+}
+
+addEventListener("click", (event) => {
+  if (!event.target.closest?.("#message")) document.querySelector("#message").replaceChildren();
+}, true);
+document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
+  if (!isPart(elt)) message("The server can’t be reached. Nothing was sent; try again.");
+});
+document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
+  if (!isPart(elt)) message("No answer has come. Try again: what was done already is not done twice.");
+});
+
+// --- what is shown of long lists, and what was opened
+
+/** Have lists show what is newest in them, or what is marked. */
+export function toNewest() {
+  for (const list of document.querySelectorAll(".moves, .chat")) {
+    const now = list.querySelector(".now");
+    const place = `${list.children.length} ${now?.textContent}`;
+    if (list.dataset.shown === place) continue;
+    list.dataset.shown = place;
+    const [box, mark] = [list.getBoundingClientRect(), now?.getBoundingClientRect()];
+    if (mark) list.scrollTop += mark.top - box.top - (box.height - mark.height) / 2;
+    else list.scrollTop = list.scrollHeight;
+  }
+}
+
 const opened = new Set();
 document.addEventListener("toggle", (event) => {
   if (event.target.id) opened[event.target.open ? "add" : "delete"](event.target.id);
 }, true);
-document.addEventListener("htmx:afterSettle", () => {
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+  if (detail.requestConfig?.elt.id === "chat") heard();
+  toNewest();
 });
 
-document.addEventListener("htmx:sendError", () => {
-  const told = document.createElement("p");
-  told.className = "message";
-  told.textContent = "The server can’t be reached. Nothing was sent; try again.";
-  document.querySelector("#message").replaceChildren(told);
-});
-
-start();
+toNewest();
+join();

@@ -1,5 +1,7 @@
 // Going through a match: with the slider, with the arrow keys, or by itself.
 
+import { toNewest } from "./page.js";
+
 const match = document.querySelector("[data-replay]");
 const slide = document.querySelector("#slide");
 const range = slide.querySelector("input");
@@ -35,6 +37,7 @@ function show(page, ply, url) {
     if (here) link.setAttribute("aria-current", "step");
     else link.removeAttribute("aria-current");
   }
+  toNewest();
   range.value = ply;
   document.title = page.title;
   history.replaceState(history.state, "", url);

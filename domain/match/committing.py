@@ -1,0 +1,123 @@
+"""Drawing: players commit, the seed is sealed, the texts are revealed, and the match starts.
+
+Nobody is last: all have committed before a text is known, and the seed is fixed with the last
+commitment, before the first text. Who reveals last can know the draw, and choose only not to play.
+"""
+
+import msgspec
+
+from domain.fairness import Draw, Seed, Stream, key_of
+from domain.match.decision import Decided, Given, endings
+from domain.match.events import (
+    Challenged,
+    Ended,
+    Event,
+    MatchStarted,
+    Revealed,
+    Sealed,
+    Withheld,
+)
+from domain.match.gathering import Gathering
+from domain.match.state import MatchState, Reason, evolve
+from domain.rules import Seat, pack, pinned
+
+
+def begin(
+    called: Challenged, texts: tuple[bytes, ...], board: int, given: Given, *first: Event
+) -> Decided:
+    """Draw what chance decides, and start; `first` are events that come before."""
+    rules = pinned(called.rules)
+    options, seats = rules.read_options(called.options), called.seats
+    draw, setup = None, None
+    if rules.needs_draw(options, len(seats)):
+        if given.seed is None:
+            raise ValueError("this start draws, and was given no seed")
+        draw = Draw(given.seed.chain, given.seed.k, given.seed.seed, texts)
+        key = key_of(draw, seats, board, called.rules, called.options)
+        setup = rules.draw(options, len(seats), Stream(key, called.rules))
+    position = rules.start(options, len(seats), setup)
+    outcome = rules.outcome(position)
+    started = MatchStarted(
+        rules=called.rules,
+        options=called.options,
+        seats=seats,
+        setup=None if setup is None else msgspec.json.encode(setup).decode(),
+        next=None if outcome else rules.to_move(position),
+        draw=draw,
+        terms=called.terms,
+    )
+    return Decided((*first, started, *endings(outcome)), pack(position))
+
+
+def called(state: MatchState) -> Challenged:
+    """Return what a match that waits was called for as."""
+    return Challenged(
+        rules=state.rules,
+        options=state.options,
+        seats=state.seats,
+        text=b"",
+        terms=None if state.clock is None else state.clock.terms,
+    )
+
+
+def advance(state: MatchState, board: int, given: Given, *events: Event) -> Decided:
+    """Return the events, after which a match stands as in `state`, with what follows from them.
+
+    That is the seal once all have committed, what the server keeps and reveals, and the start.
+    """
+    gather, found = _gather(state), [*events]
+
+    def follow(event: Event) -> None:
+        nonlocal state
+        found.append(event)
+        state = evolve(state, event, state.at)
+
+    if gather.missing:
+        return Decided(events)
+    kept = {seat: text for seat in _unrevealed(state) if (text := _kept(gather, seat, given))}
+    if gather.seal is None:
+        seed = _seed(given)
+        waits = tuple(seat for seat in _unrevealed(state) if seat not in kept)
+        follow(Sealed(chain=seed.chain, k=seed.k, waits=waits))
+    for seat, text in kept.items():
+        follow(Revealed(seat=seat, text=text))
+    if state.waits:
+        return Decided(tuple(found))
+    if _gather(state).seal != (_seed(given).chain, _seed(given).k):
+        raise ValueError("the seed is not the one that was sealed")
+    texts = tuple(text or b"" for text in state.texts)
+    return begin(called(state), texts, board, given, *found)
+
+
+def _seed(given: Given) -> Seed:
+    if given.seed is None:
+        raise ValueError("this seals a draw, or draws, and was given no seed")
+    return given.seed
+
+
+def _unrevealed(state: MatchState) -> list[Seat]:
+    return [seat for seat, text in enumerate(state.texts) if text is None]
+
+
+def _kept(gather: Gathering, seat: Seat, given: Given) -> bytes | None:
+    """Return the text that the server keeps for a player, if it is what the player committed to."""
+    commitment = gather.commitments[seat]
+    text = given.kept.get(seat, b"") + commitment.word
+    return text if commitment.fits(text) else None
+
+
+def reveal(text: bytes, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
+    """Reveal a text that is the right one; with the last, start the match."""
+    revealed = Revealed(seat=seat, text=text)
+    return advance(evolve(state, revealed, state.at), board, given, revealed)
+
+
+def withhold(seats: tuple[Seat, ...]) -> Decided:
+    """End a match because these did not reveal what they committed to."""
+    withheld = tuple(Withheld(seat=seat) for seat in seats)
+    return Decided((*withheld, Ended(winners=(), reason=Reason.DECLINED)))
+
+
+def _gather(state: MatchState) -> Gathering:
+    assert state.gather is not None
+    return state.gather

@@ -1,0 +1,39 @@
+"""What players have committed to before a draw, as the events tell it."""
+
+from typing import TypeVar
+
+import msgspec
+
+from domain.fairness import Commitment
+from domain.match.events import Committed, Sealed
+from domain.rules import Seat
+
+T = TypeVar("T")
+
+
+class Gathering(msgspec.Struct, frozen=True, array_like=True):
+    """How far the players have come who commit to their texts before a draw."""
+
+    commitments: tuple[Commitment, ...]
+    """By seat."""
+    seal: tuple[int, int] | None = None
+    """Chain and number of the draw's seed, once all have committed."""
+
+    @property
+    def missing(self) -> tuple[Seat, ...]:
+        """The seats that have not committed."""
+        return tuple(seat for seat, one in enumerate(self.commitments) if not one.digest)
+
+
+def gathered(gather: Gathering | None, event: Committed | Sealed) -> Gathering | None:
+    """Return how far they have come after an event."""
+    if gather is None:
+        return None
+    if isinstance(event, Sealed):
+        return msgspec.structs.replace(gather, seal=(event.chain, event.k))
+    return Gathering(with_seat(gather.commitments, event.seat, event.commitment), gather.seal)
+
+
+def with_seat(items: tuple[T, ...], seat: Seat, item: T) -> tuple[T, ...]:
+    """Return the items with that of a seat replaced."""
+    return (*items[:seat], item, *items[seat + 1 :])

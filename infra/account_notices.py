@@ -1,0 +1,33 @@
+"""All that an account is told: of its matches, which the logs say, and of letters, which they don't."""
+
+from collections.abc import Sequence
+
+from domain.match.events import AccountId
+from infra.letter_notices import LetterNotices
+from infra.projections.notices import Kept, Notice, Notices, Place, place_of
+
+
+class AccountNotices:
+    """The notices of accounts, of both kinds in one order."""
+
+    def __init__(self, matches: Notices, letters: LetterNotices) -> None:
+        self._matches = matches
+        self._letters = letters
+
+    def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[Notice]:
+        """Give an account's notices, the newest first; 200 of matches, and 200 of letters, are kept."""
+        found = self._matches.of(account, 0, start + count)
+        found += [one.notice for one in self._letters.of(account)]
+        return sorted(found, key=place_of, reverse=True)[start : start + count]
+
+    def since(self, account: AccountId, after: Place) -> Kept:
+        """Give an account's notices after a place in their order, the oldest first."""
+        return self._matches.since(account, after).with_(self._letters.since(account, after))
+
+    def count(self, account: AccountId) -> int:
+        """Count them; O(n) in those of letters, of which there are 400 at most."""
+        return self._matches.count(account) + len(self._letters.of(account))
+
+    def marks(self, accounts: Sequence[AccountId]) -> list[str]:
+        """Return for each account a text that changes with the newest about its matches."""
+        return self._matches.marks(accounts)

@@ -1,0 +1,30 @@
+"""Who is on vacation, as the drain asks when a match begins."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import redis
+
+from domain.clocks.vacation import Vacation, running
+from domain.match.events import AccountId
+from infra import keys
+from infra.accounts.record import Profile, decode_profile
+
+
+def taken(profile: Profile) -> tuple[Vacation, ...]:
+    """Return the vacations of an account."""
+    return tuple(Vacation(since, days) for since, days in profile.vacations)
+
+
+def away(client: redis.Redis, accounts: Sequence[AccountId], now: int) -> Mapping[AccountId, int]:
+    """Return until when each of these is on vacation, ms; those who are not are left out."""
+    with client.pipeline(transaction=False) as pipe:
+        for account in accounts:
+            pipe.get(keys.account(account))
+        found: list[Any] = pipe.execute()
+    absent = {}
+    for account, data in zip(accounts, found, strict=True):
+        one = running(taken(decode_profile(data)), now) if data else None
+        if one is not None:
+            absent[account] = one.until
+    return absent

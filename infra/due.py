@@ -1,0 +1,43 @@
+"""The list of due times as a whole: what stands in it for a match, and putting that right.
+
+Commits keep the list (`infra/lua/commit.lua`); this is for who compares it with the snapshots.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import redis
+
+from infra import keys, scripts
+from infra.store.port import Shape
+
+_MEND: Final = scripts.Script("mend_due")
+
+
+class DueTimes:
+    """The due times of all matches. Errors of the server pass through."""
+
+    def __init__(self, client: redis.Redis, shape: Shape) -> None:
+        self._client = client
+        self._shards = shape.shards
+
+    def boards(self) -> int:
+        """Return the highest number that a match can have."""
+        found: Any = self._client.get(keys.BOARDS)
+        return int(found or 0)
+
+    def read(self, boards: Sequence[int]) -> list[tuple[bytes | None, int]]:
+        """Return of each match the snapshot, and when it is due by the list, ms; 0 for never."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in boards:
+                shard = keys.shard_of(board, self._shards)
+                pipe.get(keys.snapshot(shard, board))
+                pipe.zscore(keys.due(shard), str(board))
+            found = iter(pipe.execute())
+        return [(data, int(score or 0)) for data, score in zip(found, found, strict=True)]
+
+    def mend(self, board: int, head: bytes, due: int) -> bool:
+        """Put a match's due time right; False where the match has moved on since it was read."""
+        shard = keys.shard_of(board, self._shards)
+        names = [keys.snapshot(shard, board), keys.due(shard)]
+        return bool(scripts.call(self._client, _MEND, names, [head, board, due]))

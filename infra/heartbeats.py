@@ -1,0 +1,189 @@
+"""Signs of life of all processes of a server, whatever machine they run on, for the doctor.
+
+| key | what |
+|---|---|
+| `{beats}` | hash: `<role>/<host>/<process id>` -> packed `Beat`; it expires a day after the last |
+
+A process writes its own field every few seconds and takes it away when it ends in good order. So
+one that is silent was killed, hangs, or is cut off from the server of the matches.
+"""
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+import redis
+from msgspec.structs import replace
+from redis.exceptions import RedisError
+
+from infra import keys
+from infra.embedded import NotRunningError
+from infra.process import is_alive
+
+logger = logging.getLogger(__name__)
+
+EVERY_SECONDS: Final = 10.0
+"""Each sign is one more sync of the server's."""
+
+SILENT_MS: Final = 30_000
+"""After which a process counts as silent."""
+
+FORGOTTEN_SECONDS: Final = 24 * 3600
+"""After which one that is silent is forgotten."""
+
+_JOIN_SECONDS: Final = 5.0
+
+
+class Role(StrEnum):
+    """What a process does."""
+
+    WORKER = "worker"
+    """Decides commands."""
+    PROJECTIONS = "side"
+    """Keeps lists, notices and ratings up."""
+    SCHEDULER = "scheduler"
+    """Sends reminders, has flags fall, and asks for workers."""
+    WEB = "web"
+    """Answers over HTTP."""
+    MAIL = "mail"
+    """Takes mail."""
+    MAILER = "mailer"
+    """Sends mail."""
+
+
+class Beat(msgspec.Struct, frozen=True, array_like=True):
+    """A process's last sign of life."""
+
+    role: Role
+    host: str
+    pid: int
+    version: str
+    started: int = 0
+    """When it began, in ms by the server's clock."""
+    at: int = 0
+    """When this was written, in ms by the server's clock."""
+    mail_key: str = ""
+    """What tells the mail key it works with from another; empty for who has none."""
+    lost: tuple[int, ...] = ()
+    """The shards whose chain of seeds it can't go on with."""
+
+    @property
+    def field(self) -> str:
+        """Where it stands in the hash."""
+        return f"{self.role}/{self.host}/{self.pid}"
+
+    def is_silent(self, now: int) -> bool:
+        """Whether it has been silent for too long at a time, in ms by the server's clock."""
+        # one from the time to come was given while a clock ran ahead
+        return abs(now - self.at) > SILENT_MS
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was a process of this machine, and there is none of its id."""
+        return self.host == socket.gethostname() and not is_alive(self.pid)
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_BEATS: Final = msgspec.msgpack.Decoder(Beat)
+
+
+def read_beats(client: redis.Redis) -> list[Beat]:
+    """Give the last signs of life of all processes that did not end in good order."""
+    found: Any = client.hvals(keys.BEATS)
+    return [_BEATS.decode(data) for data in found]
+
+
+class Heartbeat:
+    """Writes one process's signs of life. `lost` is asked for each: see `Beat`."""
+
+    def __init__(
+        self,
+        role: Role,
+        version: str,
+        *,
+        mail_key: str = "",
+        lost: Callable[[], Sequence[int]] = tuple,
+    ) -> None:
+        self._beat = Beat(role, socket.gethostname(), os.getpid(), version, mail_key=mail_key)
+        self._lost = lost
+
+    def beat(self, client: redis.Redis) -> None:
+        """Write a sign of life. The first takes away those of processes that this one replaces."""
+        now = _now(client)
+        if not self._beat.started:
+            self._beat = replace(self._beat, started=now)
+            self._forget_others(client, now)
+        self._beat = replace(self._beat, at=now, lost=tuple(self._lost()))
+        with client.pipeline(transaction=True) as pipe:
+            pipe.hset(keys.BEATS, self._beat.field, _ENCODER.encode(self._beat))
+            pipe.expire(keys.BEATS, FORGOTTEN_SECONDS)
+            pipe.execute()
+
+    def _forget_others(self, client: redis.Redis, now: int) -> None:
+        gone = [
+            other.field
+            for other in read_beats(client)
+            if now - other.at > FORGOTTEN_SECONDS * 1000
+            or (other.role == self._beat.role and other.is_gone)
+        ]
+        if gone:
+            client.hdel(keys.BEATS, *gone)
+
+    def end(self, client: redis.Redis) -> None:
+        """Take the sign of life away: the process ends in good order."""
+        client.hdel(keys.BEATS, self._beat.field)
+
+
+class Beating:
+    """Writes signs of life from a thread of its own, as long as it is entered.
+
+    `connect` gives a client, and is called again where the server went away.
+    """
+
+    def __init__(self, connect: Callable[[], redis.Redis], heartbeat: Heartbeat) -> None:
+        self._connect = connect
+        self._heartbeat = heartbeat
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join(_JOIN_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            # it is silent then, and that is what the doctor sees
+            with (
+                suppress(RedisError, OSError, LookupError, NotRunningError),
+                self._connect() as client,
+            ):
+                self._go_on(client)
+            self._stop.wait(EVERY_SECONDS)
+
+    def _go_on(self, client: redis.Redis) -> None:
+        while not self._stop.is_set():
+            self._heartbeat.beat(client)
+            self._stop.wait(EVERY_SECONDS)
+        self._heartbeat.end(client)
+
+
+def _now(client: redis.Redis) -> int:
+    found: Any = client.time()
+    seconds, micros = found
+    return int(seconds) * 1000 + int(micros) // 1000

@@ -1,0 +1,103 @@
+"""What players are told of letters: that somebody wrote to them, or said something at a board.
+
+| key | what |
+|---|---|
+| `{a:<hex>}:told` | sorted set: `<board>:<time of the letter, ms>:<kind>:<sender>`; score: when it was told, ms |
+| `{broadcast}:told` | the same, of what was written to everybody |
+
+A notice refers to a letter and repeats nothing of it. These are not projections, because letters
+are in no log: they are written with the letter and erased with whoever wrote it or is told of it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.events import AccountId
+from infra import keys, scripts
+from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, kept_of
+
+KEPT_SECONDS: Final = 90 * 24 * 3600
+"""How long after the last of them an account's notices are kept."""
+
+_NOTIFY: Final = scripts.Script("notify")
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A notice of a letter, with what it refers to."""
+
+    at: int
+    """When it was told, ms."""
+    board: int
+    """0 for a message."""
+    said: int
+    """The time of the letter, ms."""
+    kind: Kind
+
+    @property
+    def notice(self) -> Notice:
+        """How the account is told."""
+        return Notice(self.at, self.board, 0, self.kind)
+
+
+class LetterNotices:
+    """The notices of letters on a server. Errors of the server pass through; safe for threads."""
+
+    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+        self._clock = clock
+
+    def notify(
+        self, accounts: Iterable[AccountId], board: int, said: int, kind: Kind, sender: AccountId
+    ) -> None:
+        """Tell accounts of a letter; repeated, it is told once, and never to an account that is no more."""
+        member = f"{board:015}:{said:015}:{kind}:{sender.hex()}"
+        calls = [self._call([keys.told(to), keys.account(to)], member) for to in accounts]
+        scripts.call_all(self._client, calls)
+
+    def notify_all(self, said: int, sender: AccountId) -> None:
+        """Tell everybody of a broadcast."""
+        member = f"{0:015}:{said:015}:{Kind.MESSAGE}:{sender.hex()}"
+        scripts.call_all(self._client, [self._call([keys.BROADCAST_TOLD], member)])
+
+    def _call(self, names: Sequence[str], member: str) -> scripts.Call:
+        now = "" if self._clock is None else str(self._clock())
+        return _NOTIFY, names, [now, KEPT, KEPT_SECONDS, member]
+
+    def of(self, account: AccountId) -> list[Said]:
+        """Give all notices of letters to an account, those to everybody among them."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in (keys.told(account), keys.BROADCAST_TOLD):
+                pipe.zrange(name, 0, -1, withscores=True)
+            return [_said(*found) for reply in pipe.execute() for found in reply]
+
+    def since(self, account: AccountId, after: Place) -> Kept:
+        """Give an account's notices after a place in their order."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in (keys.told(account), keys.BROADCAST_TOLD):
+                pipe.zrange(name, 0, 0, withscores=True)
+                pipe.zcard(name)
+                pipe.zrangebyscore(name, after[0], "+inf", withscores=True)
+            replies = pipe.execute()
+        own, all_ = (
+            kept_of([_said(*one).notice for one in found], [_said(*one).notice for one in first], n)
+            for first, n, found in (replies[:3], replies[3:])
+        )
+        return own.with_(all_)
+
+    def forget(self, account: AccountId, told: Iterable[AccountId]) -> None:
+        """Erase what an account was told, and what the others in `told` were told of its letters."""
+        for name in (keys.BROADCAST_TOLD, *map(keys.told, told)):
+            ending = f":{account.hex()}".encode()
+            gone = [one for one in self._client.zrange(name, 0, -1) if one.endswith(ending)]
+            if gone:
+                self._client.zrem(name, *gone)
+        self._client.delete(keys.told(account))
+
+
+def _said(member: bytes, score: Any) -> Said:
+    board, said, kind, _ = member.decode().split(":")
+    return Said(int(score), int(board), int(said), Kind(kind))

@@ -1,0 +1,36 @@
+"""Whether all processes work with one mail key: what one signs, another has to accept."""
+
+import logging
+from typing import Any
+
+import redis
+
+from infra.heartbeats import read_beats
+from infra.mail import keys
+
+logger = logging.getLogger(__name__)
+
+
+class OtherKeyError(Exception):
+    """Another process that runs now has another mail key; the message says what to do."""
+
+
+def agree(client: redis.Redis, fingerprint: str, now: int) -> None:
+    """Make sure that this process has the mail key that others have; `OtherKeyError` if not.
+
+    A key that nobody has who runs now is replaced, because its file may have been lost.
+    """
+    found: Any = client.get(keys.KEY)
+    kept = "" if found is None else bytes(found).decode()
+    if kept == fingerprint:
+        return
+    others = [one for one in read_beats(client) if one.mail_key == kept and not one.is_silent(now)]
+    others = [one for one in others if not one.is_gone]
+    if kept and others:
+        raise OtherKeyError(
+            f"the mail key here is another than that of the {others[0].role} on {others[0].host}; "
+            "give all machines the same file, see MATCHPOST_MAIL_KEY"
+        )
+    if kept:
+        logger.warning("the mail key is new: no answer to a mail sent before is accepted any more")
+    client.set(keys.KEY, fingerprint)

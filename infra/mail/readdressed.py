@@ -1,0 +1,54 @@
+"""Mails to the old addresses of an account whose addresses were changed.
+
+Who has stolen a password changes the address first, so that the owner hears of nothing more. This
+mail is the last that the owner gets; it names no new address and has no secret.
+"""
+
+from collections.abc import Callable
+from secrets import token_hex
+from typing import Final
+
+import redis
+
+from infra.accounts.record import Profile
+from infra.mail.letter import Letter, Purpose
+from infra.mail.outbox import Outbox
+
+_SUBJECT: Final = "Your mail addresses were changed"
+
+_BODY: Final = """\
+The mail addresses of your account {name} at {domain} were changed just now.
+This mail goes to each address that the account had before.
+If that was you, there is nothing to do.
+
+If it was not you, somebody knows your password or has one of your tokens.
+Log in, give the account another password, log out everywhere and end all tokens,
+and then give your addresses again.
+"""
+
+
+def telling(client: redis.Redis, domain: str) -> Callable[[Profile], None]:
+    """Return a function that has these mails sent."""
+    outbox = Outbox(client)
+
+    def tell(record: Profile) -> None:
+        outbox.put_all(letters(record, domain))
+
+    return tell
+
+
+def letters(record: Profile, domain: str) -> list[Letter]:
+    """Return the mails to the addresses that a record had, those that were proven."""
+    return [
+        Letter(
+            id=f"addresses-{token_hex(16)}@{domain}",
+            to=one.address,
+            subject=_SUBJECT,
+            body=_BODY.format(name=record.name, domain=domain),
+            headers=(("Auto-Submitted", "auto-generated"),),
+            # no notice: that would go to addresses that the account still has
+            purpose=Purpose.ANSWER,
+        )
+        for one in record.addresses
+        if one.usable
+    ]

@@ -1,0 +1,44 @@
+"""Texts that the server keeps for players who keep none themselves, before a draw.
+
+Each follows from one secret, the board and the account, so nothing is stored for a match: whoever
+repeats a command commits to the same text, and the drain finds it when all have committed. The
+server's operator can know it: who plays so trusts the operator for his part of the draw.
+"""
+
+import hmac
+import secrets
+from hashlib import sha256
+from typing import Any, Final
+
+import redis
+
+from domain.fairness import KEPT_BYTES, Commitment
+from domain.match.events import AccountId
+from infra import keys
+
+_LABEL: Final = b"matchpost-word-v1\0"
+
+
+class Words:
+    """The kept texts of a server; safe for several threads."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._secret: bytes | None = None
+
+    def text(self, board: int, account: AccountId) -> bytes:
+        """Return what is kept for a player of a match, less the player's own word."""
+        data = _LABEL + board.to_bytes(8, "big") + account
+        return hmac.digest(self._key(), data, "sha256")
+
+    def commitment(self, board: int, account: AccountId, word: str = "") -> Commitment:
+        """Return the commitment to it, with the player's own word."""
+        own = sha256(word.encode()).digest() if word else b""
+        return Commitment(sha256(self.text(board, account) + own).digest(), own)
+
+    def _key(self) -> bytes:
+        if self._secret is None:
+            self._client.set(keys.WORDS, secrets.token_bytes(KEPT_BYTES), nx=True)
+            found: Any = self._client.get(keys.WORDS)
+            self._secret = bytes(found)
+        return self._secret

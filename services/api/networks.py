@@ -1,0 +1,39 @@
+"""From which network a request comes: an IPv4 address, or a /64 of IPv6."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any, Final
+
+_ONE_HOUSEHOLD: Final = 64
+"""Bits of an IPv6 address that a network is told apart by: who has one address has all others."""
+
+_FORWARDED: Final = b"x-forwarded-for"
+
+
+def network_of_request(scope: Any, *, behind_proxy: bool) -> str:
+    """Return the network of an ASGI scope; the proxy's word counts only where a proxy is trusted."""
+    if behind_proxy and (said := _last_forwarded(scope["headers"])):
+        return network_of(said)
+    client = scope.get("client")
+    return network_of(client[0] if client else "")
+
+
+def _last_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the last address named: what stands before it was written by who asks."""
+    found = [value for name, value in headers if name == _FORWARDED]
+    return found[-1].decode("latin-1").rpartition(",")[2].strip() if found else ""
+
+
+@lru_cache(4_096)
+def network_of(address: str) -> str:
+    """Return what stands for an address: itself, or the network of one of IPv6."""
+    try:
+        read = ip_address(address)
+    except ValueError:
+        return ""
+    if not isinstance(read, IPv6Address):
+        return str(read)
+    if read.ipv4_mapped:
+        return str(read.ipv4_mapped)
+    return str(ip_network((int(read), _ONE_HOUSEHOLD), strict=False))

@@ -1,0 +1,97 @@
+"""Streams of events: how many may be open, and when one ends that somebody may no longer hear."""
+
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Final, TypeVar
+
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.files import open_files
+
+logger = logging.getLogger(__name__)
+
+BY_NETWORK: Final = 50
+"""Open streams of one network: one a browser, so of a whole class."""
+
+BY_ACCOUNT: Final = 50
+
+IN_ALL: Final = 5_000
+"""Open streams of this process; fewer where it may have few files open."""
+
+Message = TypeVar("Message")
+
+
+class Streams:
+    """The open streams of a process."""
+
+    def __init__(
+        self, by_network: int = BY_NETWORK, by_account: int = BY_ACCOUNT, in_all: int = 0
+    ) -> None:
+        self._by_network = by_network
+        self._by_account = by_account
+        self._most = in_all or min(IN_ALL, max(8, open_files() // 2))
+        self._networks: Counter[str] = Counter()
+        self._accounts: Counter[AccountId] = Counter()
+
+    def check(self, network: str, account: AccountId | None) -> None:
+        """Refuse one stream too many: `too-fast`, or `busy` where it is not the asker's doing."""
+        if self._networks.total() >= self._most:
+            raise Refusal(Code.BUSY, "the server has as many event streams open as it can")
+        if self._networks[network] >= self._by_network:
+            raise Refusal(
+                Code.TOO_FAST, f"{self._by_network} event streams are open from your address"
+            )
+        if account is not None and self._accounts[account] >= self._by_account:
+            raise Refusal(
+                Code.TOO_FAST, f"{self._by_account} event streams of your account are open"
+            )
+
+    async def lasting(
+        self,
+        network: str,
+        account: AccountId | None,
+        messages: AsyncGenerator[Message, None],
+        good: Callable[[], Awaitable[bool]],
+    ) -> AsyncIterator[Message]:
+        """Pass messages on while `good` says that they may be heard.
+
+        It is asked before each message. One comes with each heartbeat at the latest, so a stream
+        ends that soon after its token or session, and nothing is told in between.
+        """
+        async with aclosing(messages):
+            try:
+                with self._counted(network, account):
+                    async for message in messages:
+                        if not await good():
+                            return
+                        yield message
+            except Refusal:  # several were let in at once, and this one is too many
+                return
+            except (RedisError, OSError) as error:
+                logger.warning("an event stream ended: %s", error)
+
+    @contextmanager
+    def _counted(self, network: str, account: AccountId | None) -> Iterator[None]:
+        self.check(network, account)
+        self._networks[network] += 1
+        if account is not None:
+            self._accounts[account] += 1
+        try:
+            yield
+        finally:
+            _take(self._networks, network)
+            if account is not None:
+                _take(self._accounts, account)
+
+
+Key = TypeVar("Key")
+
+
+def _take(counter: Counter[Key], key: Key) -> None:
+    counter[key] -= 1
+    if not counter[key]:
+        del counter[key]

@@ -1,0 +1,45 @@
+"""Command lines that commit: a text is made for them, kept, and named in the line."""
+
+import re
+from typing import Final
+
+import msgspec
+
+_ACCEPT: Final = re.compile(
+    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+\S+\s+\S+\s+accept(?=\s|$)", re.IGNORECASE
+)
+_CHALLENGE: Final = re.compile(r"\s*\S+\s+challenge\s.*--gather(?=\s|$)", re.IGNORECASE | re.DOTALL)
+_WORD: Final = re.compile(r"\s--entropy=(?P<word>\S+)")
+_MADE: Final = re.compile(r"match (?P<board>[1-9]\d*)\b")
+
+
+class Committing(msgspec.Struct, frozen=True):
+    """A line that can commit to a text."""
+
+    line: str
+    """Without the player's word, which goes into the text."""
+    word: str
+    board: int | None
+    """Of the match that is accepted; None for a challenge."""
+
+    def with_commitment(self, commitment: str) -> str:
+        """Return the line as it is sent."""
+        return f"{self.line.rstrip()} --commitment={commitment}"
+
+
+def committing(line: str) -> Committing | None:
+    """Return what can be committed to by a line; None where it says so itself, or can't."""
+    accept = _ACCEPT.match(line)
+    if (accept is None and not _CHALLENGE.match(line)) or "--commitment=" in line:
+        return None
+    if "\n" in line.strip():
+        return None
+    word = _WORD.search(line)
+    rest = _WORD.sub("", line, count=1)
+    return Committing(rest, word["word"] if word else "", int(accept["board"]) if accept else None)
+
+
+def board_of(answer: str) -> int | None:
+    """Return the match that an answer tells of."""
+    made = _MADE.match(answer)
+    return int(made["board"]) if made else None

@@ -1,0 +1,28 @@
+"""What is said at a board: who may, who is told, and who has read it, behind every door."""
+
+from domain.match.decide import seat_of
+from domain.match.events import AccountId, CommandId
+from infra.letters import Letter
+from services.language.boards import state_of
+from services.language.contact import check_chat
+from services.language.desk import Desk
+
+
+def say(desk: Desk, board: int, account: AccountId, text: str, command: CommandId) -> None:
+    """Say something to the other players of a match; refused for who is none of them."""
+    state = state_of(desk, board)
+    seat_of(account, state)
+    check_chat(desk, account, state.seats)
+    desk.ready()
+    desk.letters.chat(board, account, text, command, state.seats)
+
+
+def heard(desk: Desk, board: int, account: AccountId, count: int = 50) -> list[Letter]:
+    """Give the newest lines said at a board, the oldest of them first, to a player who reads them.
+
+    They are marked as read.
+    """
+    seat_of(account, state_of(desk, board))
+    said = desk.letters.chat_of(board, count)
+    desk.letters.mark_chat_read(account, board, said)
+    return said

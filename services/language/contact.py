@@ -1,0 +1,104 @@
+"""Who may reach whom: challenges by name, open challenges, messages and chat.
+
+Every way in asks here, and nowhere else is it decided. A refusal is `not-wanted`: it names who does
+not want it, and says nothing of why.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState
+from infra.challenges import Challenge, Challenges, State
+from infra.projections.lists import State as Listed
+from services.language.desk import Desk
+from services.language.parsing import games
+
+ANYONE: Final = "anyone"
+KNOWN: Final = "known"
+NONE: Final = "none"
+
+_SEARCHED: Final = 500
+"""Matches that go on in which the other is looked for, the newest."""
+
+
+def check_challenge(desk: Desk, challenger: AccountId, others: Sequence[AccountId]) -> None:
+    """Refuse a challenge by name that one of the others does not want."""
+    _check_blocks(desk, challenger, others, "takes no challenges from you")
+    for other in others:
+        profile = desk.accounts.record_of(other)
+        wanted = profile.challenges if profile else ANYONE
+        if wanted == NONE:
+            raise _refused(desk, other, "takes no challenges by name; an open one is for anybody")
+        if wanted == KNOWN and not is_known(desk, other, challenger):
+            raise _refused(
+                desk,
+                other,
+                "takes challenges by name only of players that they have played with, "
+                "written to or challenged",
+            )
+
+
+def check_message(desk: Desk, sender: AccountId, recipients: Sequence[AccountId]) -> None:
+    """Refuse a message that one of its recipients does not want."""
+    _check_blocks(desk, sender, recipients, "takes no messages from you")
+
+
+def check_chat(desk: Desk, sender: AccountId, players: Sequence[AccountId]) -> None:
+    """Refuse a line in the chat of a match that one of its players does not want to read."""
+    others = [player for player in players if player != sender]
+    _check_blocks(desk, sender, others, "reads no chat of yours")
+
+
+def take(
+    desk: Desk, challenges: Challenges, id_: str, account: AccountId, commitment: bytes = b""
+) -> Challenge:
+    """Take a seat in an open challenge, as `Challenges.take` does, unless somebody there minds."""
+    found = challenges.get(id_)
+    if found.state is State.OPEN and account not in found.players:
+        _check_blocks(desk, account, found.players, "takes no challenges from you")
+    return challenges.take(id_, account, commitment)
+
+
+def _check_blocks(
+    desk: Desk, account: AccountId, others: Sequence[AccountId], sentence: str
+) -> None:
+    for other in desk.blocks.by(others, account):
+        raise _refused(desk, other, sentence)
+
+
+def _refused(desk: Desk, account: AccountId, sentence: str) -> Refusal:
+    (name,) = desk.accounts.name_of([account])
+    return Refusal(Code.NOT_WANTED, f"{name or 'a former player'} {sentence}")
+
+
+# whom a player knows
+
+
+def is_known(desk: Desk, account: AccountId, other: AccountId) -> bool:
+    """Tell whether an account knows another, by what the account itself has done.
+
+    It does if it has written to the other within 180 days, if a challenge of its own waits for the
+    other, if it has moved in a match of both that goes on, or if one has ended that counts.
+    """
+    return (
+        desk.letters.has_written(account, other)
+        or any(other in entry.others for entry in desk.starts.of(account))
+        or _plays(desk, account, other)
+        or any(desk.head_to_head.of(game, account, other).played for game in games())
+    )
+
+
+def _plays(desk: Desk, account: AccountId, other: AccountId) -> bool:
+    rows = desk.lists.of(account, Listed.ACTIVE, count=_SEARCHED)
+    boards = [row.board for row in rows if other in row.seats]
+    found = [unpack_snapshot(data).state for data in desk.store.snapshots(boards)] if boards else []
+    return any(has_taken_up(state, state.seats.index(account)) for state in found)
+
+
+def has_taken_up(state: MatchState, seat: int) -> bool:
+    """Tell whether a seat has moved, or accepted a match that waits for consent."""
+    accepted = state.gathering and (state.sealed or seat not in state.waits)
+    return bool(state.acted >> seat & 1) or accepted

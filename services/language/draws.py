@@ -1,0 +1,190 @@
+"""What players add to a draw: commitments, the texts behind them, and who keeps those.
+
+Every way in reads, commits and reveals by these functions. A player whose program keeps a text
+commits to it; for all others the server keeps one, and they trust its operator for their part.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from domain.errors import Code, Refusal
+from domain.fairness import TEXT_LIMIT, Commitment, Draw, entropy_text
+from domain.match.commands import Answer, Reveal, Sent, Start
+from domain.match.events import (
+    AccountId,
+    Called,
+    Challenged,
+    CommandId,
+    Committed,
+    Event,
+    Gathered,
+    MatchStarted,
+    command_id,
+    decode,
+)
+from domain.match.state import MatchState
+from infra.words import Words
+from services.language.desk import Desk
+
+DOOR: Final = "reveal"
+"""Under which texts are revealed that prove themselves."""
+
+NOT_GATHERED: Final = (
+    "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
+    "server could choose it"
+)
+
+_HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+")
+_DIGITS: Final = 64
+
+
+class Part(msgspec.Struct, frozen=True):
+    """What a player adds to a draw, as it was said: one of the two, or neither."""
+
+    word: str = ""
+    """A word of the player's own, mixed into the text that the server keeps."""
+    commitment: str = ""
+    """SHA-256 of a text that the player keeps, 64 hex digits."""
+
+
+NO_PART: Final = Part()
+
+
+def said_of_draw(events: Sequence[Event]) -> str:
+    """Say who had a part in a draw, by a match's first event; empty where nothing was drawn."""
+    match events[0] if events else None:
+        case Called():
+            return "all players had committed to their texts before its seed was sealed"
+        case Challenged():
+            return "the players gave their texts one after another, not committed before"
+        case MatchStarted(draw=Draw()):
+            return NOT_GATHERED.removeprefix("the draw was ")
+        case _:
+            return ""
+
+
+def read_commitment(text: str) -> bytes:
+    """Read 64 hex digits; `bad-option` for what they can't be."""
+    if len(text) != _DIGITS or not _HEX.fullmatch(text):
+        raise Refusal(Code.BAD_OPTION, "a commitment is the SHA-256 of a text: 64 hex digits")
+    return bytes.fromhex(text)
+
+
+def read_text(text: str) -> bytes:
+    """Read the hex digits of a text; `wrong-text` for what can't be one."""
+    if len(text) > 2 * TEXT_LIMIT or not _HEX.fullmatch(text):
+        raise Refusal(
+            Code.WRONG_TEXT,
+            f"a text for a draw is revealed in hex digits, two for each of its 1 to {TEXT_LIMIT} bytes",
+        )
+    return bytes.fromhex(text)
+
+
+def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> Commitment:
+    """Return a player's commitment: the own, or that to the text which the server keeps."""
+    if not part.commitment:
+        return words.commitment(board, account, part.word)
+    if part.word:
+        raise Refusal(
+            Code.BAD_OPTION,
+            "give --entropy or --commitment and not both: mix your word into your own text",
+        )
+    return Commitment(read_commitment(part.commitment))
+
+
+def committed(desk: Desk, sent: Sent, given: Mapping[AccountId, Commitment]) -> Sent:
+    """Return a start that gathers, with what its players have committed to.
+
+    Repeated, it is the command it was, whatever is committed to now.
+    """
+    start = sent.command
+    assert isinstance(start, Start)
+    by_seat = tuple(given.get(account, Commitment()) for account in start.seats)
+    for data in desk.store.events(sent.match)[:1]:
+        first = decode(data)
+        if first.command == sent.id and isinstance(first.body, Called):
+            by_seat = first.body.commitments
+    start = msgspec.structs.replace(start, text=b"", commitments=by_seat)
+    return msgspec.structs.replace(sent, command=start)
+
+
+def consent(
+    desk: Desk, board: int, account: AccountId, state: MatchState, id_: CommandId, part: Part
+) -> Answer:
+    """Return the command by which a player accepts: an offer, or a match that waits for it.
+
+    Repeated, it is the command it was, though the match has gone on.
+    """
+    if state.gather is not None and state.gathering:
+        return _repeated(desk, board, id_) or Answer(
+            accept=True, commitment=commitment_of(desk.words, board, account, part)
+        )
+    if state.gathering and not part.commitment:
+        text = entropy_text(id_, part.word) if part.word else b""
+        return Answer(accept=True, text=text)
+    # a match that was drawn was accepted before
+    again = _repeated(desk, board, id_) if state.setup is not None or state.unplaced else None
+    if again is None and (part.word or part.commitment):
+        raise Refusal(
+            Code.BAD_OPTION, "the match waits for nothing that goes into a draw; say accept alone"
+        )
+    return again or Answer(accept=True)
+
+
+def _repeated(desk: Desk, board: int, id_: CommandId) -> Answer | None:
+    """Return the command of this id by which a match was accepted before its draw."""
+    for data in desk.store.events(board):
+        envelope = decode(data)
+        match envelope.body:
+            case MatchStarted():
+                return None
+            case Committed() as body if envelope.command == id_:
+                return Answer(accept=True, commitment=body.commitment)
+            case Gathered() as body if envelope.command == id_:
+                return Answer(accept=True, text=body.text)
+    return None
+
+
+def keeps(words: Words, sent: Sent) -> bool:
+    """Tell whether the server keeps the text that a command's sender commits to with it."""
+    command, own = sent.command, Commitment()
+    if isinstance(command, Start) and command.commitments is not UNSET:
+        own = dict(zip(command.seats, command.commitments, strict=True)).get(sent.actor, own)
+    if isinstance(command, Answer) and command.commitment is not UNSET:
+        own = command.commitment
+    return own.fits(words.text(sent.match, sent.actor) + own.word)
+
+
+def revealed(board: int, state: MatchState, text: bytes) -> Sent:
+    """Return the command that reveals a text for whoever committed to it: it proves itself."""
+    if state.over:
+        raise Refusal(Code.MATCH_OVER, "the match is over, and needs no text")
+    if not state.gathering or state.gather is None:
+        raise Refusal(Code.TOO_LATE, "the match does not wait for texts, or not any more")
+    fitting = [seat for seat, one in enumerate(state.gather.commitments) if one.fits(text)]
+    if not fitting:
+        raise Refusal(Code.WRONG_TEXT, "no player of the match has committed to this text")
+    if not state.sealed:
+        raise Refusal(
+            Code.TOO_EARLY, "not all players have committed yet; reveal it when they have"
+        )
+    waiting = [seat for seat in fitting if seat in state.waits]
+    if not waiting:
+        raise Refusal(Code.TOO_LATE, "this text is revealed already")
+    account = state.seats[waiting[0]]
+    id_ = command_id(DOOR, account, f"{board} {text.hex()}")
+    return Sent(board, id_, account, Reveal(text=text))
+
+
+def all_committed(
+    words: Words, board: int, seats: Sequence[AccountId], given: Mapping[AccountId, bytes]
+) -> dict[AccountId, Commitment]:
+    """Return a commitment for every player; those who gave none let the server keep a text."""
+    return {
+        one: Commitment(given[one]) if given.get(one) else words.commitment(board, one)
+        for one in seats
+    }

@@ -1,0 +1,30 @@
+"""Players that the visitor wants nothing of: the button on a player's page, and the way back."""
+
+from litestar import post
+from litestar.response import Redirect
+
+from services.language.blocks import add_block, remove_block
+from services.web.pages import go
+from services.web.params import TheForm, TheHand, TheVisitor, Userid
+
+
+@post("/players/{userid:str}/block", sync_to_thread=True)
+def block_player(userid: Userid, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+    """Block a player, and show the list of those that are blocked."""
+    del form
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    hand.parts.ready()
+    add_block(hand.parts, account, userid)
+    return go("/account#blocks")
+
+
+@post("/players/{userid:str}/unblock", sync_to_thread=True)
+def unblock_player(userid: Userid, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+    """End a block."""
+    del form
+    account = visitor.need()
+    hand.parts.pace.check(account)
+    hand.parts.ready()
+    remove_block(hand.parts, account, userid)
+    return go("/account#blocks")

@@ -1,0 +1,39 @@
+"""What a browser is asked to reveal: the texts for draws that it keeps."""
+
+from typing import Final
+
+import msgspec
+from litestar import get
+
+from infra.projections.lists import State
+from services.api.hand import Hand
+from services.web.params import TheHand, TheVisitor
+from services.web.tables import snapshot_of
+
+_MOST: Final = 200
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A text that a match waits for."""
+
+    board: int
+    commitment: str
+    """In hex: by this the browser finds the text."""
+
+
+@get("/draws", sync_to_thread=True)
+def list_reveals(hand: TheHand, visitor: TheVisitor) -> list[Asked]:
+    """Return what the visitor's matches wait for; nothing for who has not logged in."""
+    if visitor.account is None:
+        return []
+    rows = hand.parts.lists.of(visitor.account, State.NEXT, None, 0, _MOST)
+    found = [_asked(hand, row.board, visitor.account) for row in rows if not row.started]
+    return [one for one in found if one is not None]
+
+
+def _asked(hand: Hand, board: int, account: bytes) -> Asked | None:
+    state = snapshot_of(hand, board).state
+    seat = state.seats.index(account)
+    if state.gather is None or not state.sealed or seat not in state.waits:
+        return None
+    return Asked(board, state.gather.commitments[seat].digest.hex())

@@ -1,0 +1,39 @@
+"""Messages: what players wrote to the visitor, or to everybody."""
+
+import msgspec
+from litestar import Response, get
+
+from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, Kind
+from services.web.boards import names_of
+from services.web.pages import page
+from services.web.paging import SIZE, Part
+from services.web.params import Start, TheHand, TheVisitor
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message on its page."""
+
+    at: int
+    name: str
+    text: str
+    to_all: bool
+    new: bool
+    """Whether it was not read before."""
+
+
+@get("/messages", sync_to_thread=True)
+def show_messages(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
+    """Show what was written to the visitor, the newest first; what is shown is read by that."""
+    account, letters = visitor.need(), hand.parts.letters
+    kept = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    read = letters.messages_read(account)
+    shown = kept[start : start + SIZE]
+    names = names_of(hand.parts.accounts.name_of([one.sender for one in shown]))
+    messages = [
+        Message(one.at, name, one.text, one.kind is Kind.BROADCAST, one.at > read.get(one.kind, 0))
+        for one, name in zip(shown, names, strict=True)
+    ]
+    if not visitor.partial:
+        letters.mark_read(account, shown)
+    part = Part.of("Messages", start=start, shown=len(shown), total=len(kept), path="/messages")
+    return page("messages.html", visitor, messages=messages, part=part)

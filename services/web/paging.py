@@ -1,0 +1,66 @@
+"""Long lists, a page at a time: no list ends without a word."""
+
+from collections.abc import Mapping
+from typing import Final, Self
+from urllib.parse import urlencode
+
+import msgspec
+
+SIZE: Final = 50
+"""Rows of a page."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Which part of a list is shown, and where the others are."""
+
+    label: str
+    """What is listed, for who does not see the page."""
+    start: int
+    shown: int
+    total: int
+    size: int
+    path: str
+    query: Mapping[str, str] = {}
+
+    @classmethod
+    def of(
+        cls,
+        label: str,
+        *,
+        start: int,
+        shown: int,
+        total: int,
+        path: str,
+        size: int = SIZE,
+        query: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return it; what is shown is at the least what there is."""
+        total = max(total, start + shown) if shown else total
+        return cls(label, start, shown, total, size, path, query or {})
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is more than is shown."""
+        return self.total > self.shown
+
+    @property
+    def said(self) -> str:
+        """Which rows these are, such as `1 to 24 of 299`."""
+        if not self.shown:
+            return f"none of {self.total} from here on"
+        return f"{self.start + 1} to {self.start + self.shown} of {self.total}"
+
+    @property
+    def before(self) -> str:
+        """Where the page before it is; empty for the first."""
+        return self._url(max(0, self.start - self.size)) if self.start else ""
+
+    @property
+    def after(self) -> str:
+        """Where the page after it is; empty for the last."""
+        end = self.start + self.shown
+        return self._url(end) if self.shown and end < self.total else ""
+
+    def _url(self, start: int) -> str:
+        query = {**self.query, **({"from": str(start)} if start else {})}
+        return f"{self.path}{'?' + urlencode(query) if query else ''}"

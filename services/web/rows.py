@@ -1,0 +1,128 @@
+"""Matches as lists show them, and what waits for somebody, the most urgent first."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.match.events import AccountId
+from domain.match.record import unpack_snapshot
+from domain.match.state import Reason, deadline
+from domain.rules import pinned
+from infra.projections.lists import Row
+from infra.unread import Counts
+from services.api.hand import Hand
+from services.language.telling import how, listed, offer_name, without_winner
+from services.web.boards import names_of
+
+
+class Item(msgspec.Struct, frozen=True):
+    """A match in a list."""
+
+    board: int
+    title: str
+    players: tuple[str, ...]
+    options: tuple[str, ...]
+    others: tuple[str, ...]
+    """All but the one whose list it is."""
+    ply: int
+    since: int
+    """When the turn began, ms."""
+    turn: str
+    """Who is to move."""
+    mine: bool
+    waiting: bool
+    """Whether it waits for consent."""
+    result: str
+    """How it ended; empty while it goes on."""
+    deadline: int | None = None
+    offer: str = ""
+    """What is proposed, where the answer of the one whose list it is is waited for."""
+    unread: int = 0
+    """Lines of chat that the one whose list it is has not read."""
+
+
+def items(hand: Hand, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
+    """Give matches as a list shows them, to whoever plays in them or to anybody."""
+    accounts = list(dict.fromkeys(seat for row in rows for seat in row.seats))
+    found = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
+    return [_item(row, [found[seat] for seat in row.seats], account) for row in rows]
+
+
+def _item(row: Row, names: Sequence[str], account: AccountId | None) -> Item:
+    seat = row.seats.index(account) if account in row.seats else None
+    return Item(
+        board=row.board,
+        title=pinned(row.rules).title,
+        players=tuple(names),
+        options=row.options,
+        others=tuple(name for at, name in enumerate(names) if at != seat),
+        ply=row.ply,
+        since=row.since,
+        turn=" and ".join(names[at] for at in row.waits),
+        mine=seat in row.waits,
+        waiting=not row.started,
+        result=_result(row, names),
+        offer=_offer(row, names) if seat in row.asked else "",
+    )
+
+
+def _offer(row: Row, names: Sequence[str]) -> str:
+    if row.offer is None:
+        return ""
+    return f"{names[row.offer.seat]} proposes {offer_name(row.offer.kind)}"
+
+
+def _result(row: Row, names: Sequence[str]) -> str:
+    if row.winners is None:
+        return ""
+    if said := without_winner(row.reason):
+        return said
+    if len(names) == 1:
+        return "finished"
+    who = listed([names[at] for at in row.winners])
+    won = f"{who} {'has won' if len(row.winners) == 1 else 'share the win'}"
+    # what a game's own rules call an ending is a code, and no words
+    return f"{won} {how(row.reason)}" if row.reason in set(Reason) else won
+
+
+def with_unread(found: Sequence[Item], unread: Counts) -> list[Item]:
+    """Return matches with how much of their chat is unread."""
+    return [msgspec.structs.replace(one, unread=unread.boards.get(one.board, 0)) for one in found]
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """The matches that wait for an account, in the order in which they are shown."""
+
+    rows: tuple[Row, ...]
+    deadlines: dict[int, int | None]
+
+    def items(self, hand: Hand, account: AccountId, start: int, count: int) -> list[Item]:
+        """Return some of them as a list shows them."""
+        found = items(hand, self.rows[start : start + count], account)
+        return [msgspec.structs.replace(one, deadline=self.deadlines[one.board]) for one in found]
+
+
+def waiting(hand: Hand, account: AccountId) -> Waiting:
+    """Return all that waits for an account: offers first, then what is due the soonest."""
+    rows = hand.parts.lists.waiting(account)
+    due = _deadlines(hand, [row.board for row in rows])
+
+    def order(row: Row) -> tuple[bool, bool, int, int]:
+        at = due[row.board]
+        asked = row.seats.index(account) in row.asked
+        return not asked, at is None, at or 0, row.since
+
+    return Waiting(tuple(sorted(rows, key=order)), due)
+
+
+def _deadlines(hand: Hand, boards: Sequence[int]) -> dict[int, int | None]:
+    """Return when the time of who is to move is over; None for a match that can't be read."""
+    found = hand.parts.store.snapshots(boards) if boards else []
+    return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
+
+
+def _deadline(data: bytes | None) -> int | None:
+    try:
+        return deadline(unpack_snapshot(data).state)
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,125 @@
+// Texts for draws: made and kept in this browser, committed to by forms, revealed when they are asked for.
+
+const KEPT = "draw:";
+const OLD = 90 * 24 * 3600 * 1000;
+const DONE = ["match-over", "too-late", "wrong-text", "time-over", "unknown-board"];
+
+/** What each form would commit to if it were sent now. */
+const prepared = new WeakMap();
+
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const digest = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+
+// a page that did not come by https has no SHA-256: then the server keeps the text
+const able = Boolean(globalThis.crypto?.subtle) && works();
+
+function works() {
+  try {
+    localStorage.setItem(`${KEPT}test`, "");
+    localStorage.removeItem(`${KEPT}test`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Make a text for a form: 32 bytes of chance, and SHA-256 of the player's word, if there is one. */
+async function prepare(form) {
+  const word = form.elements.entropy?.value ?? "";
+  const own = word ? await digest(new TextEncoder().encode(word)) : [];
+  const text = new Uint8Array([...crypto.getRandomValues(new Uint8Array(32)), ...own]);
+  prepared.set(form, { word, text: hex(text), commitment: hex(await digest(text)) });
+}
+
+// what was typed stays when news of the match draw its form anew
+const typed = new Map();
+const FIELDS = '[data-commits] [name="entropy"], [data-reveal] [name="text"]';
+document.addEventListener("input", (event) => {
+  if (event.target.matches(FIELDS)) typed.set(event.target.name, event.target.value);
+});
+
+function look() {
+  for (const field of document.querySelectorAll(FIELDS)) field.value ||= typed.get(field.name) ?? "";
+  if (!able) return;
+  for (const form of document.querySelectorAll("form[data-commits]")) {
+    if (prepared.has(form)) continue;
+    prepared.set(form, null);
+    prepare(form);
+    form.elements.entropy?.addEventListener("input", () => prepare(form));
+    const note = form.querySelector("[data-keeper]");
+    if (note) note.textContent = note.dataset.keeper;
+  }
+}
+
+// before htmx, or the browser, takes what is in the form
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.submitter?.hasAttribute("data-plain")) return;
+  const made = prepared.get(form);
+  const word = form.elements.entropy;
+  if (!made || made.word !== (word?.value ?? "")) return;
+  localStorage.setItem(KEPT + made.commitment, JSON.stringify({ text: made.text, at: Date.now() }));
+  let field = form.elements.commitment;
+  if (!field) {
+    field = document.createElement("input");
+    field.type = "hidden";
+    field.name = "commitment";
+    form.append(field);
+  }
+  field.value = made.commitment;
+  if (!word) return;
+  // the word is in the text, and not for the server to know yet
+  word.disabled = true;
+  setTimeout(() => {
+    word.disabled = false;
+  });
+}, true);
+
+/** Reveal a text if this browser keeps it; tell whether it does. */
+async function reveal(board, commitment) {
+  const kept = localStorage.getItem(KEPT + commitment);
+  if (!kept) return false;
+  const answer = await fetch(`/api/matches/${board}/reveal`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ text: JSON.parse(kept).text }),
+  });
+  const said = await answer.json();
+  if (answer.status === 200 || DONE.includes(said.code)) localStorage.removeItem(KEPT + commitment);
+  return true;
+}
+
+/** Reveal what the page's own match waits for; say where the text is if it is not here. */
+async function revealHere() {
+  const asked = document.querySelector("[data-reveal]");
+  if (!asked || asked.dataset.asked) return;
+  asked.dataset.asked = "yes";
+  if (await reveal(asked.dataset.board, asked.dataset.reveal)) return;
+  asked.querySelector("[data-elsewhere]").hidden = false;
+}
+
+/** Reveal what any match waits for; forget what none has asked for in a long time. */
+async function revealAll() {
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(KEPT));
+  for (const key of keys) {
+    if (Date.now() - JSON.parse(localStorage.getItem(key)).at > OLD) localStorage.removeItem(key);
+  }
+  if (!keys.length) return;
+  const asked = await (await fetch("/draws", { headers: { Accept: "application/json" } })).json();
+  for (const one of asked) await reveal(one.board, one.commitment);
+}
+
+document.addEventListener("htmx:afterSettle", () => {
+  look();
+  if (!able) return;
+  revealHere();
+  // the list of matches may have just been told that one waits for a text
+  if (document.querySelector("#matches")) revealAll();
+});
+look();
+if (able) {
+  revealHere();
+  revealAll();
+} else {
+  for (const one of document.querySelectorAll("[data-elsewhere]")) one.hidden = false;
+}

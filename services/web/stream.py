@@ -1,0 +1,138 @@
+"""The event stream of a browser: one for all its pages, with what each of them watches.
+
+It tells the present state of what is watched, and then what changes of it, so whoever reconnects has
+missed nothing: a page compares that with what it shows. A stream ends with the session it came with.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack
+from functools import partial
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import get
+from litestar.params import QueryParameter
+from litestar.response import ServerSentEvent, ServerSentEventMessage
+
+from domain.errors import Refusal
+from infra.sessions import Sessions
+from services.api.hand import Hand
+from services.api.marks import Chat, Home, Topic
+from services.web.params import TheHand, TheVisitor
+from services.web.visitors import AnyRequest, session_text
+
+MOST: Final = 200
+"""Matches that one stream watches."""
+
+_STILL_HERE: Final = ServerSentEventMessage(data=None, comment="still here")
+
+Boards = Annotated[str, QueryParameter(pattern=rf"^(\d{{1,15}}(,\d{{1,15}}){{0,{MOST - 1}}})?$")]
+
+
+class Watched(msgspec.Struct, frozen=True):
+    """What is watched, and by whom."""
+
+    boards: tuple[int, ...]
+    topics: tuple[Topic, ...]
+    session: str
+    """The text of the session; empty for a stream without one."""
+    user: str
+
+
+@get("/stream")
+async def follow(
+    request: AnyRequest,
+    hand: TheHand,
+    visitor: TheVisitor,
+    boards: Boards = "",
+    home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
+) -> ServerSentEvent:
+    """Tell what matches stand at, and for a session what its home page and its chats do."""
+    numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
+    found = {board: await _snapshot(hand, board) for board in numbers}
+    account = visitor.account
+    chats = [
+        Chat(board)
+        for board, snapshot in found.items()
+        if snapshot and account in snapshot.state.seats
+    ]
+    homes = [Home(account)] if account is not None and home else []
+    watched = Watched(
+        boards=tuple(board for board, snapshot in found.items() if snapshot),
+        topics=(*homes, *chats),
+        session=session_text(request, visitor) if visitor.session else "",
+        user=visitor.name,
+    )
+    network = hand.visitors.network(request)
+    hand.streams.check(network, account)
+    good = partial(_lasts, hand, watched.session)
+    return ServerSentEvent(hand.streams.lasting(network, account, _changes(hand, watched), good))
+
+
+async def _snapshot(hand: Hand, board: int) -> Any:
+    """Return a match as it stands; None for one that is not there or can't be read."""
+    try:
+        return await hand.match(board)
+    except Refusal:
+        return None
+
+
+class _Stale:
+    """Notes that a match may have news."""
+
+    def __init__(self, board: int, stale: set[int], news: asyncio.Event) -> None:
+        self._board, self._stale, self._news = board, stale, news
+
+    def set(self) -> None:
+        self._stale.add(self._board)
+        self._news.set()
+
+
+async def _changes(hand: Hand, watched: Watched) -> AsyncGenerator[ServerSentEventMessage, None]:
+    news, stale = asyncio.Event(), set(watched.boards)
+    with ExitStack() as stack:
+        for board in watched.boards:
+            stack.enter_context(hand.follower.tell(board, _Stale(board, stale, news)))
+        stack.enter_context(hand.marks.tell(watched.topics, news))
+        told: dict[str, Any] = {}
+        while True:
+            news.clear()
+            now = await _state(hand, watched, stale, told)
+            changed = {name: value for name, value in now.items() if told.get(name) != value}
+            if changed:
+                told = now
+                yield ServerSentEventMessage(
+                    data=msgspec.json.encode(changed).decode(), event="state"
+                )
+            try:
+                await asyncio.wait_for(news.wait(), hand.rhythm.heartbeat)
+            except TimeoutError:
+                yield _STILL_HERE
+
+
+async def _state(
+    hand: Hand, watched: Watched, stale: set[int], told: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the present state: what was told before, with what may be stale read again."""
+    now = {**told, "user": watched.user}
+    while stale:
+        board = stale.pop()
+        snapshot = await _snapshot(hand, board)
+        if snapshot:
+            now[f"match {board}"] = snapshot.state.seq
+    for topic in watched.topics:
+        mark = hand.marks.known(topic)
+        if mark is not None:
+            name = "home" if isinstance(topic, Home) else f"chat {topic.board}"
+            now[name] = mark
+    return now
+
+
+async def _lasts(hand: Hand, session: str) -> bool:
+    """Tell whether the stream's session does; a stream without one goes on."""
+    return not session or await asyncio.to_thread(_is_open, hand, session)
+
+
+def _is_open(hand: Hand, session: str) -> bool:
+    return Sessions(hand.parts.data).check(session) is not None

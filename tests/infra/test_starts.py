@@ -1,0 +1,76 @@
+"""Starts by name that wait: counted one after the other, however many come at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from redis import Redis
+
+from domain.errors import Code, Refusal
+from infra import keys
+from infra.starts import MOST, MOST_BETWEEN_TWO, Entry, Starts
+
+ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
+
+
+def command(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+@pytest.fixture
+def starts(redis_client: Redis) -> Starts:
+    """The starts of a server on which all three have accounts."""
+    for account in (ALICE, BOB, CAROL):
+        redis_client.set(keys.account(account), "a record")
+    return Starts(redis_client)
+
+
+def test_a_start_is_kept_as_it_was_asked_for(starts, redis_client):
+    before, _ = redis_client.time()
+    assert starts.add(ALICE, command(1), [BOB, CAROL], gather=True) == ""
+    assert starts.add(ALICE, command(2), [BOB], gather=False) == ""
+    one, two = starts.of(ALICE)
+    assert one == Entry(command(1), one.at, gather=True, others=(BOB, CAROL))
+    assert two == Entry(command(2), two.at, gather=False, others=(BOB,))
+    assert before * 1000 <= one.at <= two.at
+    assert starts.of(BOB) == []
+
+
+def test_five_against_one_other_and_a_repetition_is_none(starts):
+    for number in range(MOST_BETWEEN_TWO):
+        assert starts.add(ALICE, command(number), [BOB], gather=False) == ""
+    assert starts.add(ALICE, command(9), [CAROL, BOB], gather=False) == BOB.hex()
+    assert starts.add(ALICE, command(0), [BOB], gather=False) == ""
+    assert starts.add(ALICE, command(9), [CAROL], gather=False) == ""
+    assert starts.add(BOB, command(9), [ALICE], gather=False) == ""
+    starts.strike(ALICE, [command(0), command(77)])
+    starts.strike(ALICE, [])
+    assert starts.add(ALICE, command(10), [BOB], gather=False) == ""
+    assert len(starts.of(ALICE)) == MOST_BETWEEN_TWO + 1
+
+
+def test_fifty_of_one_account(starts):
+    for number in range(MOST):
+        other = (number // MOST_BETWEEN_TWO).to_bytes(8, "big")
+        assert starts.add(ALICE, command(number), [other], gather=False) == ""
+    assert starts.add(ALICE, command(MOST), [BOB], gather=False) == "all"
+    assert starts.add(ALICE, command(0), [bytes(8)], gather=False) == ""
+
+
+def test_starts_that_come_at_once_are_never_too_many(starts):
+    with ThreadPoolExecutor(16) as pool:
+        said = list(
+            pool.map(lambda n: starts.add(ALICE, command(n), [BOB], gather=False), range(100))
+        )
+    assert said.count("") == MOST_BETWEEN_TWO
+    assert said.count(BOB.hex()) == 100 - MOST_BETWEEN_TWO
+    assert len(starts.of(ALICE)) == MOST_BETWEEN_TWO
+
+
+def test_nothing_is_noted_of_an_account_that_is_no_more(starts, redis_client):
+    starts.add(ALICE, command(1), [BOB], gather=False)
+    starts.forget(ALICE)
+    redis_client.delete(keys.account(ALICE))
+    with pytest.raises(Refusal) as caught:
+        starts.add(ALICE, command(2), [BOB], gather=False)
+    assert caught.value.code is Code.UNKNOWN_USER
+    assert not redis_client.exists(keys.starts(ALICE))

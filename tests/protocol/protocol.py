@@ -1,0 +1,160 @@
+"""What other programs rely on, gathered from the code: `frozen.json` holds what was promised.
+
+    .venv/bin/python tests/protocol/protocol.py
+
+adds to `frozen.json` what is new. Nothing is ever taken out of that file by this program: what other
+programs rely on may get more, and never less.
+"""
+
+import json
+import re
+import sys
+from argparse import ArgumentParser, _SubParsersAction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+from prometheus_client import generate_latest
+
+ROOT = Path(__file__).parents[2]
+FILE = Path(__file__).with_name("frozen.json")
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from fakes.api import Api  # noqa: E402 - found where the path says
+
+from domain.match import commands  # noqa: E402
+from domain.match.events import (  # noqa: E402
+    AnchorLeaf,
+    Envelope,
+    Event,
+    RefusedLeaf,
+    command_id,
+)
+from domain.match.state import MatchState  # noqa: E402
+from domain.rules import all_rules, rules_id  # noqa: E402
+from infra import keys, queue  # noqa: E402
+from infra.faults import POINTS  # noqa: E402
+from infra.settings import table  # noqa: E402
+from services.api.edge import REGISTRY  # noqa: E402
+from services.cli.main import _parsers  # noqa: E402
+from services.language.forms import FORMS  # noqa: E402
+from services.problems import PROBLEMS  # noqa: E402
+
+Protocol = dict[str, Any]
+
+
+def gather() -> Protocol:
+    """Return everything that other programs rely on, as JSON has it."""
+    with TemporaryDirectory() as folder, Api(Path(folder)) as api:
+        document = api.http.get("/api/openapi.json").json()
+    metrics = generate_latest(REGISTRY).decode()
+    return {
+        "events": tags(Event),
+        "leaves": tags(RefusedLeaf | AnchorLeaf),
+        "envelope": list(Envelope.__struct_fields__),
+        "snapshot": list(MatchState.__struct_fields__),
+        "commands": tags(commands.Command),
+        "command ids": {
+            name: command_id(name, bytes(8), "key").hex()
+            for name in ("api", "challenge", "keeper", "mail", "terminal", "vacation", "web")
+        },
+        "codes": {code.value: [one.exit, one.status] for code, one in PROBLEMS.items()},
+        "rules": {rules_id(one): sorted(map(str, one.players)) for one in all_rules()},
+        "settings": {row.env: True for row in table()},
+        "command lines": {form.rule: form.name for form in FORMS},
+        "programs": programs(),
+        "queues": {queue.COMMANDS: [queue.DRAIN]},
+        "fault points": dict.fromkeys(POINTS, True),
+        "keys": dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys.__doc__, re.MULTILINE), True),
+        "metrics": dict.fromkeys(
+            re.findall(r"^# TYPE (matchpost\w+) ", metrics, re.MULTILINE), True
+        ),
+        "routes": routes(document),
+        "schemas": schemas(document),
+    }
+
+
+def tags(union: Any) -> Protocol:
+    """Return the fields of each kind in their order, by the tag in front of them."""
+    return {
+        str(kind.__struct_config__.tag): list(kind.__struct_fields__) for kind in get_args(union)
+    }
+
+
+def programs() -> Protocol:
+    """Return the flags of each subcommand of `matchpost`."""
+    return {name: flags(parser) for name, parser in subcommands(_parsers()[0]).items()}
+
+
+def subcommands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    (action,) = (one for one in parser._actions if isinstance(one, _SubParsersAction))
+    return dict(action.choices)
+
+
+def flags(parser: ArgumentParser) -> Protocol:
+    return {word: True for action in parser._actions for word in action.option_strings}
+
+
+def routes(document: Protocol) -> Protocol:
+    """Return each operation: its id, its parameters and the statuses of its answers."""
+    return {
+        f"{method.upper()} {path}": {
+            "id": operation["operationId"],
+            "parameters": {one["name"]: one["in"] for one in operation.get("parameters", ())},
+            "statuses": dict.fromkeys(operation["responses"], True),
+        }
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    }
+
+
+def schemas(document: Protocol) -> Protocol:
+    """Return the kind of each property of each schema."""
+    return {
+        name: {field: kind(of) for field, of in schema.get("properties", {}).items()}
+        for name, schema in document["components"]["schemas"].items()
+    }
+
+
+def kind(of: Protocol) -> str:
+    """Return what a property holds, in a word or two."""
+    if "$ref" in of:
+        return str(of["$ref"]).rpartition("/")[2]
+    if "anyOf" in of:
+        return " or ".join(sorted(kind(one) for one in of["anyOf"]))
+    return str(of.get("type", "any"))
+
+
+def merged(frozen: Any, found: Any) -> Any:
+    """Return what was promised, and what is new."""
+    if isinstance(frozen, dict) and isinstance(found, dict):
+        return {
+            name: merged(frozen.get(name), found.get(name, frozen.get(name)))
+            for name in sorted({*frozen, *found})
+        }
+    return found if frozen is None or isinstance(found, list) else frozen
+
+
+def broken(frozen: Any, found: Any, place: str = "") -> list[str]:
+    """Return the places where what was promised is gone or has become something else.
+
+    A list is a record whose fields have an order: it may only get longer.
+    """
+    if isinstance(frozen, dict):
+        if not isinstance(found, dict):
+            return [place]
+        return [
+            wrong
+            for name, one in frozen.items()
+            for wrong in broken(one, found.get(name), f"{place}/{name}")
+        ]
+    if isinstance(frozen, list) and isinstance(found, list):
+        return [] if found[: len(frozen)] == frozen else [place]
+    return [] if frozen == found else [place]
+
+
+if __name__ == "__main__":
+    known = json.loads(FILE.read_text()) if FILE.exists() else {}
+    FILE.write_text(json.dumps(merged(known, gather()), indent=1, sort_keys=True) + "\n")

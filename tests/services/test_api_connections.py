@@ -1,0 +1,242 @@
+"""Connections that sit there: deadlines, sizes and numbers, over real sockets."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import httpx
+import pytest
+from fakes.api import Api, code_of, until
+
+from services.api import streams
+from services.api.connections import Bounds, bounds_for
+from services.api.networks import network_of
+
+HURRIED = Bounds(head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6)
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api"), bounds=HURRIED) as api:
+        api.http.close()  # its connection would count
+        yield api
+
+
+def connected(api: Api, source: str = "127.0.0.1") -> socket.socket:
+    url = httpx.URL(api.url)
+    return socket.create_connection((url.host, url.port), timeout=20, source_address=(source, 0))
+
+
+def all_of(connection: socket.socket) -> bytes:
+    """Everything that comes until the other side closes; empty where it just does."""
+    said = b""
+    try:
+        while part := connection.recv(65_536):
+            said += part
+    except ConnectionError:
+        pass
+    return said
+
+
+def is_put_out(connection: socket.socket, drop: bytes) -> bool:
+    """Whether a connection ends on which something comes again and again."""
+    try:
+        for _ in range(200):
+            time.sleep(0.02)
+            connection.sendall(drop)
+    except ConnectionError:
+        return True
+    return False
+
+
+def healthy(api: Api, source: str = "127.0.0.9") -> bool:
+    transport = httpx.HTTPTransport(local_address=source)
+    with httpx.Client(transport=transport, timeout=20) as http:
+        return http.get(f"{api.url}/healthz").status_code == 200
+
+
+def test_a_connection_that_says_nothing_is_put_out(api):
+    with closing(connected(api)) as silent:
+        assert all_of(silent) == b""
+
+
+def test_a_head_that_never_ends_is_answered_and_put_out(api):
+    with closing(connected(api)) as slow:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        assert all_of(slow).startswith(b"HTTP/1.1 408 ")
+
+
+def test_drops_of_a_head_do_not_put_its_deadline_off(api):
+    with closing(connected(api)) as slow:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\n")
+        assert is_put_out(slow, b"X-A: b\r\n")
+
+
+def test_blank_lines_between_requests_do_not_keep_a_connection(api):
+    with closing(connected(api)) as idle:
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert idle.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        assert is_put_out(idle, b"\r\n")
+
+
+def test_a_body_that_never_comes_is_put_out(api):
+    with closing(connected(api)) as slow:
+        slow.sendall(b"POST /api/do HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhelp")
+        assert all_of(slow).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_request_that_waits_for_its_answer_is_not_put_out(api):
+    player = api.player()
+    other = api.player()
+    with api.client() as http:
+        body = {"game": "pow2", "players": [player.name, other.name]}
+        board = http.post("/api/matches", json=body, headers=player.headers).json()["board"]
+        with api.asleep():
+            late = http.post(
+                f"/api/matches/{board}/commands?wait=1",
+                json={"do": "move", "move": "m13-j7"},
+                headers=player.headers,
+            )
+    assert late.status_code == 202
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [b"X-Long: " + b"a" * 4_000_000, b"X-Line: aaaaaaaaaaaaaaaaaaaa\r\n" * 100_000],
+    ids=["one line without end", "lines without end"],
+)
+def test_a_head_too_large_is_refused_and_not_read_on(api, lines):
+    with closing(connected(api)) as endless:
+        try:
+            endless.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + lines)
+        except ConnectionError:
+            return  # it was put out while it still sent
+        assert all_of(endless)[:13] in (b"HTTP/1.1 431 ", b"")
+
+
+def test_a_head_a_little_too_large_is_told_so(api):
+    with closing(connected(api)) as large:
+        large.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 8_300 + b"\r\n\r\n")
+        said = all_of(large)
+    assert said.startswith(b"HTTP/1.1 431 ")
+    assert b'"code": "too-long"' in said
+
+
+def test_trailers_without_end_are_put_out(api):
+    with closing(connected(api)) as endless:
+        head = b"POST /api/do HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+        try:
+            endless.sendall(head + b"X-Line: aaaaaaaaaaaaaaaaaaaa\r\n" * 100_000)
+        except ConnectionError:
+            return
+        assert all_of(endless)[:13] in (b"HTTP/1.1 431 ", b"")
+
+
+def test_silent_sockets_over_the_limit_leave_others_served(api):
+    with ExitStack() as stack:
+        silent = [stack.enter_context(closing(connected(api))) for _ in range(40)]
+        assert healthy(api)
+        refused = [said for one in silent if (said := all_of(one))]
+    assert len(refused) == 40 - HURRIED.by_address
+    assert all(said.startswith(b"HTTP/1.1 503 ") for said in refused)
+    assert all(b"retry-after: 60" in said for said in refused)
+    assert healthy(api, "127.0.0.1")
+
+
+def test_the_connections_of_a_process_are_bounded_whoever_opens_them(api):
+    with ExitStack() as stack:
+        silent = [
+            stack.enter_context(closing(connected(api, f"127.0.1.{n}"))) for n in range(1, 31)
+        ]
+        refused = [said for one in silent if (said := all_of(one))]
+    assert len(refused) == 30 - HURRIED.connections
+    until(lambda: healthy(api))
+
+
+def test_behind_a_trusted_proxy_all_share_its_connections(tmp_path: Path):
+    with Api(tmp_path, bounds=HURRIED, trusted_proxy="on") as behind, ExitStack() as stack:
+        made = [stack.enter_context(closing(connected(behind))) for _ in range(9)]
+        assert [all_of(one) for one in made] == [b""] * 9
+
+
+def test_few_files_are_shared_and_many_are_not_all_used():
+    assert bounds_for(1_024).connections < 1_024
+    assert bounds_for(1_024).by_address < bounds_for(1_024).connections
+    assert bounds_for(1_000_000) == Bounds()
+
+
+def test_a_network_is_an_address_or_half_of_one_of_ipv6():
+    assert network_of("203.0.113.7") == "203.0.113.7"
+    assert network_of("::ffff:203.0.113.7") == "203.0.113.7"
+    assert network_of("2001:db8::1") == network_of("2001:db8::2:1") == "2001:db8::/64"
+    assert network_of("nonsense") == ""
+
+
+@pytest.fixture
+def few_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+    monkeypatch.setattr(streams.Streams.__init__, "__defaults__", (3, 2, 5))
+    with Api(tmp_path) as api:
+        yield api
+
+
+def test_streams_over_the_limits_are_refused_and_make_room_when_they_end(few_streams):
+    one, other = few_streams.players()
+    board = few_streams.match(one, other)
+    path, kind = f"/api/matches/{board}/events", {"Accept": "text/event-stream"}
+    with ExitStack() as stack:
+
+        def opened(*player) -> None:
+            lines = stack.enter_context(few_streams.stream(path, *player))
+            next(lines)
+            stack.callback(lines.close)  # it would end with the last who knows it
+
+        opened(one)
+        opened(one)
+        refused = one.get(path, headers=kind)
+        assert (refused.status_code, code_of(refused)) == (429, "too-fast")
+        assert "of your account" in refused.json()["detail"]
+        opened()
+        crowded = few_streams.http.get(path, headers=kind)
+        assert (crowded.status_code, code_of(crowded)) == (429, "too-fast")
+        assert crowded.headers["Retry-After"]
+        transport = httpx.HTTPTransport(local_address="127.0.0.9")
+        elsewhere = httpx.Client(base_url=few_streams.url, transport=transport, timeout=20)
+        stack.enter_context(elsewhere)
+        for _ in range(2):
+            answer = stack.enter_context(elsewhere.stream("GET", path, headers=kind))
+            assert answer.status_code == 200
+            lines = answer.iter_lines()
+            next(lines)
+            stack.callback(lines.close)
+        full = elsewhere.get(path, headers=kind)
+        assert (full.status_code, code_of(full)) == (503, "busy")
+        assert full.headers["Retry-After"]
+    until(lambda: not few_streams_open(few_streams, one, path))
+
+
+def few_streams_open(api: Api, player, path: str) -> bool:
+    """Whether there is still no room for a stream of the player."""
+    with api.client() as http:
+        headers = {**player.headers, "Accept": "text/event-stream"}
+        with http.stream("GET", path, headers=headers) as answer:
+            return answer.status_code != 200
+
+
+def test_streams_share_their_connections_to_the_server(tmp_path):
+    with Api(tmp_path) as api:
+        one, other = api.players()
+        board = api.match(one, other)
+        with ExitStack() as stack:
+            first = stack.enter_context(api.stream(f"/api/matches/{board}/events"))
+            next(first)
+            before = len(api.parts.data.client_list())
+            told = [
+                stack.enter_context(api.stream(f"/api/matches/{board}/events")) for _ in range(30)
+            ]
+            for stream in told:
+                next(stream)
+            assert one.move(board, "m13-j7").is_success
+            assert {next(stream).event for stream in told} == {"moved"}
+            assert len(api.parts.data.client_list()) <= before + 3

@@ -1,0 +1,287 @@
+"""Who may start a match by name, and how many may wait: the same rule for every way in."""
+
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import PASSWORDS, FakeDesk, Terminal
+
+from domain.errors import Code
+from domain.match.events import command_id, decode
+from infra import keys
+from infra.limits import CommandLimit
+from infra.starts import MOST, MOST_BETWEEN_TWO
+from services.language import UNKNOWN, Answer, Language, Origin
+
+
+class Door:
+    """A way in that trusts nobody, at a desk where alice, bob and carol have signed up."""
+
+    def __init__(self, desk: FakeDesk) -> None:
+        self.desk = desk
+        self.terminal = Terminal(desk)
+        self._language = Language(desk, "mail")
+        self.ids = {name: desk.accounts.id_of(name) for name in PASSWORDS}
+
+    def do(self, line: str, proven: str = "", key: str | None = None) -> Answer:
+        """Carry a line out, of somebody or of a player who is proven."""
+        origin = Origin(self.ids[proven]) if proven else UNKNOWN
+        return self._language.do(line, key, 5.0, origin=origin)
+
+    def fill(self, challenger: str, other: str, count: int = MOST_BETWEEN_TWO) -> list[int]:
+        """Start matches; give their boards."""
+        line = f"pow2 challenge {challenger} {other}"
+        return [board_of(self.do(line, challenger)) for _ in range(count)]
+
+    def sign_up(self, name: str) -> None:
+        """Make an account."""
+        self.ids[name] = self.desk.accounts.signup(name, "password")
+
+
+def board_of(answer: Answer) -> int:
+    assert not answer.code, answer
+    return int(answer.sentence.split()[1].rstrip(",#"))
+
+
+@pytest.fixture
+def door() -> Iterator[Door]:
+    desk = FakeDesk()
+    yield Door(desk)
+    desk.close()
+
+
+# proof
+
+
+def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
+    for line in ("pow2 challenge alice bob", "one challenge alice"):
+        answer = door.do(line)
+        assert answer.code == Code.UNAUTHORIZED
+        assert "--password=PASSWORD" in answer.sentence
+        assert "token" in answer.sentence
+    assert door.desk.store.allocate(b"x" * 16) == 1, "a number was given away"
+
+
+@pytest.mark.parametrize(
+    ("line", "proven", "challenger"),
+    [
+        ("pow2 challenge alice bob --password=wonderland", "", "alice"),
+        ("pow2 challenge --PASSWORD=wonderland Alice bob -fast", "", "alice"),
+        ("pow2 challenge alice bob --password=builder2 --as=Bob", "", "bob"),
+        ("pow2 challenge alice bob --as=bob --password=builder2", "carol", "bob"),
+        ("pow2 challenge alice bob", "alice", "alice"),
+        ("pow2 challenge alice bob", "bob", "bob"),
+        ("one challenge carol", "carol", "carol"),
+        ("one challenge carol --password=singing5", "", "carol"),
+    ],
+)
+def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, proven, challenger):
+    board = board_of(door.do(line, proven))
+    first = decode(door.desk.store.events(board)[0])
+    assert first.actor == door.ids[challenger]
+
+
+@pytest.mark.parametrize(
+    ("line", "proven", "code"),
+    [
+        ("pow2 challenge alice bob --password=builder2", "", Code.WRONG_PASSWORD),
+        ("pow2 challenge alice bob --password=wonderland --as=bob", "", Code.WRONG_PASSWORD),
+        ("pow2 challenge alice bob --password=builder2", "alice", Code.WRONG_PASSWORD),
+        ("pow2 challenge alice bob --password=singing5 --as=carol", "", Code.BAD_PLAYERS),
+        ("pow2 challenge alice bob --password=password --as=nobody", "", Code.UNKNOWN_USER),
+        ("pow2 challenge alice bob", "carol", Code.BAD_PLAYERS),
+        ("one challenge alice", "carol", Code.BAD_PLAYERS),
+        ("pow2 challenge alice bob --as=bob", "bob", Code.BAD_OPTION),
+        ("pow2 challenge alice bob --as=bob --as=alice --password=builder2", "", Code.BAD_OPTION),
+        ("pow2 challenge alice bob --password=wonderland --password=builder2", "", Code.BAD_OPTION),
+        ("pow2 challenge alice bob --password=", "", Code.UNKNOWN_OPTION),
+    ],
+)
+def test_who_proves_something_else_starts_nothing(door, line, proven, code):
+    assert door.do(line, proven).code == code
+    assert door.desk.store.allocate(b"x" * 16) == 1
+
+
+def test_the_operators_terminal_asks_for_no_proof_and_takes_one(door):
+    board = board_of(door.terminal.do("pow2 challenge alice bob"))
+    assert decode(door.desk.store.events(board)[0]).actor == door.ids["alice"]
+    line = "pow2 challenge alice bob --password=builder2 --as=bob"
+    assert (
+        decode(door.desk.store.events(board_of(door.terminal.do(line)))[0]).actor
+        == (door.ids["bob"])
+    )
+    assert door.terminal.do("pow2 challenge alice bob --password=guessing").code == (
+        Code.WRONG_PASSWORD
+    )
+
+
+def test_a_password_in_a_challenge_is_never_repeated(door):
+    for line in (
+        "pow2 challenge alice bob --password=s3cret-word",
+        "pow2 challenge alice bob --pasword=s3cret-word",
+        "pow2 challenge alice bob -password=s3cret-word",
+        "pow2 challenge alice s3cret-word --password=s3cret-word",
+        "pow2 challenge alice bob --password=s3cret-word --days=s3cret-word",
+        "pow2 show 1 --password=s3cret-word",
+        "help pow2 --password=s3cret-word",
+    ):
+        answer = door.do(line)
+        assert answer.code
+        assert "s3cret" not in answer.text, line
+
+
+def test_a_players_keys_are_the_players_own(door):
+    assert door.do("pow2 challenge alice carol", key="k").code == Code.UNAUTHORIZED
+    first = door.do("pow2 challenge alice bob", "alice", key="k")
+    assert door.do("pow2 challenge alice bob", "alice", key="k") == first
+    assert door.do("pow2 challenge alice bob --password=wonderland", key="k") == first
+    other = door.do("pow2 challenge alice bob", "bob", key="k")
+    assert board_of(other) != board_of(first)
+    assert door.do("pow2 challenge alice carol", "alice", key="k").code == Code.ID_REUSED
+
+
+# limits
+
+
+def test_five_matches_wait_between_two_until_the_other_moves(door):
+    first, *_ = door.fill("alice", "bob")
+    refused = door.do("pow2 challenge alice bob", "alice")
+    assert refused.code == Code.TOO_MANY
+    assert "bob has not taken up 5 matches" in refused.sentence
+    assert "wait until they move in one, or resign one" in refused.sentence
+    assert door.do("halves challenge alice carol bob", "alice").code == Code.TOO_MANY
+    board_of(door.do("pow2 challenge alice carol", "alice"))
+    board_of(door.do("pow2 challenge bob alice", "bob"))
+    door.terminal.move(first, "alice", "m13-j7")  # the challenger's own move takes nothing up
+    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
+    door.terminal.move(first, "bob", "a13-d7")
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
+
+
+@pytest.mark.parametrize(("name", "text"), [("bob", "decline"), ("alice", "resign")])
+def test_a_match_that_is_over_waits_no_longer(door, name, text):
+    first, *_ = door.fill("alice", "bob")
+    door.terminal.move(first, name, text)
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+def test_a_match_that_gathers_is_taken_up_by_accept(door):
+    line = "powerdrain challenge alice bob --gather"
+    boards = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
+    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
+    door.terminal.move_in("powerdrain", boards[0], "bob", "accept")
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+def test_of_three_all_others_have_to_take_it_up(door):
+    line = "halves challenge alice bob carol -tiles_each=3 --gather"
+    boards = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
+    door.terminal.move_in("halves", boards[0], "bob", "accept")
+    assert door.do(line, "alice").code == Code.TOO_MANY
+    door.terminal.move_in("halves", boards[0], "carol", "accept")
+    board_of(door.do(line, "alice"))
+
+
+def test_fifty_matches_of_one_player_wait_and_no_more(door):
+    for number in range(MOST // MOST_BETWEEN_TWO):
+        door.sign_up(f"other{number}")
+        door.fill("alice", f"other{number}")
+    refused = door.do("pow2 challenge alice bob", "alice")
+    assert refused.code == Code.TOO_MANY
+    assert "50 matches" in refused.sentence
+    board_of(door.do("one challenge alice", "alice"))
+    board_of(door.do("pow2 challenge bob alice", "bob"))
+
+
+def test_a_repetition_is_answered_alike_whatever_waits(door):
+    first = door.do("pow2 challenge alice bob", "alice", key="first")
+    door.terminal.move(board_of(first), "alice", "m13-j7")
+    door.terminal.move(board_of(first), "bob", "a13-d7")
+    door.fill("alice", "bob")
+    assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.TOO_MANY
+    assert door.do("pow2 challenge alice bob", "alice", key="first") == first
+    door.terminal.do("block bob builder2 alice")
+    assert door.do("pow2 challenge alice bob", "alice", key="first") == first
+    assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.NOT_WANTED
+
+
+def test_a_start_that_was_refused_gives_no_number_away(door):
+    door.fill("alice", "bob")
+    for _ in range(3):
+        assert door.do("pow2 challenge alice bob", "alice", key="k").code == Code.TOO_MANY
+    assert door.desk.store.allocate(b"x" * 16) == MOST_BETWEEN_TWO + 1
+
+
+def test_the_operator_starts_as_many_as_there_shall_be(door):
+    for _ in range(MOST_BETWEEN_TWO + 2):
+        board_of(door.terminal.do("pow2 challenge alice bob"))
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+def test_a_start_that_came_to_nothing_stands_in_the_way_for_an_hour(door):
+    """A process was killed between counting a start and giving it a number, or sending it."""
+    alice, bob = door.ids["alice"], door.ids["bob"]
+    for number in range(MOST_BETWEEN_TWO):
+        command = command_id("mail", alice, f"killed {number}")
+        assert door.desk.starts.add(alice, command, [bob], gather=False) == ""
+        if number % 2:
+            door.desk.store.allocate(command)
+    past = door.desk.store.now() - 3_500_000
+    set_times(door, past)
+    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
+    board_of(door.do("pow2 challenge alice bob", "alice", key="killed 3"))
+    set_times(door, past - 200_000)
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+def test_a_start_that_came_to_nothing_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
+    alice, bob = door.ids["alice"], door.ids["bob"]
+    for number in range(MOST_BETWEEN_TWO):
+        command = command_id("mail", alice, f"killed {number}")
+        assert door.desk.starts.add(alice, command, [bob], gather=False) == ""
+    set_times(door, door.desk.store.now() + 40 * 24 * 3_600_000)
+    board_of(door.do("pow2 challenge alice bob", "alice"))
+
+
+def set_times(door: Door, at: int) -> None:
+    """Have all starts of alice been asked for at a time."""
+    name = keys.starts(door.ids["alice"])
+    for command, value in door.desk.client.hgetall(name).items():
+        door.desk.client.hset(name, command, f"{at}:{value.decode().partition(':')[2]}")
+
+
+def test_what_is_counted_goes_with_the_account(door):
+    door.fill("alice", "bob")
+    assert door.desk.client.exists(keys.starts(door.ids["alice"]))
+    assert door.do("delete alice wonderland").code == ""
+    assert not door.desk.client.exists(keys.starts(door.ids["alice"]))
+
+
+# several lines
+
+
+def test_each_line_of_several_counts_where_the_way_in_counts(door):
+    counted: list[int] = []
+    origin = Origin(count=lambda: counted.append(1))
+    language = Language(door.desk)
+    assert language.do("games", origin=origin).code == ""
+    assert language.do("multiple\ngames", origin=origin).code == ""
+    assert len(counted) == 0, "the first is counted by the way in itself"
+    assert language.do("multiple\n" + "games\n" * 50, origin=origin).code == ""
+    assert len(counted) == 49
+
+
+def test_a_line_too_many_is_refused_and_those_before_it_are_answered(door):
+    limit = CommandLimit(2)
+    origin = Origin(count=lambda: limit.check(b"network."))
+    answer = Language(door.desk).do("multiple\n" + "games\n" * 5, origin=origin)
+    assert answer.code == Code.TOO_FAST
+    assert answer.sentence == "lines 4, 5 were not accepted; see below"
+
+
+def test_each_line_of_a_proven_player_counts_in_their_pace(door):
+    door.desk.pace = CommandLimit(3)
+    line = "pow2 challenge alice bob\n"
+    answer = Language(door.desk).do("multiple\n" + line * 5, origin=Origin(door.ids["alice"]))
+    assert answer.code == Code.TOO_FAST
+    assert answer.sentence == "lines 4, 5 were not accepted; see below"

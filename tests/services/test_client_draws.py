@@ -1,0 +1,177 @@
+"""The client and `matchpost --url ... do ...` commit to texts, keep them, and reveal them."""
+
+import stat
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from fakes.served import Served
+
+from infra.settings import load
+from infra.tokens import Scope
+from services.client import Client, ProblemError, Texts
+from services.client.committing import committing
+from services.compose import Composition
+
+GATHER = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("draws")
+    env = {"MATCHPOST_HTTP": "127.0.0.1:0", "XDG_STATE_HOME": str(folder / "state")}
+    with Served(folder / "data", env) as served:
+        for line in ("signup alice wonderland", "signup bob builder2"):
+            assert served.run("do", line).returncode == 0
+        yield served
+
+
+@pytest.fixture
+def alice(server: Served, tmp_path: Path) -> Iterator[Client]:
+    with Client(server.url, token(server, "alice"), texts=Texts(tmp_path / "alice")) as client:
+        yield client
+
+
+@pytest.fixture
+def bob(server: Served, tmp_path: Path) -> Iterator[Client]:
+    with Client(server.url, token(server, "bob"), texts=Texts(tmp_path / "bob")) as client:
+        yield client
+
+
+def token(server: Served, name: str) -> str:
+    with Composition(load({"data": server.data})) as parts:
+        account = parts.accounts.id_of(name)
+        return parts.tokens.issue(account, "a test", [Scope.PLAY, Scope.READ]).text
+
+
+def far(server: Served, line: str, *flags: str) -> str:
+    done = server.run("--url", server.url, "do", *flags, line)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def kept(server: Served) -> list[Path]:
+    folder = Path(server.env["XDG_STATE_HOME"]) / "matchpost" / "draws"
+    return sorted(folder.glob("*.json"))
+
+
+def types(client: Client, board: int) -> list[str]:
+    return [event["type"] for event in client.get(f"/api/matches/{board}/events")]
+
+
+def started(client: Client, board: int) -> dict:
+    (event,) = [
+        e for e in client.get(f"/api/matches/{board}/events") if e["type"] == "match-started"
+    ]
+    return dict(event["body"])
+
+
+def test_a_terminal_far_away_commits_keeps_its_text_and_reveals_it_by_itself(
+    server: Served, alice: Client
+) -> None:
+    board = alice.start(GATHER).board
+    assert alice.match(board)["draw"]["phase"] == "commit"
+    assert alice.match(board)["waits_for"] == [1]
+    said = far(server, f"powerdrain move {board} bob builder2 accept --entropy=luck")
+    assert "accepted and committed to a text for the draw" in said
+    # it has revealed its own at once, since all had committed; hers is revealed with her next call
+    assert kept(server) == []
+    found = alice.match(board)["draw"]
+    assert (found["phase"], found["revealed"]) == ("reveal", [1])
+    alice.do("games")
+    assert types(alice, board) == [
+        "called", "committed", "sealed", "revealed", "revealed", "match-started",
+    ]  # fmt: skip
+    texts = started(alice, board)["draw"]["texts"]
+    assert len(bytes.fromhex(texts[0])) == 32
+    # the player's own word is in the text
+    assert bytes.fromhex(texts[1])[32:] == sha256(b"luck").digest()
+    verified = server.run("verify", str(board))
+    assert verified.returncode == 0, verified.stderr
+    assert "all players had committed to their texts before its seed was sealed;" in verified.stdout
+
+
+def test_what_is_kept_is_for_nobody_else_to_read_and_survives_a_client_that_ends(
+    server: Served, alice: Client, bob: Client, tmp_path: Path
+) -> None:
+    board = alice.start(GATHER, word="luck").board
+    (file,) = (tmp_path / "alice").glob("*.json")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert file.stem == alice.match(board)["draw"]["commitments"][0]
+    bob.accept(board)
+    assert alice.match(board)["draw"]["revealed"] == [1]
+    with Client(server.url, texts=Texts(tmp_path / "alice")) as later:
+        later.do("games")
+    assert alice.match(board)["draw"] is None
+    assert list((tmp_path / "alice").iterdir()) == []
+
+
+def test_a_repetition_with_its_key_commits_to_the_same_text(
+    server: Served, alice: Client, bob: Client
+) -> None:
+    first = alice.start(GATHER, key="once")
+    assert alice.start(GATHER, key="once") == first
+    done = bob.accept(first.board, key="twice")
+    # though its text is revealed by then, and the match has gone on
+    assert bob.accept(first.board, key="twice") == done
+    alice.do("games")
+    assert bob.accept(first.board, key="twice") == done
+    assert alice.start(GATHER, key="once") == first
+    assert alice.match(first.board)["state"] == "active"
+    line = f"powerdrain move {alice.start(GATHER).board} bob builder2 accept"
+    assert far(server, line, "--key", "k1") == far(server, line, "--key", "k1")
+
+
+def test_an_open_challenge_to_a_match_of_chance_gathers_and_both_commit(
+    alice: Client, bob: Client
+) -> None:
+    made = alice.open({"game": "powerdrain"})
+    assert "--gather" in made["terms"]
+    board = bob.take(made["id"])["board"]
+    assert types(bob, board) == ["called", "sealed", "revealed"]
+    alice.do("games")
+    assert types(bob, board)[-1] == "match-started"
+    # where nothing is gathered nothing is committed to
+    plain = alice.post("/api/challenges", {"game": "pow2"})
+    assert types(bob, bob.take(plain["id"])["board"]) == ["match-started"]
+
+
+def test_the_text_of_a_command_that_is_refused_is_forgotten(alice: Client, tmp_path: Path) -> None:
+    with pytest.raises(ProblemError):
+        alice.start({**GATHER, "players": ["alice", "nobody"]})
+    assert list((tmp_path / "alice").iterdir()) == []
+
+
+def test_a_text_that_its_match_will_not_ask_for_is_forgotten(
+    alice: Client, bob: Client, tmp_path: Path
+) -> None:
+    board = alice.start(GATHER).board
+    bob.command(board, {"do": "decline"})
+    assert len(list((tmp_path / "alice").iterdir())) == 1
+    alice.do("games")
+    assert list((tmp_path / "alice").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("powerdrain move 17 bob pass accept", ("powerdrain move 17 bob pass accept", "", 17)),
+        (
+            "Powerdrain MOVE 17 bob pass ACCEPT --entropy=luck",
+            ("Powerdrain MOVE 17 bob pass ACCEPT", "luck", 17),
+        ),
+        (
+            "powerdrain challenge -p alice bob --entropy=luck --gather",
+            ("powerdrain challenge -p alice bob --gather", "luck", None),
+        ),
+        ("powerdrain challenge alice bob", None),
+        ("powerdrain move 17 bob pass accept --commitment=00", None),
+        ("powerdrain move 17 bob pass acceptable", None),
+        ("multiple\npowerdrain move 17 bob pass accept", None),
+        ("pow2 move 1 bob pass m13-j7", None),
+    ],
+)
+def test_lines_that_commit_are_known(line: str, found: tuple | None) -> None:
+    said = committing(line)
+    assert (said and (said.line, said.word, said.board)) == found

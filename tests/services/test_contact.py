@@ -1,0 +1,214 @@
+"""Blocks, and whose challenges are taken: the same by every way in, in the command language here."""
+
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import PASSWORDS, FakeDesk, Terminal
+
+from domain.errors import Code, Refusal
+from infra.blocks import MOST
+from infra.challenges import Challenges, Proposal
+from services.language import contact
+
+ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+def refused(terminal: Terminal, line: str) -> str:
+    """The sentence in which a line is refused because somebody does not want it."""
+    answer = terminal.do(line)
+    assert answer.code == Code.NOT_WANTED, answer
+    return answer.sentence
+
+
+def fine(terminal: Terminal, line: str) -> str:
+    answer = terminal.do(line)
+    assert answer.code == "", answer
+    return answer.sentence
+
+
+def of(terminal: Terminal, name: str) -> bytes:
+    return terminal.desk.accounts.id_of(name)
+
+
+# blocks
+
+
+def test_who_is_blocked_starts_no_match_and_writes_nothing(terminal):
+    board = terminal.challenge()
+    fine(terminal, f"block {BOB} Alice")
+    assert refused(terminal, "pow2 challenge alice bob") == "bob takes no challenges from you"
+    assert refused(terminal, "halves challenge alice carol bob") == (
+        "bob takes no challenges from you"
+    )
+    assert refused(terminal, f"message {ALICE} carol,bob hello") == "bob takes no messages from you"
+    assert refused(terminal, f"pow2 chat {board} {ALICE} hello") == "bob reads no chat of yours"
+    assert fine(terminal, f"messages {BOB}") == fine(terminal, f"messages {CAROL}") == ""
+    assert terminal.do(f"pow2 chat {board} {BOB}").page.startswith("nothing was said")
+
+
+def test_all_else_goes_on(terminal):
+    board = terminal.challenge()
+    fine(terminal, f"block {BOB} alice")
+    assert terminal.move(board, "alice", "m13-j7").code == ""
+    assert terminal.do(f"pow2 chat {board} {ALICE}").code == ""
+    fine(terminal, "pow2 challenge bob alice")
+    fine(terminal, "pow2 challenge alice carol")
+    fine(terminal, f"message {BOB} alice hello")
+    fine(terminal, f"pow2 chat {board} {BOB} hello")
+    fine(terminal, f"message {ALICE} carol hello")
+
+
+def test_in_a_match_of_three_who_is_blocked_by_one_says_nothing_to_both(terminal):
+    answer = terminal.do("halves challenge alice bob carol -manual_start")
+    board = int(answer.sentence.split()[1].rstrip(","))
+    fine(terminal, f"block {CAROL} alice")
+    assert refused(terminal, f"halves chat {board} {ALICE} hi") == "carol reads no chat of yours"
+    fine(terminal, f"halves chat {board} {BOB} hi")
+    fine(terminal, f"halves chat {board} {CAROL} hi")
+
+
+def test_a_block_ends_with_unblock_and_may_be_repeated(terminal):
+    assert fine(terminal, f"block {BOB}") == "you block nobody"
+    for name in ("carol", "alice", "alice"):
+        fine(terminal, f"block {BOB} {name}")
+    assert fine(terminal, f"block {BOB}") == "you block alice and carol"
+    for _ in range(2):
+        fine(terminal, f"unblock {BOB} alice")
+    assert fine(terminal, f"block {BOB}") == "you block carol"
+    fine(terminal, "pow2 challenge alice bob")
+
+
+def test_what_can_t_be_blocked(terminal):
+    for line, code in (
+        (f"block {BOB} bob", Code.BAD_OPTION),
+        (f"block {BOB} zoe", Code.UNKNOWN_USER),
+        (f"unblock {BOB} zoe", Code.UNKNOWN_USER),
+        ("block bob guessing alice", Code.WRONG_PASSWORD),
+        ("unblock bob guessing alice", Code.WRONG_PASSWORD),
+        ("block bob guessing", Code.WRONG_PASSWORD),
+        (f"unblock {BOB}", Code.USAGE),
+    ):
+        assert terminal.do(line).code == code, line
+
+
+def test_there_are_only_so_many_blocks(terminal):
+    blocks, bob = terminal.desk.blocks, of(terminal, "bob")
+    for number in range(MOST):
+        blocks.add(bob, number.to_bytes(8, "big"))
+    assert terminal.do(f"block {BOB} alice").code == Code.TOO_MANY
+    blocks.add(bob, bytes(8))
+    with pytest.raises(Refusal) as caught:
+        blocks.add(b"nobody..", bob)
+    assert caught.value.code == Code.UNKNOWN_USER
+
+
+def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
+    fine(terminal, f"block {BOB} alice")
+    fine(terminal, f"block {ALICE} bob")
+    alice, bob = of(terminal, "alice"), of(terminal, "bob")
+    fine(terminal, f"delete {ALICE}")
+    assert terminal.desk.blocks.of(alice) == []
+    assert terminal.desk.blocks.of(bob) == [alice]
+    assert fine(terminal, f"block {BOB}") == "you block nobody"
+    assert terminal.desk.blocks.of(bob) == []
+
+
+def test_who_is_blocked_can_t_take_an_open_challenge_of_who_blocks(terminal):
+    desk = terminal.desk
+    challenges = Challenges(desk.client)
+    made = challenges.open(of(terminal, "bob"), Proposal(rules="halves/1", seats=3), b"c" * 16)
+    contact.take(desk, challenges, made.id, of(terminal, "carol"))
+    for name in ("bob", "carol"):
+        fine(terminal, f"block {name} {PASSWORDS[name]} alice")
+        with pytest.raises(Refusal) as caught:
+            contact.take(desk, challenges, made.id, of(terminal, "alice"))
+        assert str(caught.value) == f"not-wanted: {name} takes no challenges from you"
+        fine(terminal, f"unblock {name} {PASSWORDS[name]} alice")
+    taken = contact.take(desk, challenges, made.id, of(terminal, "alice"))
+    fine(terminal, f"block {BOB} alice")
+    assert contact.take(desk, challenges, made.id, of(terminal, "alice")).takers == taken.takers
+
+
+# whose challenges are taken
+
+
+def test_who_takes_no_challenges_by_name_takes_none(terminal):
+    assert fine(terminal, f"set {BOB} challenges NONE") == (
+        "bob takes challenges by name of nobody from now on"
+    )
+    assert "bob takes no challenges by name" in refused(terminal, "pow2 challenge alice bob")
+    fine(terminal, "pow2 challenge bob alice")
+    fine(terminal, f"message {ALICE} bob hello")
+    fine(terminal, f"pow2 set {BOB} challenges anyone")
+    fine(terminal, "pow2 challenge alice bob")
+
+
+def test_a_choice_of_challenges_is_one_of_three(terminal):
+    answer = terminal.do(f"set {BOB} challenges friends")
+    assert answer.code == Code.BAD_OPTION
+    for choice in ("anyone", "known", "none"):
+        assert choice in answer.sentence
+
+
+def end(terminal: Terminal, board: int) -> None:
+    """Have bob resign."""
+    terminal.move(board, "bob", "resign")
+
+
+def both_move(terminal: Terminal, board: int) -> None:
+    terminal.move(board, "alice", "m13-j7")
+    terminal.move(board, "bob", "a13-d7")
+
+
+def test_strangers_and_what_strangers_do_are_not_known(terminal):
+    running, ended = terminal.challenge(), terminal.challenge()
+    terminal.move(running, "alice", "m13-j7")
+    terminal.move(ended, "bob", "decline")
+    fine(terminal, f"message {ALICE} bob hello")
+    fine(terminal, f"set {BOB} challenges known")
+    sentence = refused(terminal, "pow2 challenge alice bob")
+    assert sentence.startswith("bob takes challenges by name only of players that they have played")
+
+
+def test_who_was_written_to_is_known(terminal):
+    fine(terminal, f"set {BOB} challenges known")
+    fine(terminal, f"message {BOB} alice come and play")
+    fine(terminal, "pow2 challenge alice bob")
+    refused(terminal, "pow2 challenge carol bob")
+
+
+def test_who_was_challenged_is_known(terminal):
+    fine(terminal, f"set {BOB} challenges known")
+    fine(terminal, f"pow2 challenge bob alice --password={PASSWORDS['bob']}")
+    fine(terminal, "pow2 challenge alice bob")
+
+
+def test_whom_one_plays_with_is_known(terminal):
+    both_move(terminal, terminal.challenge())
+    fine(terminal, f"set {BOB} challenges known")
+    fine(terminal, "line challenge alice bob")
+
+
+def test_whom_one_has_played_with_is_known(terminal):
+    board = terminal.challenge()
+    both_move(terminal, board)
+    end(terminal, board)
+    fine(terminal, f"set {BOB} challenges known")
+    fine(terminal, "line challenge alice bob")
+    refused(terminal, "line challenge carol bob")
+
+
+def test_whose_match_one_has_accepted_is_known(terminal):
+    answer = terminal.do("halves challenge alice bob carol --gather -tiles_each=3")
+    board = int(answer.sentence.split()[1].rstrip(","))
+    fine(terminal, f"set {BOB} challenges known")
+    refused(terminal, "pow2 challenge alice bob")
+    terminal.move_in("halves", board, "bob", "accept")
+    fine(terminal, "pow2 challenge alice bob")

@@ -1,0 +1,297 @@
+"""What the doctor says of the processes of a server, wherever they run, and of the mail that goes out."""
+
+import os
+import re
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from fakes.served import SCRIPT, Served, until
+from redis import Redis
+
+from infra import keys
+from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.heartbeats import SILENT_MS, Beat, Beating, Heartbeat, Role, read_beats
+from infra.mail.agreed import OtherKeyError, agree
+from infra.mail.letter import Letter, Purpose
+from infra.mail.outbox import Outbox, Rest
+from infra.settings import Settings
+from infra.store.port import Shape
+from infra.store.server import RedisStore
+from services.doctor import Finding, Level, gather, judge
+from services.doctor.facts import Facts, Post
+from services.serve.main import _sign_of_life
+
+NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
+
+
+@pytest.fixture
+def facts(valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path) -> Facts:
+    """Facts of a real server on which every process gives signs of life."""
+    RedisStore(redis_client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
+    found = gather(Settings(data=tmp_path, redis_url=valkey.url, shards=4))
+    assert found.server is not None
+    beats = tuple(Beat(role, "there", 8, "1", 1, found.server.clock) for role in NEEDED)
+    return with_(found, beats=beats)
+
+
+def with_(facts: Facts, **changes: Any) -> Facts:
+    assert facts.server is not None
+    return msgspec.structs.replace(facts, server=msgspec.structs.replace(facts.server, **changes))
+
+
+def changed(facts: Facts, role: Role, **changes: Any) -> Facts:
+    """The facts with another sign of life of one role."""
+    assert facts.server is not None
+    return with_(
+        facts,
+        beats=tuple(
+            msgspec.structs.replace(beat, **changes) if beat.role == role else beat
+            for beat in facts.server.beats
+        ),
+    )
+
+
+def told(facts: Facts, *about: str) -> list[Finding]:
+    return [one for one in judge(facts) if one.about in (about or ("processes", "mail", "seeds"))]
+
+
+def one(facts: Facts, level: Level, words: str) -> None:
+    """There is one finding above a note about processes, mail or seeds, and it is this."""
+    (finding,) = [one for one in told(facts) if one.level > Level.NOTE]
+    assert finding.level is level
+    assert re.search(words, finding.what), finding.what
+    assert finding.remedy
+
+
+def test_processes_that_give_signs_of_life_are_well(facts: Facts) -> None:
+    (finding,) = told(facts)
+    assert finding.level is Level.OK
+    assert finding.what.endswith("command worker, projection worker, scheduler, web process")
+
+
+@pytest.mark.parametrize(
+    ("role", "level", "words"),
+    [
+        (Role.PROJECTIONS, Level.WARN, "no projection worker gives a sign of life"),
+        (Role.SCHEDULER, Level.BAD, "no scheduler gives a sign of life"),
+        (Role.WEB, Level.WARN, "no web process gives a sign of life"),
+    ],
+)
+def test_a_role_that_is_missing_is_told(facts: Facts, role: Role, level: Level, words: str) -> None:
+    assert facts.server is not None
+    beats = tuple(beat for beat in facts.server.beats if beat.role != role)
+    one(with_(facts, beats=beats), level, words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"smtp": "127.0.0.1:25"}, "no mail intake"),
+        ({"lmtp": Path("/run/mail")}, "no mail intake"),
+        ({"relay": "smtp://127.0.0.1"}, "no mailer"),
+    ],
+)
+def test_what_the_settings_ask_for_is_missed(facts: Facts, changes: Any, words: str) -> None:
+    settings = msgspec.structs.replace(facts.settings, **changes)
+    one(msgspec.structs.replace(facts, settings=settings), Level.WARN, words)
+
+
+def test_what_nobody_asked_for_is_not_missed(facts: Facts) -> None:
+    assert facts.server is not None
+    settings = msgspec.structs.replace(facts.settings, http="off")
+    beats = tuple(beat for beat in facts.server.beats if beat.role != Role.WEB)
+    facts = msgspec.structs.replace(with_(facts, beats=beats), settings=settings)
+    assert [finding.level for finding in told(facts)] == [Level.OK]
+
+
+def test_what_hangs_is_told_with_since_when(facts: Facts) -> None:
+    assert facts.server is not None
+    past = facts.server.clock - SILENT_MS - 60_000
+    words = [f.what for f in told(changed(facts, Role.WORKER, at=past)) if f.level is Level.WARN]
+    assert words == ["command worker 8 on there has been silent for 90 s"]
+
+
+def test_what_was_there_of_late_is_missed_whatever_the_settings_say(facts: Facts) -> None:
+    assert facts.server is not None
+    mailer = Beat(Role.MAILER, "there", 9, "1", 1, facts.server.clock - 2 * SILENT_MS)
+    words = [f.what for f in told(with_(facts, beats=(*facts.server.beats, mailer)))]
+    assert words == [
+        "no mailer gives a sign of life",
+        "mailer 9 on there has been silent for 60 s",
+    ]
+
+
+def test_mail_keys_that_differ_are_told(facts: Facts) -> None:
+    assert facts.server is not None
+    clock = facts.server.clock
+    mailer = Beat(Role.MAILER, "a", 1, "1", 1, clock, mail_key="one")
+    intake = Beat(Role.MAIL, "b", 2, "1", 1, clock, mail_key="other")
+    beats = (*facts.server.beats, mailer)
+    assert [f.level for f in told(with_(facts, beats=beats))] == [Level.OK]
+    one(
+        with_(facts, beats=(*beats, intake)),
+        Level.BAD,
+        "different mail keys: mailer on a, mail intake on b",
+    )
+
+
+def test_seeds_that_a_worker_lacks_are_told(facts: Facts) -> None:
+    one(
+        changed(facts, Role.WORKER, lost=(1, 3)),
+        Level.BAD,
+        r"command worker 8 on there lacks the seeds of 2 shards \(1, 3\)",
+    )
+
+
+def test_different_versions_are_worth_knowing(facts: Facts) -> None:
+    (_, finding) = told(changed(facts, Role.WEB, version="2"))
+    assert (finding.level, finding.what) == (Level.NOTE, "they are of different versions: 1, 2")
+
+
+def test_a_relay_that_is_down_is_told(facts: Facts) -> None:
+    one(
+        with_(facts, post=Post(3, 5, "it is not there")),
+        Level.BAD,
+        "3 letters wait: it is not there",
+    )
+
+
+def test_letters_that_nobody_sends_are_told(facts: Facts) -> None:
+    one(
+        with_(facts, post=Post(1, 300_000)),
+        Level.WARN,
+        "1 letter waits to be sent, the first for 5",
+    )
+
+
+def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -> None:
+    outbox = Outbox(redis_client, lambda: 1_000)
+    outbox.put(Letter(id="a@b", to="c@d", subject="s", body="b", purpose=Purpose.ANSWER))
+    outbox.lay_in(Rest(2_000, 1, "connection refused"))
+    found = gather(facts.settings).server
+    assert found is not None
+    assert (found.post.waiting, found.post.down) == (1, "connection refused")
+    assert found.post.late > 1_000_000
+
+
+# signs of life
+
+
+def test_a_sign_of_life_stands_until_the_process_ends_in_good_order(redis_client: Redis) -> None:
+    heartbeat = Heartbeat(Role.WEB, "1", lost=lambda: [2])
+    heartbeat.beat(redis_client)
+    (beat,) = read_beats(redis_client)
+    assert (beat.role, beat.host, beat.pid) == (Role.WEB, socket.gethostname(), os.getpid())
+    assert (beat.version, beat.lost) == ("1", (2,))
+    assert not beat.is_silent(beat.at + SILENT_MS)
+    assert beat.is_silent(beat.at + SILENT_MS + 1)
+    assert beat.is_silent(beat.at - SILENT_MS - 1)
+    heartbeat.end(redis_client)
+    assert read_beats(redis_client) == []
+
+
+def test_who_begins_takes_away_those_that_were_killed_here(redis_client: Redis) -> None:
+    mine = [Beat(Role.WEB, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50)]
+    others = [
+        Beat(Role.MAIL, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50),
+        Beat(Role.WEB, "elsewhere", 2**22 + 1, "1", 1, 1 << 50),
+    ]
+    for beat in (*mine, *others):
+        redis_client.hset(keys.BEATS, beat.field, msgspec.msgpack.encode(beat))
+    Heartbeat(Role.WEB, "1").beat(redis_client)
+    assert {beat.field for beat in read_beats(redis_client)} == {
+        *(beat.field for beat in others),
+        f"web/{socket.gethostname()}/{os.getpid()}",
+    }
+
+
+def test_a_thread_beats_until_it_is_left(valkey: EmbeddedServer, redis_client: Redis) -> None:
+    def connect() -> Redis:
+        return Redis.from_url(valkey.url)
+
+    with Beating(connect, Heartbeat(Role.WEB, "1")):
+        until(lambda: read_beats(redis_client))
+    assert read_beats(redis_client) == []
+
+
+def test_a_mail_key_that_others_work_with_is_not_replaced(redis_client: Redis) -> None:
+    agree(redis_client, "one", 0)
+    agree(redis_client, "one", 0)
+    other = Heartbeat(Role.MAILER, "1", mail_key="one")
+    other.beat(redis_client)
+    now = read_beats(redis_client)[0].at
+    with pytest.raises(OtherKeyError, match="the mail key here is another than that of the mailer"):
+        agree(redis_client, "two", now)
+    other.end(redis_client)
+    agree(redis_client, "two", now)
+    agree(redis_client, "two", now)
+
+
+# whole servers
+
+
+@pytest.mark.parametrize("role", ["web", "worker", "side", "mailer", "mail"])
+def test_without_data_a_process_says_one_sentence(
+    role: str, valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
+) -> None:
+    redis_client.flushall()
+    more = {
+        "MATCHPOST_REDIS_URL": valkey.url,
+        "MATCHPOST_RELAY": "smtp://127.0.0.1:1",
+        "MATCHPOST_SMTP": "127.0.0.1:0",
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+    }
+    done = Served(tmp_path / "data", more).run(role)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if "there is no data yet" in line]) == 1
+
+
+@pytest.mark.slow
+def test_a_mailer_alone_is_no_command_worker(
+    facts: Facts, valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
+) -> None:
+    more = {"MATCHPOST_REDIS_URL": valkey.url, "MATCHPOST_RELAY": "smtp://127.0.0.1:1"}
+    served = Served(tmp_path / "data", more)
+    process = subprocess.Popen([SCRIPT, "mailer"], env=served.env, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: redis_client.scard("rq:workers") and read_beats(redis_client))
+        findings = judge(gather(facts.settings))
+    finally:
+        process.terminate()
+        process.wait(30)
+    told = [finding.what for finding in findings if finding.level is Level.BAD]
+    assert told == ["no command worker runs; no jobs wait", "no scheduler gives a sign of life"]
+    assert read_beats(redis_client) == [], "it ended in good order"
+
+
+@pytest.mark.slow
+def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
+    valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
+) -> None:
+    more = {
+        "MATCHPOST_REDIS_URL": valkey.url,
+        "MATCHPOST_RELAY": "smtp://127.0.0.1:1",
+        "MATCHPOST_SMTP": "127.0.0.1:0",
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+    }
+    with Served(tmp_path / "data", more):
+        until(lambda: {beat.role for beat in read_beats(redis_client)} == set(Role))
+        beats = read_beats(redis_client)
+    keyed = [beat.mail_key for beat in beats if beat.role in (Role.MAIL, Role.MAILER)]
+    assert keyed[0] == keyed[1] != ""
+    assert read_beats(redis_client) == []
+
+
+def test_the_scheduler_goes_on_where_nothing_can_be_written(redis_client: Redis) -> None:
+    tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)
+    redis_client.set(keys.BEATS, "no hash")  # any write to it fails
+    tick()
+    redis_client.delete(keys.BEATS)
+    _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)()
+    assert [beat.role for beat in read_beats(redis_client)] == [Role.SCHEDULER]

@@ -1,0 +1,151 @@
+"""Draws in the command language and in mails: commit, reveal, and what is said of it."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+import pytest
+from fakes.desk import FakeDesk, Terminal
+
+from domain.match.events import Called, MatchStarted, decode
+from infra.mail.addresses import Addresses
+from infra.mail.composer import Told
+from infra.projections.lists import State
+from infra.projections.notices import Kind
+from services.cli.verify import check
+from services.language.desk import Desk
+from services.mail.composing import Composing
+
+TEXT = b"bob's text"
+DIGEST = sha256(TEXT).hexdigest()
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+def called(terminal: Terminal, words: str = "--gather", key: str | None = None) -> int:
+    answer = terminal.do(f"powerdrain challenge alice bob {words}", key)
+    assert answer.code == "", answer
+    return int(answer.sentence.split()[1].rstrip(","))
+
+
+def bob(terminal: Terminal, board: int, said: str, key: str | None = None):
+    return terminal.do(f"powerdrain move {board} bob builder2 {said}", key)
+
+
+def bodies(desk: Desk, board: int) -> list:
+    return [decode(data).body for data in desk.store.events(board)]
+
+
+def told(terminal: Terminal, board: int, seat: int) -> Told:
+    history = terminal.desk.store.events(board)
+    account = bodies(terminal.desk, board)[0].seats[seat]
+    return Told(account, board, seat, len(history), (Kind.REVEAL,), tuple(history))
+
+
+def test_a_player_commits_and_reveals_by_hand(terminal):
+    board = called(terminal)
+    accepted = bob(terminal, board, f"accept --commitment={DIGEST}")
+    assert "accepted and committed to a text for the draw" in accepted.sentence
+    assert "it starts when Negative (bob) revealed" in accepted.sentence
+    assert "the server keeps" not in accepted.sentence
+    shown = terminal.do(f"powerdrain show {board}").text
+    assert "it starts when Negative (bob) revealed what they committed to" in shown
+    assert "\nwaits until " in shown
+    assert [row.board for row in terminal.desk.lists.of(account(terminal), State.NEXT)] == [board]
+    assert bob(terminal, board, "reveal").code == "usage"
+    assert bob(terminal, board, "reveal ff").code == "wrong-text"
+    started = bob(terminal, board, f"reveal {TEXT.hex()}")
+    assert "the text of Negative (bob) is revealed; Powerdrain has started" in started.sentence
+    shown = terminal.do(f"powerdrain show {board}").text
+    assert "\ndraw: all players had committed to their texts before its seed was sealed" in shown
+    assert "holds" in check(terminal.desk.store, board)
+
+
+def account(terminal: Terminal) -> bytes:
+    return terminal.desk.accounts.id_of("bob")
+
+
+def test_a_draw_that_was_not_gathered_says_so(terminal):
+    board = called(terminal, "")
+    shown = terminal.do(f"powerdrain show {board}").text
+    assert "\ndraw: not gathered: the challenger alone added to it" in shown
+    assert "the draw was not gathered" in check(terminal.desk.store, board)
+    assert "draw:" not in terminal.do(f"pow2 show {terminal.challenge()}").text
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("accept --commitment=00", "bad-option"),
+        (f"accept --commitment={DIGEST} --entropy=x", "bad-option"),
+        (f"accept --commitment={DIGEST} --commitment={DIGEST}", "bad-option"),
+        ("accept --gather", "bad-option"),
+        (f"reveal {TEXT.hex()}", "too-early"),
+        ("reveal xyz", "wrong-text"),
+        ("m13-j7", "unreadable-move"),
+        ("24-57", "not-started"),
+    ],
+)
+def test_what_is_refused_while_a_match_waits(terminal, said, code):
+    assert bob(terminal, called(terminal), said).code == code
+
+
+@pytest.mark.parametrize(
+    "words",
+    [f"--commitment={DIGEST}", f"--gather --commitment={DIGEST} --entropy=x", "--commitment"],
+)
+def test_commitments_that_make_no_sense_in_a_challenge_are_refused(terminal, words):
+    assert terminal.do(f"powerdrain challenge alice bob {words}").code == "bad-option"
+
+
+def test_a_started_match_takes_no_commitment_and_no_word(terminal):
+    board = called(terminal, "")
+    for words in ("--entropy=x", f"--commitment={DIGEST}"):
+        assert bob(terminal, board, f"accept {words}").code == "bad-option"
+    assert bob(terminal, board, f"reveal {TEXT.hex()}").code == "too-late"
+
+
+def test_repeated_with_its_key_a_command_is_answered_alike(terminal):
+    board = called(terminal, "--gather --entropy=luck", "call")
+    first = bob(terminal, board, f"accept --commitment={DIGEST}", "accept")
+    revealed = bob(terminal, board, f"reveal {TEXT.hex()}", "reveal")
+    assert revealed.code == ""
+    events = len(bodies(terminal.desk, board))
+    assert called(terminal, "--gather --entropy=luck", "call") == board
+    assert (
+        bob(terminal, board, f"accept --commitment={DIGEST}", "accept").sentence == first.sentence
+    )
+    assert bob(terminal, board, f"reveal {TEXT.hex()}", "reveal").sentence == revealed.sentence
+    assert len(bodies(terminal.desk, board)) == events
+
+
+def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
+    board = called(terminal, "--gather --entropy=luck")
+    said = bob(terminal, board, "accept").sentence
+    assert "has started" in said
+    assert said.endswith(
+        "the server keeps your text for the draw: you trust its operator for your part"
+    )
+    found = bodies(terminal.desk, board)
+    assert isinstance(found[0], Called)
+    (started,) = [body for body in found if isinstance(body, MatchStarted)]
+    assert started.draw.texts[0][32:] == sha256(b"luck").digest()
+    assert len(started.draw.texts[1]) == 32
+
+
+def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_done(terminal):
+    composing = Composing(terminal.desk, Addresses(bytes(32), "play.example.org"))
+    board = called(terminal)
+    asked = composing.told(told(terminal, board, 1)).body
+    assert "To play, write accept" in asked
+    assert "Also: decline, say TEXT." in asked
+    bob(terminal, board, f"accept --commitment={DIGEST}")
+    assert (
+        "revealed by itself. Or write reveal and the text"
+        in composing.told(told(terminal, board, 1)).body
+    )
+    assert "Nothing is asked of you now" in composing.told(told(terminal, board, 0)).body

@@ -1,0 +1,171 @@
+"""A child that hangs is replaced, and none that waits, works or starts is."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from fakes.served import Player, Served, matches, until
+
+from infra import keys, liveness
+from infra.embedded import EmbeddedServer
+from infra.liveness import Heart
+from services.serve.child import ProcessChild
+from services.serve.supervisor import Supervisor
+
+BEGIN = (
+    "import sys, time; from infra import liveness; from infra.liveness import HEART; "
+    "liveness.BEAT_SECONDS = 0.02; liveness.STALL_SECONDS = 0.2; HEART.watch(); "
+)
+QUIET = BEGIN + "exec('while True: HEART.step(); time.sleep(0.01)')"
+LOOPING = BEGIN + "open(sys.argv[1], 'a').write('x'); exec('while True: pass')"
+STUCK = BEGIN + "open(sys.argv[1], 'a').write('x'); time.sleep(600)"
+WAITING = BEGIN + (
+    "from infra.clients import make_client; client = make_client(sys.argv[1]); "
+    "exec('while True: client.ping(); time.sleep(0.01)')"
+)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A silence of half a second is too long."""
+    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
+
+
+def watched(code: str, *arguments: str) -> ProcessChild:
+    argv = [sys.executable, "-c", code, *arguments]
+    return ProcessChild("worker-1", argv, watched=True)
+
+
+def begun(child: ProcessChild) -> bool:
+    """Whether a child has given a sign of life."""
+    return child._pulse is not None and child._pulse._begun
+
+
+def supervise(child: ProcessChild, seconds: float, condition: object = None) -> None:
+    """Look after a child until a condition holds, or for so many seconds."""
+    end = time.monotonic() + seconds
+
+    def tick() -> None:
+        if time.monotonic() > end or (callable(condition) and condition()):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    Supervisor([child], tick, 0.02).run()
+
+
+def test_a_child_that_was_stopped_is_replaced(caplog: pytest.LogCaptureFixture) -> None:
+    child = watched(QUIET)
+    stopped: list[int] = []
+
+    def replaced() -> bool:
+        if not stopped and child.pid is not None and begun(child):
+            os.kill(child.pid, signal.SIGSTOP)
+            stopped.append(child.pid)
+        return bool(stopped) and child.pid != stopped[0]
+
+    caplog.set_level("INFO")
+    supervise(child, 20, replaced)
+    assert child.pid != stopped[0]
+    assert "ALARM: worker-1 gives no sign of life, and is killed" in caplog.text
+    assert "worker-1 was killed by SIGKILL" in caplog.text
+
+
+@pytest.mark.parametrize("code", [LOOPING, STUCK])
+def test_a_child_that_does_not_get_on_is_replaced(code: str, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    starts.write_text("")
+    supervise(watched(code, str(starts)), 20, lambda: len(starts.read_text()) > 1)
+    assert len(starts.read_text()) == 2
+
+
+def test_a_child_that_gets_on_is_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    supervise(watched(QUIET), 2)
+    assert "no sign of life" not in caplog.text
+
+
+def test_a_child_that_never_listened_for_it_has_longer(caplog: pytest.LogCaptureFixture) -> None:
+    supervise(watched("import time; time.sleep(600)"), 1.5)
+    assert "no sign of life" not in caplog.text
+
+
+def test_who_waits_for_a_server_that_hangs_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with EmbeddedServer(tmp_path, durable=False) as server:
+        child = watched(WAITING, server.url)
+        pid = server.pid
+        assert pid is not None
+
+        def stop() -> bool:
+            if begun(child):
+                os.kill(pid, signal.SIGSTOP)
+            return False
+
+        supervise(child, 4, stop)
+        os.kill(pid, signal.SIGCONT)
+    assert "no sign of life" not in caplog.text
+
+
+def test_a_decision_is_a_step_and_a_wait_of_another_thread_is_none() -> None:
+    now = [0.0]
+    heart = Heart(lambda: now[0])
+    with heart.waiting():
+        now[0] = 60.0
+        assert not heart.beats
+    heart.step()
+    assert heart.beats
+    now[0] = 69.9
+    assert heart.beats
+    now[0] = 70.1
+    assert not heart.beats
+
+
+# the real thing
+
+
+@contextmanager
+def stopped(*pids: int) -> Iterator[None]:
+    """Processes that stand still; what is left of them goes on afterwards."""
+    with ExitStack() as stack:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+            stack.callback(go_on, pid)
+        yield
+
+
+ROLES = ("worker", "side", "web")
+
+
+def are_at_work(served: Served) -> bool:
+    """Whether the side worker has made its lists, and pages are answered."""
+    with served.client() as client, suppress(httpx.TransportError):
+        answer = httpx.get(f"{served.url}/healthz", trust_env=False)
+        return bool(answer.is_success and client.exists(keys.projection("ratings", "live")))
+    return False
+
+
+def go_on(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return
+
+
+@pytest.mark.slow
+def test_workers_and_pages_that_hang_are_replaced_within_half_a_minute(tmp_path: Path) -> None:
+    with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        ((start, first, *_),), player = matches(1, 2), Player(served)
+        player.play([start])
+        until(lambda: are_at_work(served))
+        old = {pid for role in ROLES for pid in served.children(f" {role} ")}
+        with stopped(*old):
+            until(lambda: not old & set(served.children("matchpost")), 30)
+            player.play([first])
+        until(lambda: all(served.children(f" {role} ") for role in ROLES))
+    log = (tmp_path / "serve.log").read_text()
+    assert log.count("gives no sign of life, and is killed") == len(old)

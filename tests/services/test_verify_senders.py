@@ -1,0 +1,240 @@
+"""`verify` holds for what every kind of sender leads to, read from the store."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import get_args
+
+import pytest
+from fakes.api import PASSWORD, Api, until
+from fakes.desk import FakeDesk, Terminal
+from fakes.office import FakeOffice
+from fakes.web import Guest
+
+from domain.errors import Code
+from domain.games.halves.position import HalvesMove, canonical
+from domain.match import events
+from domain.match.commands import Answer, Return, Sent, Start
+from domain.match.events import Event, Flagged, Nagged, command_id, decode
+from domain.match.record import unpack_snapshot
+from domain.match.state import due, position_of
+from domain.rules import pinned
+from infra.durability import Mode
+from infra.lanes import Lanes
+from infra.store.port import Store
+from infra.store.server import RedisStore
+from services.cli.verify import check, failures
+from services.language import Language
+from workers.keeper import Keeper
+
+TIMED = ["--days=3", "--nagtime=1"]
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("senders")) as api:
+        yield api
+
+
+def kinds_of(store: Store, *boards: int) -> set[type]:
+    """Return the kinds of events of matches, which must hold."""
+    assert dict(failures(store, boards)) == {}
+    return {type(decode(data).body) for board in boards for data in store.events(board)}
+
+
+def by_api(api: Api) -> set[type]:
+    """Matches played through the API: moves, offers, answers, replies laid ready, and an end."""
+    one, other = api.players()
+    board = api.match(one, other, terms=TIMED)
+    laid = {"lines": [["m13-j7", "a13-d7"]]}
+    assert other.put(f"/api/matches/{board}/replies", laid).is_success
+    for player, asked in (
+        (one, {"do": "move", "move": "M13-j7", "ply": 0}),
+        (one, {"do": "offer", "kind": "undo"}),
+        (other, {"do": "accept"}),
+        (one, {"do": "offer", "kind": "pause"}),
+        (other, {"do": "offer", "kind": "pause"}),
+        (one, {"do": "resume"}),
+        (one, {"do": "offer", "kind": "draw"}),
+        (other, {"do": "reject"}),
+        (other, {"do": "resign"}),
+    ):
+        assert player.give(board, asked).json()["accepted"], asked
+    gathering = api.match(one, other, game="powerdrain", terms=["--gather", "--entropy=mine"])
+    assert other.give(gathering, {"do": "accept", "entropy": "ours"}).json()["accepted"]
+    declined = api.match(one, other, game="powerdrain", terms=["--gather"])
+    assert other.give(declined, {"do": "reject"}).json()["accepted"]
+    return kinds_of(api.parts.store, board, gathering, declined)
+
+
+def by_the_web(api: Api) -> set[type]:
+    """A match played on its page."""
+    one, other = api.players()
+    board = api.match(one, other)
+    with Guest(api) as guest:
+        assert guest.log_in(one.name).status_code == 303
+        guest.move(board, "m13-j7")
+        assert guest.act(board, "offer", kind="abort").status_code == 303
+    return kinds_of(api.parts.store, board)
+
+
+def by_a_terminal(api: Api) -> set[type]:
+    """Matches played with the command language, among them what `confirm` plays."""
+    one, other = api.players()
+    board = api.match(one, other)
+    language = Language(api.parts)
+    for name, text in (
+        (one.name, "m13-j7#0"),
+        (other.name, "a13-d7"),
+        (one.name, "propose undo"),
+        (other.name, "accept"),
+        (one.name, "decline"),
+        (one.name, "resign"),
+    ):
+        answer = language.do(f"pow2 move {board} {name} {PASSWORD} {text}")
+        assert answer.code in ("", Code.TOO_LATE), answer
+    return kinds_of(api.parts.store, board)
+
+
+def by_a_vacation(api: Api) -> set[type]:
+    """A match whose player goes on vacation and comes back."""
+    one, other = api.players()
+    board = api.match(one, other, terms=TIMED)
+    api.caught_up()
+    for value in ("5", "back"):
+        assert not Language(api.parts).do(f"vacation {one.name} {PASSWORD} {value}").refused
+    wanted = {events.Absent, events.Returned}
+    heard(api, board, wanted)
+    return kinds_of(api.parts.store, board)
+
+
+def heard(api: Api, board: int, wanted: set[type]) -> None:
+    """Wait until a match has events of some kinds: nobody waits for the outcome of what led to them."""
+    until(lambda: wanted <= {type(decode(d).body) for d in api.parts.store.events(board)})
+
+
+def by_the_scheduler(api: Api) -> set[type]:
+    """A match in which a reminder came, a move was played, and a flag fell."""
+    one, other = api.players()
+    board = api.match(one, other, terms=TIMED)
+    assert one.move(board, "m13-j7").is_success
+    for kind in (Nagged, Flagged):
+        keep(api, board, kind)
+    return kinds_of(api.parts.store, board)
+
+
+def keep(api: Api, board: int, kind: type) -> None:
+    """Have a scheduler act at the time when a match is due."""
+    with api.server.client(blocking_timeout=5) as client:
+        (data,) = api.parts.store.snapshots([board])
+        later = due(unpack_snapshot(data).state)
+        store = RedisStore(client, Mode.FSYNC, clock=lambda: later)
+        Keeper(store, Lanes(client, [].append), lambda: later).tick()
+    heard(api, board, {kind})
+
+
+def by_mail(api: Api) -> set[type]:
+    """A match played by answering mails."""
+    del api
+    office = FakeOffice()
+    board = office.challenge()
+    office.take(office.seat(board, 0, "alice"), "m13-j7\n")
+    office.take(office.seat(board, 1, "bob"), "propose draw\n")
+    office.take(office.seat(board, 0, "alice"), "accept\n")
+    found = kinds_of(office.desk.store, board)
+    office.close()
+    return found
+
+
+def by_silence_before_a_draw(api: Api) -> set[type]:
+    """A match whose challenger commits to a text and never reveals it."""
+    one, other = api.players()
+    asked = {
+        "game": "powerdrain",
+        "players": [one.name, other.name],
+        "terms": ["--gather", *TIMED],
+        "commitment": sha256(b"mine").hexdigest(),
+    }
+    board = one.post("/api/matches", asked).json()["board"]
+    assert other.give(board, {"do": "accept"}).json()["accepted"]
+    keep(api, board, events.Withheld)
+    return kinds_of(api.parts.store, board)
+
+
+def by_commands_of_before_commitments(api: Api) -> set[type]:
+    """A match that was called for and accepted by commands as they were before commitments."""
+    seats = tuple(map(api.parts.accounts.id_of, [player.name for player in api.players()]))
+    ids = [command_id("api", seats[0], f"old {number} {seats[1].hex()}") for number in range(2)]
+    board = api.parts.store.allocate(ids[0])
+    start = Start(rules="powerdrain/1", options=(), seats=seats, text=b"mine", gather=True)
+    for sent in (
+        Sent(board, ids[0], seats[0], start),
+        Sent(board, ids[1], seats[1], Answer(accept=True, text=b"ours")),
+    ):
+        api.parts.post.hand_in([sent])
+    heard(api, board, {events.MatchStarted})
+    return kinds_of(api.parts.store, board)
+
+
+SENDERS = (
+    by_api,
+    by_the_web,
+    by_a_terminal,
+    by_a_vacation,
+    by_the_scheduler,
+    by_mail,
+    by_silence_before_a_draw,
+    by_commands_of_before_commitments,
+)
+
+
+def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
+    found = {sender.__name__: sender(api) for sender in SENDERS}
+    assert set(get_args(Event)) - set().union(*found.values()) == set()
+    assert {Nagged, Flagged, events.Ended} <= found["by_the_scheduler"]
+    assert {events.Absent, events.Returned} <= found["by_a_vacation"]
+    assert {events.Paused, events.Undone, events.Revealed} <= found["by_api"]
+    assert {events.Moved, events.Ended} <= found["by_mail"]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    desk = FakeDesk()
+    yield Terminal(desk)
+    desk.close()
+
+
+def spelled_otherwise(position: object) -> str:
+    """Return a move that halves takes for a legal one that it writes otherwise; empty for none."""
+    rules = pinned("halves/1")
+    for move in rules.moves(position):
+        for kept in range(1, 19):
+            other = HalvesMove(move.number, kept)
+            if other != move and canonical(position, other) == move:
+                return rules.write(other)
+    return ""
+
+
+def test_a_move_that_was_spelled_otherwise_than_it_is_written_holds(terminal):
+    board = 1
+    assert not terminal.do("halves challenge alice bob -no_contract -tiles_each=9").refused
+    text = ""
+    while not text:
+        state = unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state
+        assert state.next is not None
+        text = spelled_otherwise(position_of(state))
+        move = text or next(pinned(state.rules).legal_moves(position_of(state)))
+        answer = terminal.move_in("halves", board, ("alice", "bob")[state.next], move)
+        assert not answer.refused, answer
+    assert (
+        text not in unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state.moves.split()
+    )
+    assert "holds" in check(terminal.desk.store, board)
+
+
+def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
+    board = terminal.challenge("--days=3")
+    assert not terminal.do("vacation alice wonderland 5").refused
+    store, account = terminal.desk.store, terminal.desk.accounts.id_of("alice")
+    late = Sent(board, command_id("vacation", account, "late"), account, Return(until=1))
+    assert terminal.desk.post.send(late, 0).accepted
+    assert "holds" in check(store, board)

@@ -1,0 +1,146 @@
+"""The event stream of a browser: what it tells to whom, and when it ends."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from fakes.api import Api
+from fakes.web import Guest, door
+
+from infra.sessions import Sessions
+from services.api.hand import Rhythm
+from services.api.marks import Chat, Home, marks
+from services.api.streams import BY_ACCOUNT
+
+QUICK = Rhythm(heartbeat=0.2)
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("web"), rhythm=QUICK) as api:
+        yield api
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+class Told:
+    """What a stream has told, message by message."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self.known: dict[str, object] = {}
+
+    def __next__(self) -> dict[str, object]:
+        for line in self._lines:
+            if line.startswith("data: "):
+                self.known |= json.loads(line.removeprefix("data: "))
+                return self.known
+        raise StopIteration
+
+    def __iter__(self) -> Iterator[dict[str, object]]:
+        return self
+
+    def until(self, name: str, value: object) -> None:
+        """Read on until something is told; fails where the stream ends before."""
+        while self.known.get(name) != value:
+            next(self)
+
+
+@contextmanager
+def follow(guest: Guest, query: str) -> Iterator[Told]:
+    """Open a stream."""
+    with guest.http.stream("GET", f"/stream?{query}") as answer:
+        assert answer.status_code == 200, answer.read()
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        yield Told(answer.iter_lines())
+
+
+def test_it_tells_what_matches_stand_at_and_what_changes(api, come):
+    one, two = api.players()
+    first, second = api.match(one, two), api.match(one, two)
+    one.move(first, "m13-j7")
+    with follow(come(), f"boards={first},{second},999999") as told:
+        now = next(told)
+        assert (now[f"match {first}"], now[f"match {second}"]) == (2, 1)
+        assert now["user"] == ""
+        assert "match 999999" not in now
+        one.move(second, "m13-j7")
+        told.until(f"match {second}", 2)
+        two.move(first, "a13-d7")
+        told.until(f"match {first}", 3)
+
+
+def test_chat_and_home_are_told_to_those_they_concern_alone(api, come):
+    one, two, stranger = api.players(3)
+    board = api.match(one, two)
+    api.caught_up()
+    guest, other, nobody = come(), come(), come()
+    guest.log_in(two.name)
+    other.log_in(stranger.name)
+    query = f"boards={board}&home=true"
+    with follow(guest, query) as told, follow(other, query) as strange, follow(nobody, query) as no:
+        chat, home = Chat(board), Home(two.account)
+        for topic, name in ((chat, f"chat {board}"), (home, "home")):
+            told.until(name, marks(api.parts, [topic])[topic])
+        one.post(f"/api/matches/{board}/chat", {"text": "hello"})
+        told.until(f"chat {board}", marks(api.parts, [chat])[chat])
+        before = marks(api.parts, [home])[home]
+        one.move(board, "m13-j7")
+        api.caught_up()
+        assert marks(api.parts, [home])[home] != before
+        told.until("home", marks(api.parts, [home])[home])
+        for others in (strange, no):
+            others.until(f"match {board}", 2)
+            assert f"chat {board}" not in others.known
+        assert "home" not in no.known
+
+
+def test_it_ends_within_a_heartbeat_of_its_session(api, come):
+    guest = come().sign_up("ends")
+    board = api.match(*api.players())
+    with follow(guest, f"boards={board}&home=true") as told:
+        assert next(told)["user"] == "ends"
+        Sessions(api.parts.data).forget(api.parts.accounts.id_of("ends"))
+        for known in told:  # which comes to an end
+            assert known["user"] == "ends"
+    with follow(guest, f"boards={board}") as told:
+        assert next(told)["user"] == ""
+
+
+def test_it_counts_among_the_streams_that_one_account_may_have(come):
+    guest = come().sign_up("greedy")
+    with ExitStack() as stack:
+        streams = [stack.enter_context(follow(guest, "home=true")) for _ in range(BY_ACCOUNT)]
+        assert {next(told)["user"] for told in streams} == {"greedy"}
+        refused = guest.get("/stream?home=true")
+        assert refused.status_code == 429
+    assert guest.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("boards", ["1,", "x", "-1", "1,,2", ",".join(["1"] * 201)])
+def test_what_is_no_list_of_matches_is_refused(come, boards):
+    assert come().get(f"/stream?boards={boards}").status_code == 400
+
+
+def test_a_page_holds_the_marks_of_what_it_shows(api, come):
+    one, two = api.players()
+    board = api.match(one, two)
+    api.caught_up()
+    guest = come()
+    guest.log_in(one.name)
+    home, chat = Home(one.account), Chat(board)
+    shown = re.search(r'id="matches" data-mark="([0-9a-f]{16})"', guest.page("/"))
+    assert shown[1] == marks(api.parts, [home])[home]
+    said = re.search(r'id="chat" data-mark="([0-9a-f]{16})"', guest.page(f"/m/{board}"))
+    assert said[1] == marks(api.parts, [chat])[chat]
+    part = guest.page(f"/m/{board}/chat", headers={"HX-Request": "true"})
+    assert f'data-mark="{said[1]}"' in part
+    assert "<html" not in part
+    assert guest.get(f"/m/{board}/chat").headers["location"] == f"/m/{board}#chat"
+    assert come().get(f"/m/{board}/chat", headers={"HX-Request": "true"}).status_code == 303

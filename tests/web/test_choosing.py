@@ -1,0 +1,163 @@
+"""Choosing a move, filling forms in: nothing is taken back, lost, or sent half."""
+
+import pytest
+from playwright.sync_api import expect
+
+from services.language.boards import state_of
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def mover(api, person):
+    """Somebody before a match of pow2 in which it is their turn."""
+    count = api.parts.accounts.count()
+    one = person(f"mover-{count}")
+    board = api.match(api.player_of(one.name), api.player())
+    one.goes_to(f"/m/{board}")
+    one.page.locator("#board-area.choosing").wait_for()
+    one.board = board
+    return one
+
+
+def twice(one, place: str) -> None:
+    one.page.locator(f'#board-area [data-place="{place}"] .hit').dblclick()
+
+
+def test_a_double_click_takes_nothing_back(mover):
+    says = mover.page.locator("#says")
+    twice(mover, "m13")
+    expect(says).to_contain_text("Chosen: m13.")
+    twice(mover, "j7")
+    expect(says).to_contain_text("Play m13-j7")
+    expect(mover.page.locator("#move")).to_have_value("m13-j7")
+
+
+def test_a_second_click_that_is_meant_takes_a_step_back(mover):
+    mover.chooses("m13")
+    expect(mover.page.locator("#says")).to_contain_text("Chosen: m13.")
+    mover.page.locator("#says").click()
+    mover.chooses("m13")
+    expect(mover.page.locator("#says")).to_contain_text("Choose a place to begin with")
+
+
+def test_play_is_off_until_the_move_is_whole(api, mover):
+    play, field = mover.page.locator("#confirm"), mover.page.locator("#move")
+    expect(play).to_be_disabled()
+    mover.chooses("m13")
+    expect(field).to_have_value("m13")
+    expect(play).to_be_disabled()
+    mover.chooses("j7")
+    expect(play).to_be_enabled()
+    mover.page.get_by_role("button", name="Back").click()
+    expect(play).to_be_disabled()
+    field.fill("A1 - C11")  # what somebody writes is theirs to judge
+    expect(play).to_be_enabled()
+    field.fill("")
+    expect(play).to_be_disabled()
+    field.fill("M13 - J7")
+    play.click()
+    mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
+    assert state_of(api.parts, mover.board).ply == 1
+
+
+def test_a_server_that_is_away_while_one_chooses_is_told(mover):
+    mover.page.route("**/check**", lambda route: route.abort())
+    mover.chooses("m13")
+    mover.chooses("j7")
+    expect(mover.page.locator("#says")).to_contain_text(
+        "The server can\N{RIGHT SINGLE QUOTATION MARK}t be reached"
+    )
+    expect(mover.page.locator("#confirm")).to_be_enabled()
+
+
+AT_ITS_END = """(selector) => {
+  const list = document.querySelector(selector);
+  const last = list.lastElementChild.getBoundingClientRect();
+  const box = list.getBoundingClientRect();
+  return list.scrollHeight > list.clientHeight
+    && last.top >= box.top - 1 && last.bottom <= box.bottom + 1;
+}"""
+
+
+def test_moves_and_chat_show_their_newest(api, person):
+    one, other = person("lange"), api.player()
+    players = (api.player_of(one.name), other)
+    board = api.match(*players, game="torere")
+    for ply in range(60):
+        legal = players[0].get(f"/api/matches/{board}").json()["at"]["legal"]
+        players[ply % 2].move(board, legal[0])
+    for number in range(20):
+        other.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
+    page = one.goes_to(f"/m/{board}")
+    for selector in (".moves", ".chat"):
+        page.wait_for_function(AT_ITS_END, arg=selector)
+    other.post(f"/api/matches/{board}/chat", {"text": "the newest"})
+    expect(page.locator(".chat li").last).to_contain_text("the newest")
+    page.wait_for_function(AT_ITS_END, arg=".chat")
+    page.goto(f"/m/{board}/60")
+    expect(page.locator(".moves a.now")).to_be_in_viewport()
+    page.keyboard.press("Home")
+    expect(page.locator("#at .says")).to_contain_text("The start")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**/m/{board}/1")
+    expect(page.locator(".moves a.now")).to_be_in_viewport()
+
+
+def test_a_new_match_with_a_mistake_in_it_keeps_what_was_typed(api, person):
+    one = person("forma")
+    page = one.goes_to("/new?game=halves")
+    page.get_by_label("Userid of your opponent").fill("nobody-of-this-name")
+    page.get_by_label("Who begins").select_option("last")
+    page.get_by_label("A line for whoever").fill("come & play")
+    page.locator("summary", has_text="Options of").click()
+    page.get_by_label("Tiles each").fill("7")
+    page.get_by_label("Any tile").check()
+    page.get_by_label("3 days a move").check()
+    page.get_by_label("Unrated").check()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("alert").last).to_contain_text("nobody-of-this-name")
+    other = api.player()
+    expect(page.get_by_label("Userid of your opponent")).to_have_value("nobody-of-this-name")
+    expect(page.get_by_label("Who begins")).to_have_value("last")
+    expect(page.get_by_label("Tiles each")).to_have_value("7")
+    expect(page.get_by_label("Any tile")).to_be_checked()
+    expect(page.get_by_label("3 days a move")).to_be_checked()
+    expect(page.get_by_label("Unrated")).to_be_checked()
+    page.get_by_role("button", name="The Power of Two").click()
+    expect(page.get_by_label("A line for whoever")).to_have_value("come & play")
+    expect(page.get_by_label("3 days a move")).to_be_checked()
+    page.get_by_label("Userid of your opponent").fill(other.name)
+    page.keyboard.press("Enter")  # starts it, and is no choice of a game
+    page.wait_for_url("**/m/*")
+    state = state_of(api.parts, int(page.url.rpartition("/")[2]))
+    assert state.rules.startswith("pow2/")
+    assert state.clock.terms.days == 3
+    assert not state.clock.terms.rated
+
+
+def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
+    one = person("formel")
+    page = one.goes_to("/account")
+    page.get_by_role("textbox", name="Addresses").fill("good@example.org not-an-address")
+    page.locator('form[action="/account/addresses"] button').click()
+    box = page.locator('form[action="/account/addresses"]')
+    expect(box.get_by_role("alert")).to_contain_text("not-an-address")
+    expect(page.get_by_role("textbox", name="Addresses")).to_have_value(
+        "good@example.org not-an-address"
+    )
+    expect(page.get_by_role("textbox", name="Addresses")).to_be_focused()
+    page.get_by_label("Days, or").fill("3")
+    page.locator('form[action="/account/vacation"]').get_by_label("Password").fill("wrong-1")
+    page.get_by_role("button", name="Take it").click()
+    expect(page.get_by_label("Days, or")).to_have_value("3")
+    page.get_by_label("What it is for").fill("my bot")
+    for scope in ("see what only you see", "play for you"):
+        page.get_by_label(scope).uncheck()
+    page.get_by_label("It lasts").select_option("30")
+    page.get_by_role("button", name="Make a token").click()
+    tokens = page.locator('form[action="/account/tokens"]')
+    expect(tokens.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("What it is for")).to_have_value("my bot")
+    expect(page.get_by_label("play for you")).not_to_be_checked()
+    expect(page.get_by_label("It lasts")).to_have_value("30")

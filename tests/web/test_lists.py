@@ -1,0 +1,61 @@
+"""Long lists in a browser: all that waits, the most urgent first, and every page of the rest."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+MANY = 53
+
+
+@pytest.fixture(scope="module")
+def busy(api):
+    """Greta, for whom 53 matches wait, the newest for a day only, an offer, and one to accept."""
+    greta, other = api.player(name="greta"), api.player(name="gustav")
+    boards = [api.match(greta, other) for _ in range(MANY - 1)]
+    boards.append(api.match(greta, other, terms=["--days=1"]))
+    gathers = api.match(other, greta, game="powerdrain", terms=["--gather"])
+    offered = api.match(other, greta, terms=["--days=3"])
+    other.give(offered, {"do": "offer", "kind": "draw"})
+    api.caught_up()
+    return {"greta": greta, "urgent": boards[-1], "gathers": gathers, "offered": offered}
+
+
+def boards_of(locator) -> list[int]:
+    links = locator.locator('a[href^="/m/"]').all()
+    return [int(one.get_attribute("href").rpartition("/")[2]) for one in links]
+
+
+def test_all_that_waits_is_there_with_offers_and_the_most_urgent_on_top(person, busy):
+    page = person(busy["greta"]).goes_to("/")
+    expect(page).to_have_title(f"({MANY + 2}) matchpost")
+    expect(page.locator("#to-move .count")).to_have_text(str(MANY + 2))
+    cards = page.locator(".card.mine")
+    expect(cards).to_have_count(24)
+    expect(cards.nth(0)).to_contain_text("gustav proposes a draw")
+    shown = boards_of(page.locator(".cards.boards"))
+    assert shown[:2] == [busy["offered"], busy["urgent"]]
+    expect(page.locator('section[aria-labelledby="others"]')).to_contain_text("it is your move")
+    page.get_by_role("navigation", name="Pages: Your move").get_by_role("link", name="Next").click()
+    page.wait_for_url("**/matches?show=waiting&from=24")
+    expect(page.locator(".pager").first).to_contain_text(f"25 to {MANY + 2} of {MANY + 2}")
+    rest = boards_of(page.locator("tbody"))
+    assert {*shown, *rest} >= {busy["gathers"], busy["offered"], busy["urgent"]}
+    assert len({*shown, *rest}) == len(shown) + len(rest) == MANY + 2
+
+
+def test_a_list_is_gone_through_forth_and_back(person, busy):
+    page = person().goes_to("/players/gustav")
+    assert busy["greta"].name == "greta"
+    going = page.locator('section[aria-labelledby="active"]')
+    expect(going.locator(".pager")).to_contain_text(f"1 to 20 of {MANY + 2}")
+    going.get_by_role("link", name="Next").click()
+    page.wait_for_url("**/players/gustav/matches?show=going&from=20")
+    expect(page.locator(".pager").first).to_contain_text(f"21 to {MANY + 2} of {MANY + 2}")
+    page.get_by_role("link", name="Previous").first.click()
+    page.wait_for_url("**/players/gustav/matches?show=going")
+    expect(page.locator(".pager").first).to_contain_text(f"1 to 50 of {MANY + 2}")
+    page.get_by_role("link", name=re.compile("Finished 0")).click()
+    expect(page.locator("main")).to_contain_text("There is none here")

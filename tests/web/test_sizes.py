@@ -1,0 +1,71 @@
+"""Boards on every screen: the whole of it is seen, and Play with it."""
+
+import pytest
+from fakes.browser import pick_any
+from playwright.sync_api import expect
+
+from domain.rules import current
+from services.language.parsing import games
+
+pytestmark = pytest.mark.slow
+
+SIZES = [(844, 390), (768, 1024), (375, 553), (390, 844), (1280, 900)]
+
+BOXES = """() => {
+  const box = (selector) => {
+    const { left, top, right, bottom } = document.querySelector(selector).getBoundingClientRect();
+    return { left, top, right, bottom };
+  };
+  return {
+    board: box("#board-area svg.board"), play: box("#confirm"), bar: box(".bar"),
+    fixed: getComputedStyle(document.querySelector(".bar")).position === "fixed",
+    wide: document.documentElement.scrollWidth - innerWidth, scrolled: scrollY,
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def pair(api):
+    return api.player(name="sieglinde"), api.player(name="siegfried")
+
+
+@pytest.mark.parametrize("game", games())
+def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, game):
+    alone = current(game).players == (1,)
+    board = api.match(*pair[: 1 if alone else 2], game=game)
+    one = person(pair[0])
+    for width, height in SIZES:
+        one.page.set_viewport_size({"width": width, "height": height})
+        one.goes_to(f"/m/{board}")
+        one.page.locator("#board-area.choosing").wait_for()
+        pick_any(one)
+        expect(one.page.locator("#confirm")).to_be_enabled()
+        found = one.page.evaluate(BOXES)
+        size = f"{game} at {width}x{height}: {found}"
+        assert found["scrolled"] == 0, size
+        assert found["wide"] <= 0, size
+        for part in ("board", "play"):
+            inside = found[part]
+            assert inside["left"] >= 0, size
+            assert inside["top"] >= 0, size
+            assert inside["right"] <= width + 0.5, size
+            assert inside["bottom"] <= height + 0.5, size
+        if found["fixed"]:
+            assert found["board"]["bottom"] <= found["bar"]["top"] + 0.5, size
+        else:
+            assert found["board"]["right"] <= found["bar"]["left"] + 0.5, size
+        least = min(width, height) * 0.55
+        assert found["board"]["bottom"] - found["board"]["top"] >= least, size
+
+
+@pytest.mark.parametrize("path", ["/games/pow2/try", "/games/halves/try?seed=00"])
+def test_a_board_to_try_fits_as_well(person, path):
+    one = person()
+    for width, height in SIZES:
+        one.page.set_viewport_size({"width": width, "height": height})
+        one.goes_to(path)
+        one.page.locator("#board-area.choosing").wait_for()
+        pick_any(one)
+        found = one.page.evaluate(BOXES)
+        assert found["wide"] <= 0
+        assert max(found["board"]["bottom"], found["play"]["bottom"]) <= height + 0.5

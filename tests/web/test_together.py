@@ -1,0 +1,216 @@
+"""Many pages in one browser, lines that break, and lists that are looked at."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from infra.sessions import Sessions
+from services.language.boards import state_of
+
+pytestmark = pytest.mark.slow
+
+NO_WORKER = "delete window.SharedWorker"
+HIDDEN = """
+  window.away = false;
+  Object.defineProperty(document, "hidden", { get: () => window.away });
+"""
+
+
+def look_away(page) -> None:
+    page.evaluate("window.away = true")
+
+
+def look_again(page) -> None:
+    page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
+
+
+@pytest.mark.parametrize("count", [8, 20])
+def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person, count):
+    one, other = person(f"tabs-{count}"), api.player()
+    mine = api.player_of(one.name)
+    boards = [api.match(other, mine) for _ in range(count)]
+    api.caught_up()
+    pages = [one.page, *(one.context.new_page() for _ in boards)]
+    home, *tabs = pages
+    for page, path in zip(pages, ["/", *(f"/m/{board}" for board in boards)], strict=True):
+        page.goto(path)
+    for tab in tabs:
+        expect(tab.locator("#turn")).to_contain_text(
+            f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
+        )
+    for board in boards:
+        other.move(board, "m13-j7")
+    for tab in tabs:
+        expect(tab.locator("#turn")).to_have_text(re.compile("Your turn"))
+    expect(home).to_have_title(f"({count}) matchpost")
+    extra = one.context.new_page()
+    extra.goto("/games")
+    expect(extra.locator("h1")).to_have_text("Games")
+
+
+def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person):
+    one, other = person("lonely"), api.player()
+    one.page.add_init_script(NO_WORKER)
+    board = api.match(other, api.player_of(one.name))
+    one.goes_to(f"/m/{board}")
+    other.move(board, "m13-j7")
+    one.waits_for_turn()
+
+
+def test_a_page_heals_after_its_line_was_down(api, person):
+    one, other = person("hilda"), api.player()
+    board = api.match(other, api.player_of(one.name))
+    one.goes_to(f"/m/{board}")
+    one.expected.append("htmx:")
+    bar = one.page.locator("#offline")
+    expect(bar).to_be_hidden()
+    one.context.set_offline(True)
+    other.move(board, "m13-j7")
+    expect(bar).to_have_text(re.compile(r"Offline\. Trying again (in \d+ s|now)"))
+    expect(one.page.locator("#turn")).to_contain_text(
+        f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
+    )
+    one.context.set_offline(False)
+    one.waits_for_turn()
+    expect(bar).to_be_hidden()
+    expect(one.page.locator("#message")).to_be_empty()
+
+
+def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
+    one, other = person("holger"), api.player()
+    board = api.match(other, api.player_of(one.name))
+    one.goes_to(f"/m/{board}")
+    one.expected.append("htmx:")
+    failed = []
+
+    def fail(route) -> None:
+        failed.append(route.request.url)
+        if len(failed) == 1:
+            route.abort()
+        else:
+            route.fulfill(status=503, body="<p>busy</p>", content_type="text/html")
+
+    one.page.route(f"**/m/{board}", fail, times=2)
+    other.move(board, "m13-j7")
+    expect(one.page.locator("#offline")).to_be_visible()
+    one.waits_for_turn()
+    assert len(failed) == 2
+    expect(one.page.locator("#offline")).to_be_hidden()
+
+
+def test_a_page_that_is_looked_at_again_shows_what_is_so_now(api, person):
+    one, other = person("heike"), api.player()
+    one.page.add_init_script(NO_WORKER + ";" + HIDDEN)
+    board = api.match(other, api.player_of(one.name))
+    one.goes_to(f"/m/{board}")
+    look_away(one.page)
+    one.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    other.move(board, "m13-j7")
+    look_again(one.page)
+    one.waits_for_turn()
+
+
+def test_a_message_stays_until_the_next_click(api, person):
+    one, other = person("moritz"), api.player()
+    board = api.match(api.player_of(one.name), other)
+    one.goes_to(f"/m/{board}")
+    one.page.locator("#board-area.choosing").wait_for()
+    one.page.locator("#move").fill("m13-k5")
+    one.page.locator("#confirm").click()
+    said = one.page.locator("#message .message")
+    expect(said).to_contain_text("no line joins m13 and k5")
+    other.post(f"/api/matches/{board}/chat", {"text": "take your time"})
+    expect(one.page.locator("#chat")).to_contain_text("take your time")
+    other.give(board, {"do": "offer", "kind": "draw"})
+    expect(one.page.locator("#panel")).to_contain_text("proposes a draw")
+    expect(said).to_contain_text("no line joins m13 and k5")
+    one.page.locator("#chat-title").click()
+    expect(said).to_have_count(0)
+
+
+def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api, person):
+    one, other = person("helga"), api.player()
+    mine = api.player_of(one.name)
+    board = api.match(other, mine)
+    api.caught_up()
+    page = one.goes_to("/")
+    expect(page.locator("#matches")).to_contain_text("Nothing waits for you")
+    other.move(board, "m13-j7")
+    card = page.locator(f'.card.mine a[href="/m/{board}"]')
+    expect(card).to_be_visible()
+    expect(page).to_have_title("(1) matchpost")
+    other.post("/api/challenges", {"game": "torere", "note": "who comes?"})
+    expect(page.locator("#open")).to_contain_text("who comes?")
+    mine.post("/api/challenges", {"game": "goliath", "note": "for anybody"})
+    expect(page.locator("#open")).to_contain_text("for anybody")
+    (mine_open,) = [c for c in mine.get("/api/challenges").json()["challenges"]
+                    if c["note"] == "for anybody"]  # fmt: skip
+    other.post(f"/api/challenges/{mine_open['id']}/accept")
+    expect(page.locator("#open")).not_to_contain_text("for anybody")
+    mine.move(board, "a13-d7")
+    expect(card).to_have_count(0)
+    other.give(board, {"do": "offer", "kind": "draw"})
+    expect(card).to_contain_text(f"{other.name} proposes a draw")
+    expect(page.locator("#news-box")).to_contain_text("proposed something")
+
+
+def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):
+    one, other = person("carla"), api.player()
+    one.page.add_init_script(HIDDEN)
+    mine = api.player_of(one.name)
+    board = api.match(other, mine)
+    api.caught_up()
+    home, page = one.context.new_page(), one.page
+    home.goto("/")
+    page.goto(f"/m/{board}")
+    other.post(f"/api/matches/{board}/chat", {"text": "good morning"})
+    expect(page.locator("#chat")).to_contain_text("good morning")
+    expect(page.locator("#unread")).to_have_text("1 new")
+    expect(home).not_to_have_title(re.compile("✉"))
+    look_away(page)
+    other.post(f"/api/matches/{board}/chat", {"text": "are you there?"})
+    expect(page).to_have_title(re.compile("^✉ "))
+    expect(page.locator("#unread")).to_be_visible()
+    expect(page.locator("#chat")).not_to_contain_text("are you there?")
+    expect(home).to_have_title("✉ 1 matchpost")
+    expect(home.locator("#matches")).to_contain_text("1 new")
+    look_again(page)
+    expect(page.locator("#chat li.new")).to_contain_text("are you there?")
+    expect(page).not_to_have_title(re.compile("✉"))
+    expect(home).to_have_title("matchpost")
+
+
+def test_messages_come_while_home_is_looked_at(api, person):
+    one, other = person("paula"), api.player()
+    page = one.goes_to("/")
+    expect(page.locator("#matches")).to_be_visible()
+    other.post("/api/messages", {"to": [one.name], "text": "shall we play?"})
+    page.get_by_role("link", name="1 new message").click()
+    page.wait_for_url("**/messages")
+    expect(page.locator("main")).to_contain_text("shall we play?")
+    expect(page.locator("li .badge")).to_have_text("new")
+    page.reload()
+    expect(page.locator("li .badge")).to_have_count(0)
+
+
+def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(api, person):
+    one, other = person("ulrike"), api.player()
+    board = api.match(api.player_of(one.name), other)
+    one.goes_to(f"/m/{board}")
+    one.picks("m13-m5:l4")
+    Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
+    one.page.locator("#confirm").click()
+    said = one.page.locator("#message")
+    expect(said).to_contain_text("Log in again and your move is still here")
+    said.get_by_role("link", name="Log in again").click()
+    one.page.wait_for_url("**/login?**")
+    expect(one.page.locator("main")).to_contain_text("your move is still here")
+    one.logs_in()
+    one.page.wait_for_url(f"**/m/{board}?move=**")
+    expect(one.page.locator("#move")).to_have_value("m13-m5:l4")
+    expect(one.page.locator("#says")).to_contain_text("Play m13-m5:l4")
+    assert state_of(api.parts, board).ply == 0
+    one.page.locator("#confirm").click()
+    one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
+    assert state_of(api.parts, board).ply == 1

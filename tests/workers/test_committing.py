@@ -1,0 +1,300 @@
+"""Draws whose players commit first, on the whole path: the sealed seed is the one that draws."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+from fakes.bench import Bench
+from fakes.given import ALICE, BOB, CAROL
+from fakes.timed import BEGIN, SHORT, TimedBench
+from msgspec.structs import replace
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.errors import Code
+from domain.fairness import CHAIN_LENGTH, Commitment, before
+from domain.match.commands import Answer, Decline, Reveal, Start
+from domain.match.events import (
+    THE_SERVER,
+    Absent,
+    Called,
+    Declined,
+    MatchStarted,
+    Revealed,
+    Sealed,
+    Withheld,
+    decode,
+)
+from infra import keys
+from infra.accounts import Accounts
+from infra.durability import Mode
+from infra.store.port import Committed, Write
+from infra.store.server import RedisStore
+from infra.words import Words
+from services.cli.verify import check
+from workers.drain import Drain
+
+TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
+NOBODY = Commitment()
+
+
+def to(account: bytes) -> Commitment:
+    return Commitment(sha256(TEXTS[account]).digest())
+
+
+def call(*commitments: Commitment, **more: object) -> Start:
+    return Start(
+        rules="powerdrain/1",
+        options=(),
+        seats=(ALICE, BOB),
+        gather=True,
+        commitments=commitments,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def bodies(bench: Bench, board: int, kind: type) -> list:
+    found = [decode(data).body for data in bench.store.events(board)]
+    return [body for body in found if isinstance(body, kind)]
+
+
+def seal(bench: Bench, board: int) -> None:
+    bench.send(ALICE, call(to(ALICE), NOBODY), board)
+    bench.send(BOB, Answer(accept=True, commitment=to(BOB)), board)
+    bench.drain()
+
+
+def reveal(bench: Bench, board: int, *accounts: bytes) -> None:
+    for account in accounts:
+        bench.send(account, Reveal(text=TEXTS[account]), board)
+    bench.drain()
+
+
+def plain(bench: Bench, board: int) -> MatchStarted:
+    bench.send(ALICE, Start(rules="powerdrain/1", options=(), seats=(ALICE, BOB)), board)
+    bench.drain()
+    return bodies(bench, board, MatchStarted)[0]
+
+
+def drawn(bench: Bench, board: int) -> tuple[int, int]:
+    draw = bodies(bench, board, MatchStarted)[0].draw
+    return draw.chain, draw.k
+
+
+def test_the_seed_that_was_sealed_draws_though_others_were_drawn_since(bench: Bench) -> None:
+    seal(bench, 3)
+    seal(bench, 7)
+    # its start reveals a seed after those that are sealed, and so makes them known
+    public = plain(bench, 11)
+    assert public.draw is not None
+    assert public.draw.k == 3
+    reveal(bench, 7, BOB, ALICE)
+    reveal(bench, 3, ALICE, BOB)
+    assert [drawn(bench, board) for board in (3, 7, 11)] == [(1, 1), (1, 2), (1, 3)]
+    seeds = [bodies(bench, board, MatchStarted)[0].draw.seed for board in (3, 7, 11)]
+    assert [before(seeds[1]), before(seeds[2])] == seeds[:2]
+    assert plain(bench, 15).draw.k == 4
+    for board in (3, 7, 11, 15):
+        assert "holds" in check(bench.store, board)
+    assert "all players had committed to their texts before its seed was sealed" in check(
+        bench.store, 3
+    )
+    assert "the draw was not gathered: the challenger alone added to it" in check(bench.store, 11)
+
+
+def test_several_seals_and_starts_of_one_batch_use_one_seed_each(bench: Bench) -> None:
+    for board in (3, 7, 11):
+        bench.send(ALICE, call(to(ALICE), to(BOB)), board)
+        bench.send(ALICE, Reveal(text=TEXTS[ALICE]), board)
+        bench.send(BOB, Reveal(text=TEXTS[BOB]), board)
+    bench.drain()
+    assert sorted(drawn(bench, board) for board in (3, 7, 11)) == [(1, 1), (1, 2), (1, 3)]
+    for board in (3, 7, 11):
+        assert "holds" in check(bench.store, board)
+
+
+def test_a_sealed_seed_of_a_chain_that_has_come_to_its_end_still_draws(bench: Bench) -> None:
+    plain(bench, 3)
+    bench.client.hset(keys.draws(3), "k", CHAIN_LENGTH - 1)
+    seal(bench, 7)
+    plain(bench, 11)
+    reveal(bench, 7, ALICE, BOB)
+    assert [drawn(bench, board) for board in (7, 11)] == [(1, CHAIN_LENGTH), (2, 1)]
+    assert "seed 65536 of chain 1" in check(bench.store, 7)
+
+
+def test_what_the_server_keeps_is_revealed_with_the_seal(bench: Bench) -> None:
+    words = Words(bench.client)
+    bench.send(ALICE, call(words.commitment(3, ALICE, "luck"), NOBODY), 3)
+    bench.drain()
+    assert bodies(bench, 3, Revealed) == []
+    bench.send(BOB, Answer(accept=True, commitment=words.commitment(3, BOB)), 3)
+    bench.drain()
+    revealed = bodies(bench, 3, Revealed)
+    assert [body.seat for body in revealed] == [0, 1]
+    assert revealed[0].text == words.text(3, ALICE) + sha256(b"luck").digest()
+    actors = {decode(data).actor for data in bench.store.events(3) if b"revealed" in data}
+    assert actors == {THE_SERVER}
+    assert not bench.state(3).gathering
+    assert "and the server kept the text of seats 1 and 2" in check(bench.store, 3)
+
+
+def test_every_process_keeps_the_same_texts_and_each_board_and_player_has_another(
+    bench: Bench,
+) -> None:
+    one, other = Words(bench.client), Words(bench.client)
+    assert one.text(3, ALICE) == other.text(3, ALICE)
+    assert len({one.text(board, who) for board in (3, 7) for who in (ALICE, BOB)}) == 4
+
+
+def test_a_text_that_is_revealed_again_changes_nothing(bench: Bench) -> None:
+    seal(bench, 3)
+    first = bench.send(ALICE, Reveal(text=TEXTS[ALICE]), 3)
+    bench.submit(first)
+    again = bench.send(ALICE, Reveal(text=TEXTS[ALICE]), 3)
+    bench.drain()
+    outcomes = [bench.outcome(order) for order in (first, again)]
+    assert [one.code for one in outcomes if one] == ["", Code.TOO_LATE]
+    assert len(bodies(bench, 3, Revealed)) == 1
+
+
+def test_a_drain_killed_with_the_last_reveal_has_started_the_match_or_not_begun(
+    bench: Bench,
+) -> None:
+    seal(bench, 3)
+    reveal(bench, 3, ALICE)
+    bench.send(BOB, Reveal(text=TEXTS[BOB]), 3)
+
+    class Killed(Exception):  # noqa: N818 - it is one
+        pass
+
+    class BeforeTheCommit(RedisStore):
+        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+            del writes
+            raise Killed
+
+    class AfterTheCommit(RedisStore):
+        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+            super().commit(writes)
+            raise Killed
+
+    for store in (BeforeTheCommit, AfterTheCommit):
+        waits = bench.state(3).gathering
+        assert waits
+        with pytest.raises(Killed):
+            Drain(
+                store(bench.client, Mode.FSYNC), bench.lanes, bench.client, 0, seeds=bench.seeds
+            ).run()
+        bench.client.delete(keys.lease(0))
+    assert drawn(bench, 3) == (1, 1)
+    bench.drain()
+    assert [type(body) for body in bodies(bench, 3, MatchStarted | Revealed)] == [
+        Revealed,
+        Revealed,
+        MatchStarted,
+    ]
+    assert "holds" in check(bench.store, 3)
+
+
+def test_three_players_of_halves_commit_and_reveal(bench: Bench) -> None:
+    start = Start(
+        rules="halves/1",
+        options=(),
+        seats=(ALICE, BOB, CAROL),
+        gather=True,
+        commitments=(to(ALICE), NOBODY, NOBODY),
+    )
+    bench.send(ALICE, start, 3)
+    for account in (CAROL, BOB):
+        bench.send(account, Answer(accept=True, commitment=to(account)), 3)
+    reveal(bench, 3, BOB, CAROL, ALICE)
+    assert [type(body) for body in bodies(bench, 3, Called | Sealed | MatchStarted)] == [
+        Called,
+        Sealed,
+        MatchStarted,
+    ]
+    assert bench.state(3).setup is not None
+    assert "holds" in check(bench.store, 3)
+
+
+def test_a_match_declined_in_each_phase_holds(bench: Bench) -> None:
+    bench.send(ALICE, call(to(ALICE), NOBODY), 3)
+    bench.send(BOB, Decline(), 3)
+    seal(bench, 7)
+    reveal(bench, 7, BOB)
+    bench.send(ALICE, Decline(), 7)
+    bench.drain()
+    assert bodies(bench, 3, Declined) == [Declined(seat=1)]
+    assert bodies(bench, 7, Withheld) == [Withheld(seat=0)]
+    assert "because seat 1 did not reveal a text" in check(bench.store, 7)
+    assert "did not reveal" not in check(bench.store, 3)
+    # its seed is used up, and draws nothing else
+    assert plain(bench, 11).draw.k == 2
+
+
+# with clocks
+
+
+@pytest.fixture
+def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
+    return TimedBench(redis_client, tmp_path / "seeds")
+
+
+def test_the_scheduler_ends_a_match_whose_players_do_not_reveal(timed: TimedBench) -> None:
+    timed.send(ALICE, call(to(ALICE), to(BOB), terms=SHORT), 1)
+    timed.send(BOB, Reveal(text=TEXTS[BOB]), 1)
+    timed.drain()
+    keeper = timed.keeper()
+    timed.tick(keeper, 3 * DAY - 1)
+    assert not timed.state().over
+    timed.tick(keeper, 3 * DAY)
+    assert bodies(timed, 1, Withheld) == [Withheld(seat=0)]
+    assert decode(timed.store.events(1)[-1]).actor == THE_SERVER
+    assert "holds" in check(timed.store, 1)
+    assert timed.store.due(1, BEGIN + 99 * DAY, 10) == []
+    timed.tick(keeper, 4 * DAY)
+    assert timed.waits() == 0
+
+
+def test_the_scheduler_ends_a_match_that_is_not_accepted(timed: TimedBench) -> None:
+    timed.send(ALICE, call(to(ALICE), NOBODY, terms=SHORT), 1)
+    timed.drain()
+    timed.tick(timed.keeper(), 3 * DAY)
+    assert bodies(timed, 1, Declined) == [Declined(seat=1)]
+    assert "holds" in check(timed.store, 1)
+
+
+def test_a_player_on_vacation_loses_no_time_whatever_command_starts_the_match(
+    timed: TimedBench,
+) -> None:
+    accounts = Accounts(timed.client, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    away = accounts.signup("away", "password")
+    accounts.change_of(away, lambda record: replace(record, vacations=((BEGIN, 9),)))
+    commitments = (to(ALICE), NOBODY)
+    start = Start(
+        rules="powerdrain/1", options=(), seats=(away, BOB), terms=SHORT, gather=True,
+        commitments=commitments,
+    )  # fmt: skip
+    timed.send(away, start, 1)
+    timed.send(BOB, Answer(accept=True, commitment=to(BOB)), 1)
+    timed.send(away, Reveal(text=TEXTS[ALICE]), 1)
+    timed.send(BOB, Reveal(text=TEXTS[BOB]), 1)
+    # texts given at once, as before commitments; and nothing gathered at all
+    timed.send(
+        BOB, Start(rules="powerdrain/1", options=(), seats=(BOB, away), terms=SHORT, gather=True), 2
+    )
+    timed.send(away, Answer(accept=True), 2)
+    timed.send(away, Start(rules="pow2/1", options=(), seats=(away, BOB), terms=SHORT), 3)
+    timed.drain()
+    for board in (1, 2, 3):
+        assert Absent(seat=1 if board == 2 else 0, until=BEGIN + 9 * DAY) in bodies(
+            timed, board, Absent
+        )
+        assert "holds" in check(timed.store, board)
+    keeper = timed.keeper()
+    timed.tick(keeper, 12 * DAY - 1)
+    assert [timed.state(board).over for board in (1, 3)] == [False, False]
+    timed.tick(keeper, 12 * DAY)
+    assert [timed.state(board).over for board in (1, 3)] == [True, True]

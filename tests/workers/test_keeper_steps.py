@@ -1,0 +1,149 @@
+"""The server's clock is set forward or back: no flag falls until it has been steady for an hour."""
+
+from pathlib import Path
+
+import pytest
+from fakes.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
+from redis import Redis
+
+from domain.clocks.days import DAY
+from domain.match.events import Flagged, Nagged
+from infra import keys
+from infra.clock import HOLD_MS, ClockNotes
+from workers.keeper import Keeper
+from workers.steadiness import Steadiness
+
+SECOND = 1_000
+AHEAD = 40 * DAY
+
+
+class Wall(TimedBench):
+    """A bench whose clock can be set: `off` is by how much, ms; the timer of its keepers runs on."""
+
+    def __init__(self, client: Redis, seeds: Path) -> None:
+        super().__init__(client, seeds)
+        self.real = BEGIN
+        self.off = 0
+        self.watched = self.new_keeper()
+
+    def new_keeper(self) -> Keeper:
+        """A keeper that has just been started."""
+        return Keeper(
+            self.store,
+            self.lanes,
+            lambda: self.now,
+            lambda: self.real / 1000,
+            steadiness=Steadiness(ClockNotes(self.client), lambda: self.real / 1000),
+        )
+
+    def pass_time(self, ms: int, off: int | None = None) -> None:
+        """Let time pass and tick; the clock is then `off`."""
+        self.real += ms
+        self.off = self.off if off is None else off
+        self.now = self.real + self.off
+        self.watched.tick()
+        self.pump()
+
+    def restart(self) -> None:
+        """Take a keeper that knows only what was kept."""
+        self.watched = self.new_keeper()
+
+
+@pytest.fixture
+def wall(redis_client: Redis, tmp_path: Path) -> Wall:
+    return Wall(redis_client, tmp_path / "seeds")
+
+
+def test_while_the_clock_is_ahead_no_flag_falls_and_afterwards_all_is_as_it_was(
+    wall: Wall, caplog: pytest.LogCaptureFixture
+) -> None:
+    wall.challenge(FLAG, 1)
+    wall.pass_time(SECOND)
+    for _ in range(600):
+        wall.pass_time(SECOND, AHEAD)
+    assert wall.kept() == []
+    wall.pass_time(SECOND, 0)
+    for _ in range(70):
+        wall.pass_time(60 * SECOND)
+    assert wall.kept() == []
+    assert [text.split(" by ")[0] for text in alarms(caplog)] == [
+        "ALARM: the clock of the matches' server was set forward",
+        "ALARM: the clock of the matches' server was set back",
+    ]
+    assert "has been steady for an hour; flags fall again" in caplog.text
+    wall.pass_time(3 * DAY)
+    assert [kind for kind, _ in wall.kept()] == [Flagged]
+
+
+@pytest.mark.parametrize("step", [61 * SECOND, HOUR, -61 * SECOND])
+def test_what_is_due_comes_when_the_clock_has_been_steady_for_an_hour(
+    wall: Wall, step: int
+) -> None:
+    wall.challenge(SHORT, 1)
+    wall.pass_time(DAY - SECOND)
+    wall.pass_time(0, step)
+    begin = wall.real
+    while not wall.kept():
+        wall.pass_time(SECOND)
+        assert wall.real - begin <= HOLD_MS + abs(step) + SECOND
+    assert [kind for kind, _ in wall.kept()] == [Nagged]
+    assert wall.real - begin >= HOLD_MS
+
+
+def test_a_clock_that_is_slewed_is_believed(wall: Wall, caplog: pytest.LogCaptureFixture) -> None:
+    wall.challenge(SHORT, 1)
+    for _ in range(24):
+        wall.pass_time(HOUR, wall.off + 50 * SECOND)
+    assert [kind for kind, _ in wall.kept()] == [Nagged]
+    assert alarms(caplog) == []
+
+
+def test_a_clock_that_was_set_back_while_nobody_looked_is_seen(
+    wall: Wall, caplog: pytest.LogCaptureFixture
+) -> None:
+    wall.pass_time(SECOND)
+    wall.restart()
+    wall.pass_time(HOUR, -2 * HOUR)
+    (alarm,) = alarms(caplog)
+    assert alarm == (
+        "ALARM: the clock of the matches' server was set back by 3600 s; no reminder is sent and no "
+        "flag falls for an hour: look whether it is right now"
+    )
+
+
+def test_a_restart_does_not_end_the_hour(wall: Wall) -> None:
+    wall.challenge(FLAG, 1)
+    wall.pass_time(SECOND)
+    wall.pass_time(SECOND, AHEAD)
+    for _ in range(59):
+        wall.restart()
+        wall.pass_time(60 * SECOND)
+    assert wall.kept() == []
+    wall.pass_time(61 * SECOND)
+    assert [kind for kind, _ in wall.kept()] == [Flagged]
+
+
+def test_a_long_rest_is_no_step(wall: Wall, caplog: pytest.LogCaptureFixture) -> None:
+    wall.challenge(FLAG, 1)
+    wall.pass_time(SECOND)
+    wall.restart()
+    wall.pass_time(10 * DAY)
+    assert [kind for kind, _ in wall.kept()] == [Flagged]
+    assert alarms(caplog) == []
+
+
+def test_what_was_seen_is_not_written_with_each_tick(wall: Wall) -> None:
+    seen = set()
+    for _ in range(60):
+        wall.pass_time(SECOND)
+        seen.add(wall.client.hget(keys.CLOCK, "seen"))
+    assert len(seen) == 2
+
+
+def test_a_start_is_repeated_though_the_clock_ran_ahead(wall: Wall) -> None:
+    number = wall.store.allocate(b"i" * 16)
+    wall.pass_time(SECOND, AHEAD)
+    wall.pass_time(SECOND, 0)
+    assert wall.store.allocate(b"i" * 16) == number
+    # nothing of it expires by any clock
+    assert wall.client.ttl(keys.given(b"i" * 16)) == -1

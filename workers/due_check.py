@@ -1,0 +1,74 @@
+"""Once an hour, the due times of all matches are compared with their snapshots, and put right.
+
+A match that is missing from the list would never be reminded or flagged, and nothing else would show it.
+A tick looks at a few matches only, so that play is not slowed; what can't be read is noted for the doctor.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Final
+
+from domain.match.record import unpack_snapshot
+from domain.match.state import due
+from infra.damage import Damage
+from infra.due import DueTimes
+
+logger = logging.getLogger(__name__)
+
+EVERY_SECONDS: Final = 3_600.0
+"""From the beginning of a round to that of the next."""
+
+AT_ONCE: Final = 100
+"""Matches of a tick, where there are few enough of them for a round to end in time."""
+
+_ROUND_TICKS: Final = 3_000
+"""Ticks in which a round ends, however many matches there are."""
+
+
+class DueCheck:
+    """One `tick` a second; `timer` gives seconds that only run forwards."""
+
+    def __init__(
+        self,
+        times: DueTimes,
+        damage: Damage,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._times = times
+        self._damage = damage
+        self._timer = timer
+        self._next_round = timer()
+        self._next = 0
+        """The board that is looked at next; 0 between two rounds."""
+        self._mended = 0
+
+    def tick(self) -> None:
+        """Look at the next matches, if a round is under way or to begin."""
+        if not self._next:
+            if self._timer() < self._next_round:
+                return
+            self._next_round = self._timer() + EVERY_SECONDS
+            self._next, self._mended = 1, 0
+        last = self._times.boards()
+        end = self._next + max(AT_ONCE, -(-last // _ROUND_TICKS))
+        boards = range(self._next, min(end, last + 1))
+        for board, (data, listed) in zip(boards, self._times.read(boards), strict=True):
+            if data is not None:
+                self._look(board, data, listed)
+        self._next = end if end <= last else 0
+        if not self._next and self._mended:
+            logger.error("ALARM: the due times of %d matches were wrong, and mended", self._mended)
+
+    def _look(self, board: int, data: bytes, listed: int) -> None:
+        try:
+            snapshot = unpack_snapshot(data)
+            wanted = due(snapshot.state)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others are looked at
+            self._damage.note(board, f"its snapshot can't be read: {error}")
+            return
+        if wanted != listed and self._times.mend(board, snapshot.head, wanted):
+            self._mended += 1
+            logger.warning(
+                "match %d: was due at %d by the list, and is at %d", board, listed, wanted
+            )
