@@ -11,6 +11,7 @@ from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, pinned
 from domain.rules.protocol import Score
+from infra.letters import CHAT_LIMIT
 from services.api.hand import Hand
 from services.api.views import Match, match_view
 from services.language.boards import state_of

@@ -4,10 +4,12 @@ import pytest
 from fakes.given import ALICE, BOB, sent
 from msgspec.structs import replace
 
+from domain.clocks.days import DAY
+from domain.clocks.terms import Terms
 from domain.errors import Code, Refusal
-from domain.match.commands import Command, Move, Offer, Resign, Start
-from domain.match.decide import Decided, Rejected, decide
-from domain.match.events import Ended, MatchStarted, Moved
+from domain.match.commands import Command, Flag, Move, Nag, Offer, Resign, Start
+from domain.match.decide import Decided, Given, Rejected, decide
+from domain.match.events import THE_SERVER, Ended, MatchStarted, Moved
 from domain.match.state import evolve, initial, position_of, positions
 from domain.rules import MissingRules, pinned, unpack
 
@@ -68,3 +70,12 @@ def test_rules_of_no_such_version_and_names_of_no_rules_are_refused_at_once(name
         pinned(name)
     assert refusal.value.code == Code.UNKNOWN_RULES
     assert f"there are no rules {name!r}" in refusal.value.sentence
+
+
+@pytest.mark.parametrize("command", [Nag(ply=1), Flag(ply=1)])
+def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
+    started = replace(STARTED, terms=Terms())
+    state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
+    late = Given(received=400 * DAY)
+    decided = decide(sent(THE_SERVER, command), state, late)
+    assert decided == Rejected(Code.UNKNOWN_RULES, SENTENCE, None)
