@@ -27,6 +27,18 @@ class Game:
     package: str
     """The package that holds the help pages, `help.txt` and `help.de.txt`."""
     options_form: tuple[OptionField, ...] = ()
+    """The options in words, for forms; empty for a game without options."""
+    featured: bool = False
+    """Whether the first pages offer the game with one click. The first such game is suggested."""
+    needs_previous: bool = False
+    """Whether a drawing needs the position before the last move, to mark what that has touched."""
+    halo: int = 100
+    """The size of the rings around places that can be chosen, in percent of the usual one.
+
+    It is 0 where the areas of the places are marked instead, because they are shapes of the board.
+    """
+    prompt: str = "Choose a place to begin with."
+    """What a page asks for before anything is chosen on the board."""
 
     @property
     def latest(self) -> AnyRules:

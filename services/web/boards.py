@@ -11,7 +11,7 @@ from markupsafe import Markup
 from domain.drawing import draw_svg
 from domain.errors import Refusal
 from domain.match.state import MatchState, position_at, position_of
-from domain.rules import AnyRules, Outcome, Seat, pinned
+from domain.rules import AnyRules, Game, Outcome, Seat, game_of, pinned
 from services.language.telling import how, without_winner
 from services.language.typography import read_move
 
@@ -51,6 +51,7 @@ class Shown(msgspec.Struct, frozen=True):
     ply: int
     turn: str
     """Who is to move, such as `Light`."""
+    game: Game
 
 
 def names_of(users: Sequence[str | None]) -> tuple[str, ...]:
@@ -63,8 +64,7 @@ def drawn(state: MatchState, ply: int, names: Sequence[str]) -> Markup:
     rules = pinned(state.rules)
     position = position_of(state) if ply == state.ply else position_at(state, ply)
     last = state.moves_of(ply)[-1] if ply else ""
-    # only the moves of halves do not tell by themselves what they have touched
-    before = position_at(state, ply - 1) if last and rules.key == "halves" else None
+    before = position_at(state, ply - 1) if last and game_of(rules.key).needs_previous else None
     ended = _ended(state, names) if ply == state.ply else None
     return picture(rules, position, names, last=last, before=before, ended=ended)
 

@@ -9,7 +9,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
-from domain.rules import AnyRules, Seat, pinned
+from domain.rules import AnyRules, Seat, game_of, pinned
 from domain.rules.protocol import Score
 from infra.letters import CHAT_LIMIT
 from services.api.hand import Hand
@@ -127,6 +127,7 @@ class Table(msgspec.Struct, frozen=True):
             check=f"{here}/check",
             ply=self.state.ply,
             turn=self.turn,
+            game=game_of(self.rules.key),
         )
 
     def score(self, position: Any) -> Score | None:

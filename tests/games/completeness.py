@@ -1,6 +1,7 @@
 """What a game needs to be played, drawn, explained, tested and replayed: what of it is missing."""
 
 import json
+import re
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
@@ -15,6 +16,9 @@ from domain.rules import IllegalMove, rules_id
 from domain.rules.option_form import unmatched_flags
 from tests.golden.make_games import GAMES
 
+SCRIPT = files("services.web").joinpath("static/notation.js").read_text("utf-8")
+PLACE = re.compile(re.search(r"PLACE = /(.+)/g;", SCRIPT)[1])
+"""How pages find places in a move."""
 NAMES = ("alice", "bob", "carol", "dora", "emil", "flora")
 
 
@@ -30,6 +34,7 @@ def lacking(game, tests):
     found = {
         "text drawing": _is_drawn(game),
         "SVG painter": _is_painted(game),
+        "places of moves": _has_places(game),
         "help": _is_explained(game, ""),
         "help in German": _is_explained(game, ".de"),
         "option form": _has_form(game),
@@ -53,6 +58,19 @@ def _is_painted(game):
     at = start(rules, players)
     picture = game.paint(BoardInput(rules.to_json(at)))
     return "data-place=" in "".join(picture.body) and len(picture.players) == players
+
+
+def _has_places(game):
+    """Return whether a page finds each place that a first move names, as its script reads moves."""
+    rules = game.latest
+    for players in rules.players:
+        at = start(rules, players)
+        body = "".join(game.paint(BoardInput(rules.to_json(at))).body)
+        known = set(re.findall(r'data-(?:place|plug)="([^"]*)"', body))
+        moves, _ = rules.first_moves(at, 5_000)
+        if any(not known.issuperset(PLACE.findall(move)) for move in moves):
+            return False
+    return True
 
 
 def _page(game, suffix):

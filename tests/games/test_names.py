@@ -1,4 +1,4 @@
-"""No file of the domain names a game, but for the game's own package and the tuple of games."""
+"""No file of domain and services names a game, but for its own package, the tuple of games, examples."""
 
 import ast
 import re
@@ -19,6 +19,17 @@ NAMED = re.compile(
     rf"|\b(?:{'|'.join(KEYS)})/\d|domain\.games\.(?:{'|'.join(KEYS)})\b"
 )
 GAMES = ROOT / "domain" / "games"
+SERVICES = ROOT / "services"
+EXAMPLES = {
+    "api/challenges.py": ["pow2"],
+    "api/players.py": ["pow2", "pow2"],
+    "api/starting.py": ["pow2"],
+    "cli/main.py": ["pow2", "pow2"],
+    "serve/greeting.py": ["pow2"],
+}
+"""Examples of commands and values in help and in the API's document: a file, and what it names."""
+MEASURED = SERVICES / "cli" / "bench"
+"""Benchmarks play one game, because only then can runs be compared."""
 
 
 def names_in(source: str) -> list[str]:
@@ -48,6 +59,33 @@ def words_of(source: str) -> Iterator[str]:
 )
 def test_what_games_share_names_none(path: Path) -> None:
     assert names_in(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in SERVICES.rglob("*.py") if MEASURED not in path.parents),
+    ids=lambda path: str(path.relative_to(SERVICES)),
+)
+def test_services_name_games_in_examples_only(path: Path) -> None:
+    examples = EXAMPLES.get(str(path.relative_to(SERVICES)), [])
+    assert sorted(names_in(path.read_text())) == examples
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        path
+        for ending in ("js", "css", "html")
+        for path in (SERVICES / "web").rglob(f"*.{ending}")
+        if path.name != "htmx.js"
+    ),
+    ids=lambda path: path.name,
+)
+def test_pages_scripts_and_styles_name_none(path: Path) -> None:
+    text = path.read_text()
+    assert NAMED.findall(text) == []
+    # a drawing says which game it is of, for others: what is made here must fit every game
+    assert "data-game" not in text
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from domain.drawing import draw_text
-from domain.drawing.svg.painter import Picture
+from domain.drawing.svg.painter import BoardInput, Picture
 from domain.fairness import Stream
 from domain.games.torere.game import Torere
 from domain.games.torere.position import TorereMove, TorerePosition
@@ -96,6 +96,15 @@ class Forgetful(Torere):
 
 TORERE, POW2 = game_of("torere"), game_of("pow2")
 NOTHING = Picture((), 0, (), ())
+
+
+def misnamed(board: BoardInput) -> Picture:
+    """Return the drawing of Mū tōrere with names of places that no move has."""
+    found = TORERE.paint(board)
+    body = tuple(part.replace('data-place="', 'data-place="p') for part in found.body)
+    return msgspec.structs.replace(found, body=body)
+
+
 WITHOUT_DE = tuple(
     msgspec.structs.replace(field, title=Bilingual(field.title.en, ""))
     for field in POW2.options_form
@@ -106,7 +115,8 @@ WITHOUT_DE = tuple(
     ("game", "missing"),
     [
         (replace(TORERE, draw=lambda _: ""), {"text drawing"}),
-        (replace(TORERE, paint=lambda _: NOTHING), {"SVG painter"}),
+        (replace(TORERE, paint=lambda _: NOTHING), {"SVG painter", "places of moves"}),
+        (replace(TORERE, paint=misnamed), {"places of moves"}),
         (replace(TORERE, package="tests"), {"help", "help in German"}),
         (replace(TORERE, package="domain.games.pow2"), {"help", "help in German"}),
         (replace(POW2, options_form=()), {"option form"}),

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from services.language.boards import state_of
+from services.web.assets import url_of
 
 pytestmark = pytest.mark.slow
 
@@ -161,3 +162,20 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
     expect(page.get_by_label("What it is for")).to_have_value("my bot")
     expect(page.get_by_label("play for you")).not_to_be_checked()
     expect(page.get_by_label("It lasts")).to_have_value("30")
+
+
+@pytest.mark.parametrize(
+    ("move", "places", "word"),
+    [
+        ("m13-j7", ["m13", "j7"], False),
+        ("o15", ["o15"], False),
+        ("s19-a1:t20,aa3", ["s19", "a1", "t20", "aa3"], False),
+        ("57-3", ["57", "3"], False),
+        ("swap", ["swap"], True),
+    ],
+)
+def test_moves_on_boards_of_any_size_are_read(mover, move, places, word):
+    found = mover.page.evaluate(
+        f"(async (text) => (await import('{url_of('notation.js')}')).read(text))('{move}')"
+    )
+    assert (found["places"], found["word"]) == (places, word)
