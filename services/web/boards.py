@@ -9,6 +9,7 @@ import msgspec
 from markupsafe import Markup
 
 from domain.drawing import draw_svg
+from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Game, Outcome, Seat, game_of, pinned
@@ -22,6 +23,8 @@ MOST_MOVES: Final = 5_000
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
 """What `docs/drawing.md` promises of a place: its name, and a title that says what stands there."""
+_ICON: Final = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
+"""What it promises of a plate: an icon, whose first class is the look of the player's pieces."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -52,6 +55,14 @@ class Shown(msgspec.Struct, frozen=True):
     turn: str
     """Who is to move, such as `Light`."""
     game: Game
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Which look the pieces of each seat have, by its number in `LOOKS`.
+
+        The board says it, because players can exchange pieces, and in some games dark ones begin.
+        """
+        return tuple(LOOKS.index(look) for look in _ICON.findall(self.svg))
 
 
 def names_of(users: Sequence[str | None]) -> tuple[str, ...]:

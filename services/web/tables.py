@@ -96,12 +96,6 @@ class Table(msgspec.Struct, frozen=True):
         return self.asked and self.state.sealed
 
     @property
-    def looks(self) -> Sequence[int]:
-        """Whose look each seat's pieces have: its own, unless the players have swapped theirs."""
-        position, own = self.view.at.position, range(len(self.names))
-        return position.get("colours", own) if isinstance(position, dict) else own
-
-    @property
     def moved(self) -> bool:
         """Whether the visitor has made a move, and so can't decline any more."""
         return self.seat is not None and bool(self.state.acted >> self.seat & 1)

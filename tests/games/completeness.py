@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from domain.drawing.svg.painter import BoardInput
+from domain.drawing.svg.painter import LOOKS, BoardInput
 from domain.drawing.text import TextInput
 from domain.fairness import Stream
 from domain.rules import IllegalMove, rules_id
@@ -19,6 +19,8 @@ from tests.golden.make_games import GAMES
 SCRIPT = files("services.web").joinpath("static/notation.js").read_text("utf-8")
 PLACE = re.compile(re.search(r"PLACE = /(.+)/g;", SCRIPT)[1])
 """How pages find places in a move."""
+LOOK = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
+"""How pages find the look of a player's pieces."""
 NAMES = ("alice", "bob", "carol", "dora", "emil", "flora")
 
 
@@ -57,7 +59,8 @@ def _is_painted(game):
     players = rules.players[0]
     at = start(rules, players)
     picture = game.paint(BoardInput(rules.to_json(at)))
-    return "data-place=" in "".join(picture.body) and len(picture.players) == players
+    looks = [LOOK.search(player.icon) for player in picture.players]
+    return "data-place=" in "".join(picture.body) and len(looks) == players and all(looks)
 
 
 def _has_places(game):

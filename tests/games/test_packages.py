@@ -1,5 +1,6 @@
 """What a game needs beside its rules; a game for which something is missing fails here."""
 
+import re
 from dataclasses import replace
 from importlib.resources import files
 
@@ -105,6 +106,16 @@ def misnamed(board: BoardInput) -> Picture:
     return msgspec.structs.replace(found, body=body)
 
 
+def without_looks(board: BoardInput) -> Picture:
+    """Return the drawing of Mū tōrere with icons that have no look."""
+    found = TORERE.paint(board)
+    players = tuple(
+        msgspec.structs.replace(player, icon=re.sub('class="icon \\w+', 'class="icon', player.icon))
+        for player in found.players
+    )
+    return msgspec.structs.replace(found, players=players)
+
+
 WITHOUT_DE = tuple(
     msgspec.structs.replace(field, title=Bilingual(field.title.en, ""))
     for field in POW2.options_form
@@ -117,6 +128,7 @@ WITHOUT_DE = tuple(
         (replace(TORERE, draw=lambda _: ""), {"text drawing"}),
         (replace(TORERE, paint=lambda _: NOTHING), {"SVG painter", "places of moves"}),
         (replace(TORERE, paint=misnamed), {"places of moves"}),
+        (replace(TORERE, paint=without_looks), {"SVG painter"}),
         (replace(TORERE, package="tests"), {"help", "help in German"}),
         (replace(TORERE, package="domain.games.pow2"), {"help", "help in German"}),
         (replace(POW2, options_form=()), {"option form"}),

@@ -80,12 +80,21 @@ def test_every_piece_is_drawn_once_in_its_place_as_its_seats(game):
         assert found == record_of(rules.key).pieces(rules.to_json(at))
 
 
+def most_bytes(places):
+    """Return how long a drawing may be: of a large board 320 bytes a place."""
+    return max(40_000, 320 * places)
+
+
+def test_a_larger_board_has_a_longer_drawing_than_a_small_one():
+    assert [most_bytes(places) for places in (9, 64, 225, 361)] == [40_000, 40_000, 72_000, 115_520]
+
+
 @each_family
 def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
     rules = pinned(game["rules"])
     for at in positions(game):
         text = draw_svg(rules, at, NAMES[: game["players"]])
-        assert len(text.encode()) < 40_000
+        assert len(text.encode()) <= most_bytes(text.count("data-place="))
         assert not re.search(r"<script|href|url\(|@import|\bon[a-z]+=|<image|<foreignObject", text)
         assert re.findall("https?:[^\"']*", text) == ["http://www.w3.org/2000/svg"]
 
