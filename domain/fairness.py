@@ -110,7 +110,7 @@ def key_of(
 class Stream:
     """The draws of one match: bits from HMAC-SHA-256(key, label, rules, purpose, counter).
 
-    Each purpose has its own counter from 0. Implements `domain.rules.api.Chance`.
+    Each purpose has its own counter from 0. Implements `domain.rules.protocol.Chance`.
     """
 
     def __init__(self, key: bytes, rules: str) -> None:

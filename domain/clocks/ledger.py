@@ -17,7 +17,7 @@ import msgspec
 
 from domain.clocks.days import DAY, instant_of, tally
 from domain.clocks.terms import Terms
-from domain.rules.api import Seat
+from domain.rules.protocol import Seat
 
 EVERYONE: Final = -1
 """In place of a seat: a pause stops every clock."""

@@ -29,7 +29,7 @@ from domain.match.state import (
     deadline,
     deadline_of,
 )
-from domain.rules import Seat, pinned
+from domain.rules import MissingRules, Seat, pinned
 
 
 def check_time(state: MatchState, now: int) -> None:
@@ -57,6 +57,10 @@ def keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> 
         return _end_waiting(state, now)
     if state.over or state.next is None or state.clock is None:
         raise Refusal(Code.MATCH_OVER, "no clock runs in the match")
+    rules = pinned(state.rules)
+    if isinstance(rules, MissingRules):
+        # nobody can move, so nobody loses by time
+        raise Refusal(Code.UNKNOWN_RULES, rules.sentence)
     if command.ply not in (None, state.ply):
         raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply} now")
     mover = state.next

@@ -24,7 +24,7 @@ from msgspec import inspect
 
 from domain.errors import Code, Refusal
 
-O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in api.py
+O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in protocol.py
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")  # no sign, no leading zero
 _QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
@@ -33,7 +33,7 @@ _QUOTED: Final = 24  # of what can't be understood no more is looked at or quote
 _Value = bool | int | StrEnum | tuple[str, ...]
 
 
-class _Flag(msgspec.Struct, frozen=True):
+class OptionFlag(msgspec.Struct, frozen=True):
     """What a flag sets: a field, to a value, a number within bounds or so many of some names."""
 
     field: str
@@ -42,22 +42,24 @@ class _Flag(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-def _field_flags(field: inspect.Field) -> Iterator[tuple[str, _Flag]]:
+def _field_flags(field: inspect.Field) -> Iterator[tuple[str, OptionFlag]]:
     """Yield the flags that a field of an options struct declares."""
     match field.type:
         case inspect.BoolType():
-            yield field.name, _Flag(field.name, value=True)
+            yield field.name, OptionFlag(field.name, value=True)
         case inspect.IntType(ge=int(low), le=int(high)):
-            yield field.name, _Flag(field.name, None, (low, high))
+            yield field.name, OptionFlag(field.name, None, (low, high))
         case inspect.EnumType(cls=group) if issubclass(group, StrEnum):
-            yield from ((member.value, _Flag(field.name, member)) for member in group if member)
+            yield from (
+                (member.value, OptionFlag(field.name, member)) for member in group if member
+            )
         case inspect.Metadata(
             type=inspect.VarTupleType(
                 item_type=inspect.StrType(), min_length=int(low), max_length=int(high)
             ),
             extra={"names": tuple(names)},
         ):
-            yield field.name, _Flag(field.name, None, (low, high), names)
+            yield field.name, OptionFlag(field.name, None, (low, high), names)
         case _:
             raise TypeError(
                 f"{field.name!r} declares no flag: a bool, bounded int, StrEnum or list of names does"
@@ -65,13 +67,14 @@ def _field_flags(field: inspect.Field) -> Iterator[tuple[str, _Flag]]:
 
 
 @cache
-def _flags(kind: type[msgspec.Struct]) -> Mapping[str, _Flag]:
+def declared_flags(kind: type[msgspec.Struct]) -> Mapping[str, OptionFlag]:
+    """Return the flags that an options struct declares, by their names without a hyphen."""
     declared = inspect.type_info(kind)
     assert isinstance(declared, inspect.StructType)
     return dict(flag for field in declared.fields for flag in _field_flags(field))
 
 
-def _unknown(name: str, known: Mapping[str, _Flag]) -> Refusal:
+def _unknown(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
     name = name[:_QUOTED]
     if near := get_close_matches(name.lower(), known, n=1):
         hint = f"did you mean -{near[0]}?"
@@ -82,8 +85,8 @@ def _unknown(name: str, known: Mapping[str, _Flag]) -> Refusal:
     return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
 
 
-def _value(name: str, flag: _Flag, given: str | None) -> _Value:
-    """Give the value that a flag sets, from the text after its equals sign (None without)."""
+def _value(name: str, flag: OptionFlag, given: str | None) -> _Value:
+    """Return the value that a flag sets, from the text after its equals sign (None without)."""
     if flag.names:
         return _listed(name, flag, given)
     if flag.value is None:
@@ -93,7 +96,7 @@ def _value(name: str, flag: _Flag, given: str | None) -> _Value:
     return flag.value
 
 
-def _number(name: str, flag: _Flag, given: str | None) -> int:
+def _number(name: str, flag: OptionFlag, given: str | None) -> int:
     low, high = flag.bounds
     if given is None or not _NUMBER.fullmatch(given) or not low <= int(given) <= high:
         problem = "is out of range" if given and _NUMBER.fullmatch(given) else "needs a number"
@@ -104,8 +107,8 @@ def _number(name: str, flag: _Flag, given: str | None) -> int:
     return int(given)
 
 
-def _listed(name: str, flag: _Flag, given: str | None) -> tuple[str, ...]:
-    """Give the names of a list in their own order; case, blanks and order are free."""
+def _listed(name: str, flag: OptionFlag, given: str | None) -> tuple[str, ...]:
+    """Return the names of a list in their own order; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
     if not given:
@@ -124,7 +127,7 @@ def _listed(name: str, flag: _Flag, given: str | None) -> tuple[str, ...]:
 
 def read_options(kind: type[O], flags: Sequence[str]) -> O:
     """Read flags, with or without hyphen; unknown, repeated and contradicting ones are refused."""
-    known = _flags(kind)
+    known = declared_flags(kind)
     values: dict[str, _Value] = {}
     said: dict[str, str] = {}
     for text in flags:
@@ -156,7 +159,7 @@ def _written(field: str, value: object) -> str:
 
 
 def write_options(options: msgspec.Struct) -> tuple[str, ...]:
-    """Give the recorded form: sorted, hyphenated, defaults left out."""
+    """Return the recorded form: sorted, hyphenated, defaults left out."""
     set_here = (
         (field.name, getattr(options, field.name))
         for field in msgspec.structs.fields(options)

@@ -23,7 +23,7 @@ class Row(msgspec.Struct, frozen=True):
     """A finished puzzle on its leaderboard."""
 
     rank: tuple[int, ...]
-    """Smaller is better; see `domain.rules.api.Score`."""
+    """Smaller is better; see `domain.rules.protocol.Score`."""
     at: int
     """When the score was reached, ms: of equal ones the first counts."""
     board: int

@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
 from domain.drawing import draw_text
-from domain.drawing.svg import draw_svg
+from domain.drawing.svg.document import draw_svg
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot
 from domain.match.state import MatchState, position_at

@@ -8,6 +8,7 @@ from domain.errors import Code, Refusal
 from infra.data_directory import DirectoryError
 from infra.durability import DurabilityError
 from infra.embedded import EmbeddedError
+from infra.game_packages import GamePackageError
 from infra.server_binary import BinaryError
 from infra.settings import SettingsError
 from services.problems import PROBLEMS, UNKNOWN, server_failure
@@ -26,7 +27,7 @@ def run(error: Exception) -> int:
 
 def line(error: Exception) -> str:
     """Say in a line what happened."""
-    if isinstance(error, SettingsError):
+    if isinstance(error, SettingsError | GamePackageError):
         return f"matchpost: {error}"
     if isinstance(error, RedisError):
         return f"{Code.UNAVAILABLE}: {server_failure(error)}"

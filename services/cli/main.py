@@ -80,9 +80,11 @@ def _run(words: Sequence[str]) -> int:
         arguments.url = url
     elif words[:1] == ["bench"]:
         # benchmarks have flags of their own
+        import_module("infra.game_packages").load_games()
         return _call("services.cli.bench", list(words[1:]))
     else:
         arguments = parser.parse_args(words)
+    import_module("infra.game_packages").load_games()
     run: Callable[[Namespace], int] = arguments.run
     return run(arguments)
 

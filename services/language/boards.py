@@ -12,6 +12,7 @@ from domain.match.events import AccountId, decode
 from domain.match.record import unpack_snapshot
 from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
+from domain.rules import MissingRules
 from infra.projections.lists import State
 from services.damage import reading
 from services.language.answer import Answer
@@ -165,7 +166,9 @@ def _then(scene: Scene) -> str:
 
 
 def draw(scene: Scene, display: str) -> str:
-    """Draw the position of a scene; nothing before a match has one."""
+    """Draw the position of a scene; nothing before a match has one, a sentence without the game."""
+    if isinstance(scene.rules, MissingRules):
+        return scene.rules.sentence
     if scene.position is None:
         return ""
     return draw_text(scene.rules, scene.position, display, scene.names)

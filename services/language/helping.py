@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
-from domain.rules import current
+from domain.rules import current, game_of
 from services.language.answer import Answer
 from services.language.desk import Call
 from services.language.discretion import shown
@@ -43,15 +44,15 @@ def show_help(call: Call, forms: Sequence[Explained]) -> Answer:
     language = _language(call)
     subject = " ".join(call.line.all("subject")).lower()
     if not subject:
-        return Answer(page=_page("general", language))
+        return Answer(page=_page(_HELP, "general", language))
     if subject in games():
-        return Answer(page=_page(subject, language))
+        return Answer(page=_game_page(subject, language))
     return Answer(page=_on_command(subject, forms))
 
 
 def show_game_help(call: Call) -> Answer:
     """Show a game's page."""
-    return Answer(page=_page(call.rules.key, _language(call)))
+    return Answer(page=_game_page(call.rules.key, _language(call)))
 
 
 def list_games(_: Call) -> Answer:
@@ -95,8 +96,13 @@ def _language(call: Call) -> str:
     return read_language(value)
 
 
-def _page(name: str, language: str) -> str:
-    """Give a page in that language, or in English where there is no translation."""
-    translated = _HELP.joinpath(f"{name}.{language}.txt")
-    page = translated if language and translated.is_file() else _HELP.joinpath(f"{name}.txt")
+def _page(folder: Traversable, name: str, language: str) -> str:
+    """Return a page in that language, or in English where there is no translation."""
+    translated = folder.joinpath(f"{name}.{language}.txt")
+    page = translated if language and translated.is_file() else folder.joinpath(f"{name}.txt")
     return page.read_text("utf-8").rstrip("\n")
+
+
+def _game_page(key: str, language: str) -> str:
+    """Return a game's page, which lies in the game's package."""
+    return _page(files(game_of(key).package), "help", language)

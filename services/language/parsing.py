@@ -9,7 +9,7 @@ import msgspec
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
-from domain.rules import RULES
+from domain.rules import all_rules
 from services.language.typography import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
@@ -110,7 +110,7 @@ def _word(token: Token) -> tuple[str, str]:
 @cache
 def games() -> tuple[str, ...]:
     """Give the keys of all games, sorted."""
-    return tuple(sorted({rules.key for rules in RULES}))
+    return tuple(sorted({rules.key for rules in all_rules()}))
 
 
 @cache

@@ -6,7 +6,7 @@ from domain.errors import Code, Refusal
 from domain.match.record import refold
 from domain.match.state import positions
 from domain.rules import pinned
-from domain.rules.api import Score
+from domain.rules.protocol import Score
 from infra.projections.scores import Row, puzzle_name
 from services.damage import reading
 from services.language.answer import Answer

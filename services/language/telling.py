@@ -31,7 +31,7 @@ from domain.match.events import (
     Withheld,
 )
 from domain.match.state import MatchState, Reason, position_of
-from domain.rules import AnyRules, Seat, pinned
+from domain.rules import AnyRules, MissingRules, Seat, pinned
 from services.language.desk import Desk
 from services.language.times import clock_lines, instant
 
@@ -73,14 +73,15 @@ class Scene(msgspec.Struct, frozen=True):
     rules: AnyRules
     names: tuple[str, ...]
     position: Any
-    """A struct of the game's own type; None while there is none, before a draw."""
+    """A struct of the game's own type; None before a draw, and of a game not installed."""
 
     @classmethod
     def of(cls, desk: Desk, board: int, state: MatchState) -> Self:
         """Look up what a state alone does not tell."""
         names = _names(desk, state.seats)
-        position = None if state.unplaced else position_of(state)
-        return cls(board, state, pinned(state.rules), names, position)
+        rules = pinned(state.rules)
+        unknown = state.unplaced or isinstance(rules, MissingRules)
+        return cls(board, state, rules, names, None if unknown else position_of(state))
 
     def who(self, seat: Seat) -> str:
         """Name a player with the side played, such as `Light (alice)`."""

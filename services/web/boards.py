@@ -3,17 +3,16 @@
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
 from markupsafe import Markup
 
 from domain.drawing import draw_svg
+from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
 from domain.match.state import MatchState, position_at, position_of
-from domain.rules import AnyRules, Outcome, Seat, pinned
-from domain.rules.jump import Jump
+from domain.rules import AnyRules, Game, Outcome, Seat, game_of, pinned
 from services.language.telling import how, without_winner
 from services.language.typography import read_move
 
@@ -24,6 +23,8 @@ MOST_MOVES: Final = 5_000
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
 """What `docs/drawing.md` promises of a place: its name, and a title that says what stands there."""
+_ICON: Final = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
+"""What it promises of a plate: an icon, whose first class is the look of the player's pieces."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -53,6 +54,15 @@ class Shown(msgspec.Struct, frozen=True):
     ply: int
     turn: str
     """Who is to move, such as `Light`."""
+    game: Game
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Which look the pieces of each seat have, by its number in `LOOKS`.
+
+        The board says it, because players can exchange pieces, and in some games dark ones begin.
+        """
+        return tuple(LOOKS.index(look) for look in _ICON.findall(self.svg))
 
 
 def names_of(users: Sequence[str | None]) -> tuple[str, ...]:
@@ -65,8 +75,7 @@ def drawn(state: MatchState, ply: int, names: Sequence[str]) -> Markup:
     rules = pinned(state.rules)
     position = position_of(state) if ply == state.ply else position_at(state, ply)
     last = state.moves_of(ply)[-1] if ply else ""
-    # only the moves of halves do not tell by themselves what they have touched
-    before = position_at(state, ply - 1) if last and rules.key == "halves" else None
+    before = position_at(state, ply - 1) if last and game_of(rules.key).needs_previous else None
     ended = _ended(state, names) if ply == state.ply else None
     return picture(rules, position, names, last=last, before=before, ended=ended)
 
@@ -102,11 +111,8 @@ def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
     """Give the legal moves, for the page's script to choose from."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
-    if isinstance(rules, Jump):  # which has to walk through all chains before the first
-        first, more = rules.first_moves(position, MOST_MOVES)
-        return {"moves": first, "more": more}
-    found = list(islice(rules.legal_moves(position), MOST_MOVES + 1))
-    return {"moves": found[:MOST_MOVES], "more": len(found) > MOST_MOVES}
+    moves, more = rules.first_moves(position, MOST_MOVES)
+    return {"moves": moves, "more": more}
 
 
 class Tried(msgspec.Struct, frozen=True):

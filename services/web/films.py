@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from domain.drawing import draw_svg
-from domain.drawing.svg_elements import element, words
-from domain.drawing.svg_picture import WIDTH
+from domain.drawing.svg.elements import element, words
+from domain.drawing.svg.painter import WIDTH
 from domain.match.state import MatchState, positions
 from domain.rules import pinned
 

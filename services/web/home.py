@@ -7,14 +7,14 @@ import msgspec
 from litestar import Response, get
 
 from domain.match.events import AccountId
-from domain.rules import current, pinned
+from domain.rules import current
 from infra.challenges import Challenge
 from infra.projections.notices import KEPT
 from services.api.hand import Hand
 from services.api.marks import Home, marks
 from services.language.parsing import games
 from services.web.boards import drawn, names_of
-from services.web.choices import TIMES, USUAL_TIME, draws_usually
+from services.web.choices import TIMES, USUAL_TIME, draws_usually, featured, suggested, to_show
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import Part
@@ -27,17 +27,19 @@ SHOWN: Final = 24
 """Rows of each list; the others are on pages of their own."""
 _NEWS: Final = 8
 """Matches whose latest news is shown."""
-_QUICK: Final = ("pow2", "goliath", "powerdrain", "halves")
-"""Games that are offered with one click."""
-_LIVE: Final = ("pow2", "goliath", "halves", "powerdrain", "line", "torere")
-"""Games of which one that goes on is shown to who comes by, the first that is being played."""
 
 
 @get("/", sync_to_thread=True)
 def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
     """Show what is to be done, or what there is."""
     if visitor.account is None:
-        return page("welcome.html", visitor, live=_live(hand), games=[current(k) for k in games()])
+        return page(
+            "welcome.html",
+            visitor,
+            live=_live(hand),
+            games=[current(key) for key in games()],
+            suggested=suggested(),
+        )
     account = visitor.account
     # first, so that what changes while the page is made is news to it
     mark = marks(hand.parts, [Home(account)])[Home(account)]
@@ -63,8 +65,8 @@ def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
         news=_news(hand, account),
         offers=offers(hand, open_, account),
         offers_part=open_part,
-        quick=[current(key) for key in _QUICK],
-        chance={key for key in _QUICK if draws_usually(current(key))},
+        quick=featured(),
+        chance={rules.key for rules in featured() if draws_usually(rules)},
         quick_time=TIMES[USUAL_TIME][0],
         key=uuid4().hex,
     )
@@ -107,12 +109,11 @@ class Live(msgspec.Struct, frozen=True):
 
 def _live(hand: Hand) -> Live | None:
     """Give a match that goes on; None where none does."""
-    for game in _LIVE:
-        for row in hand.parts.lists.playing(game, 0, 1):
+    for rules in to_show():
+        for row in hand.parts.lists.playing(rules.key, 0, 1):
             state = snapshot_of(hand, row.board).state
             if not state.unplaced:
                 names = names_of(hand.parts.accounts.name_of(state.seats))
                 svg = drawn(state, state.ply, names)
-                title = pinned(state.rules).title
-                return Live(row.board, title, names, svg, state.ply, state.seq)
+                return Live(row.board, rules.title, names, svg, state.ply, state.seq)
     return None

@@ -9,11 +9,10 @@ from litestar import Request, Response, get
 from domain.drawing import draw_svg
 from domain.errors import Code, Refusal
 from domain.fairness import Stream
-from domain.rules import AnyRules, current, rules_id
+from domain.rules import AnyRules, current, game_of, rules_id
 from services.api.visitors import WEIGHT
 from services.language.parsing import games
 from services.web.boards import legal, tried
-from services.web.choices import CHOICES
 from services.web.lines import Line
 from services.web.matches import as_json
 from services.web.pages import go, page
@@ -66,7 +65,7 @@ def show_game(game: GameKey, hand: TheHand, visitor: TheVisitor) -> Response[str
         playing_count=hand.parts.lists.count_playing(rules.key),
         finished_count=hand.parts.history.count(rules.key),
         scores=best(hand, rules) if rules.players == (1,) else None,
-        choices=CHOICES.get(rules.key, ()),
+        choices=game_of(rules.key).options_form,
     )
 
 
@@ -128,7 +127,7 @@ def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> R
         line=tried_line,
         shown=tried_line.shown(),
         score=rules.score(tried_line.position),
-        choices=CHOICES.get(rules.key, ()),
+        choices=game_of(rules.key).options_form,
     )
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules import AnyRules
+from domain.rules import AnyRules, game_of
 from services.language.typography import read_move
 from services.web.boards import Shown, picture, who
 
@@ -106,6 +106,7 @@ class Line(msgspec.Struct, frozen=True):
             check=self.url(part="/check"),
             ply=len(self.moves),
             turn=self.turn,
+            game=game_of(self.rules.key),
         )
 
     def then(self, text: str) -> str:

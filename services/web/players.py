@@ -17,6 +17,7 @@ from services.api.players import names_of as userids_of
 from services.api.players import of_several
 from services.language.parsing import games
 from services.web.boards import GONE
+from services.web.choices import suggested
 from services.web.pages import go, page
 from services.web.paging import Part
 from services.web.params import GameKey, Start, TheHand, TheVisitor, Userid
@@ -44,8 +45,8 @@ class Standing(msgspec.Struct, frozen=True):
 
 @get("/ratings", sync_to_thread=False)
 def show_all_ratings() -> Redirect:
-    """Show the ratings of the first game."""
-    return go("/ratings/pow2")
+    """Show the ratings of the game that is suggested."""
+    return go(f"/ratings/{suggested().key}")
 
 
 @get("/ratings/{game:str}", sync_to_thread=True)

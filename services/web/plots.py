@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
-from domain.drawing.svg_elements import Markup as Drawn
-from domain.drawing.svg_elements import element, lettering, number, words
+from domain.drawing.svg.elements import Markup as Drawn
+from domain.drawing.svg.elements import element, lettering, number, words
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 240

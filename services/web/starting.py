@@ -8,7 +8,7 @@ from litestar.response import Redirect
 
 from domain.errors import Refusal
 from domain.match.events import AccountId, CommandId, command_id
-from domain.rules import AnyRules, current
+from domain.rules import AnyRules, current, game_of
 from infra.challenges import Proposal, State
 from services.api.challenges import NewChallenge, gathers, proposal_of, start
 from services.api.challenges import take as api_take
@@ -19,24 +19,22 @@ from services.language.draws import read_commitment
 from services.language.parsing import games
 from services.problems import PROBLEMS
 from services.web.acts import DOOR
-from services.web.choices import CHOICES, TIMES, USUAL_TIME, draws_usually, options_of, terms_of
+from services.web.choices import TIMES, USUAL_TIME, draws_usually, options_of, suggested, terms_of
 from services.web.pages import go, page
 from services.web.params import Id, Opponent, TheForm, TheHand, TheVisitor, Wanted
 from services.web.visitors import Form, Visitor
-
-_FAVOURITE = "pow2"
 
 
 @get("/new", sync_to_thread=True)
 def show_new(
     visitor: TheVisitor,
-    game: Wanted = _FAVOURITE,
+    game: Wanted = "",
     opponent: Opponent = "",
 ) -> Response[str]:
     """Show what can be chosen for a match."""
     visitor.need()
     typed = Form({"opponent": (opponent,)})
-    return _form(visitor, current(game.lower()), typed)
+    return _form(visitor, current(game.lower()) if game else suggested(), typed)
 
 
 def _form(
@@ -49,7 +47,7 @@ def _form(
         status=status,
         rules=rules,
         games=[one for one in map(current, games()) if one.players != (1,)],
-        choices=CHOICES.get(rules.key, ()),
+        choices=game_of(rules.key).options_form,
         times=TIMES,
         chosen_time=typed.get("time") or USUAL_TIME,
         typed=typed,

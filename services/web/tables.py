@@ -9,8 +9,8 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
-from domain.rules import AnyRules, Seat, pinned
-from domain.rules.api import Score
+from domain.rules import AnyRules, Seat, game_of, pinned
+from domain.rules.protocol import Score
 from infra.letters import CHAT_LIMIT
 from services.api.hand import Hand
 from services.api.views import Match, match_view
@@ -96,12 +96,6 @@ class Table(msgspec.Struct, frozen=True):
         return self.asked and self.state.sealed
 
     @property
-    def looks(self) -> Sequence[int]:
-        """Whose look each seat's pieces have: its own, unless the players have swapped theirs."""
-        position, own = self.view.at.position, range(len(self.names))
-        return position.get("colours", own) if isinstance(position, dict) else own
-
-    @property
     def moved(self) -> bool:
         """Whether the visitor has made a move, and so can't decline any more."""
         return self.seat is not None and bool(self.state.acted >> self.seat & 1)
@@ -127,6 +121,7 @@ class Table(msgspec.Struct, frozen=True):
             check=f"{here}/check",
             ply=self.state.ply,
             turn=self.turn,
+            game=game_of(self.rules.key),
         )
 
     def score(self, position: Any) -> Score | None:

@@ -1,17 +1,19 @@
 """A second version of a game lives beside the first, and each match keeps its own."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.rules import RULES, Registry, current, pinned, rules_id
-from domain.rules.api import IllegalMove
-from domain.rules.line import Intersection, Line, LinePosition
+from domain.games.line.game import Line
+from domain.games.line.position import Intersection, LinePosition
+from domain.rules import Registry, all_games, all_rules, current, game_of, pinned, rules_id
+from domain.rules.protocol import IllegalMove
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GAMES = Path(__file__).parents[1] / "games"
 
 
 class LineWithoutCorners(Line):
@@ -29,7 +31,13 @@ class LineWithoutCorners(Line):
         return super().check(position, move)
 
 
-BOTH = Registry([*RULES, LineWithoutCorners()])
+LINE = game_of("line")
+BOTH = Registry(
+    lambda: [
+        *(game for game in all_games() if game is not LINE),
+        replace(LINE, versions=(*LINE.versions, LineWithoutCorners())),
+    ]
+)
 
 
 def refusal(registry: Registry, name: str, move: str) -> str:
@@ -50,7 +58,7 @@ def test_new_matches_get_the_new_version_and_old_ones_keep_theirs() -> None:
 
 
 def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
-    games: list[dict[str, Any]] = json.loads((GOLDEN / "games-line.json").read_text())
+    games: list[dict[str, Any]] = json.loads((GAMES / "line/games.json").read_text())
     cornered = 0
     for game in games:
         rules = BOTH.pinned(game["rules"])
@@ -74,5 +82,5 @@ def test_rules_of_another_version_or_game_are_not_known() -> None:
 
 
 def test_no_version_is_listed_twice() -> None:
-    names = [rules_id(rules) for rules in RULES]
+    names = [rules_id(rules) for rules in all_rules()]
     assert len(set(names)) == len(names)

@@ -22,7 +22,7 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
 }
 
-_PLACE = re.compile(r"[a-m](?:1[0-3]|[1-9])|\d+")
+_PLACE = re.compile(r"[a-z]*\d+")
 
 
 @contextmanager
@@ -102,7 +102,7 @@ class Person:
         """Choose a move place by place, until it is ready to be played."""
         field = self.page.locator("#move")
         self.page.locator("#board-area.choosing").wait_for()
-        if not _PLACE.fullmatch(_PLACE.findall(move + "0")[0]) or move.isalpha():
+        if move.isalpha():
             self.page.locator("#choices").get_by_role("button", name=move, exact=True).click()
         for at, place in enumerate(_PLACE.findall(move)):
             if field.input_value() == move:
@@ -117,7 +117,10 @@ class Person:
     def plays(self, move: str) -> None:
         """Play a move by clicks, and see it on the board."""
         self.picks(move)
+        ply = self.page.locator("#board-area").get_attribute("data-ply")
         self.page.locator("#confirm").click()
+        # the board first, because the move before may have been written alike
+        self.page.locator(f'#board-area:not([data-ply="{ply}"])').wait_for()
         self.page.locator(".moves a.now", has_text=move).wait_for()
 
     def waits_for_turn(self) -> None:

@@ -19,10 +19,9 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from domain.boards.pow2_board import NAMES
+from domain.games.pow2.position import HAND, Pow2Move
 from domain.rules import UnreadableMove, current
-from domain.rules.kadon import NAMES
-from domain.rules.pow2 import Pow2Move
-from domain.rules.pow2_turns import HAND
 
 COUNT: Final = 1_000_000
 _PROGRESS: Final = 100_000

@@ -1,7 +1,8 @@
 """Record whole games played at random, for replay by later versions of the code.
 
-`python tests/golden/make_games.py pow2` plays what `FAMILIES` asks for and `games-pow2.json` does
-not hold yet. What is recorded is kept as it is: a game whose replay differs shows that the rules
+`python -m tests.golden.make_games KEY` plays what `FAMILIES` in `tests/games/KEY/record.py` asks
+for and `games.json` beside it does not hold yet. Every second game of a family has further flags
+of the other families as well, where they go together. What is recorded is kept as it is: a game whose replay differs shows that the rules
 of its version have changed, and they must not.
 
 A file has one game a line: its rules, family, number in the family, players, options and setup;
@@ -13,39 +14,21 @@ import hashlib
 import json
 import random
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from domain.errors import Refusal
 from domain.rules import current, pinned, rules_id
 
-GOLDEN = Path(__file__).parent
+GAMES_FOLDER = Path(__file__).parents[1] / "games"
 GAMES = 20
 """How many games of each family are recorded."""
 LONGEST = 5000
 
-FAMILIES = {
-    "duo": ((1, ""),),
-    "goliath": ((2, ""), (2, "-goliath_first"), (2, "-count")),
-    "halves": (
-        (2, ""), (3, ""), (2, "-invert_win"), (3, "-invert_win"), (2, "-free_edges=4"),
-        (2, "-manual_start"), (3, "-manual_start -touch_any"), (2, "-manual_start -must_touch=2"),
-        (3, "-keep_chosen -tiles_each=6"), (2, "-keep_most_friendly -no_contract"),
-    ),
-    "jump": (
-        (1, ""),
-        (1, "-solitaire=a1,a7,a9,b4,c3,c6,c9,d2,d10,e1,e5,e11,f3,f8,g4,g9,h6,h11,i1,i5,i13,j4"),
-    ),
-    "line": ((2, ""), (2, "-stones=16"), (2, "-stones=8")),
-    "one": ((1, ""),),
-    "pow2": (
-        (2, ""), (2, "-exact"), (2, "-noborder"), (2, "-fast"), (2, "-middle"), (2, "-free"),
-    ),
-    "powerdrain": ((2, ""), (2, "-o1"), (2, "-o2"), (2, "-p")),
-    "torere": ((2, ""),),
-    "two": ((1, ""),),
-}  # fmt: skip
-"""By game: the number of players and the flags that all games of a family have. Every second game
-has further flags of the other families beside, where they go together."""
+
+def record_of(key):
+    """Return the module that says what is recorded of a game."""
+    return import_module(f"tests.games.{key}.record")
 
 
 class RandomChance:
@@ -64,13 +47,13 @@ class RandomChance:
 
 
 def digest(rules, position):
-    """Give a short digest of a position: its JSON form and who is to move."""
+    """Return a short digest of a position: its JSON form and who is to move."""
     shown = json.dumps([rules.to_json(position), rules.to_move(position)], sort_keys=True)
     return hashlib.sha256(shown.encode()).hexdigest()[:8]
 
 
 def ending(outcome):
-    """Give an outcome as it is recorded; None where the players agreed to play on."""
+    """Return an outcome as it is recorded; None where the players agreed to play on."""
     if outcome is None:
         return None
     return {"winners": outcome.winners, "reason": outcome.reason, "detail": outcome.detail}
@@ -92,7 +75,7 @@ def replay(game):
 
 
 def result(game, last):
-    """Give how a recorded game ends at its last position: by the rules, or by an offer."""
+    """Return how a recorded game ends at its last position: by the rules, or by an offer."""
     rules = pinned(game["rules"])
     if not game["moves"].endswith("!"):
         return ending(rules.outcome(last))
@@ -102,9 +85,9 @@ def result(game, last):
 
 
 def flags_of(rules, key, flags, rng, *, alone):
-    """Give a family's flags, and unless `alone` some of the others that go with them."""
+    """Return a family's flags, and unless `alone` some of the others that go with them."""
     chosen = flags.split()
-    others = sorted({flag for _, text in FAMILIES[key] for flag in text.split()})
+    others = sorted({flag for _, text in record_of(key).FAMILIES for flag in text.split()})
     for flag in () if alone else rng.sample(others, len(others)):
         try:
             rules.read_options([*chosen, flag])
@@ -116,7 +99,7 @@ def flags_of(rules, key, flags, rng, *, alone):
 
 
 def offered(rules, at):
-    """Give the offer of the game's own that would end it here, if there is one."""
+    """Return the offer of the game's own that would end it here, if there is one."""
     for kind in rules.offers:
         try:
             rules.check_offer(at, kind)
@@ -174,23 +157,28 @@ def record(key, players, flags, number):
     return game
 
 
-def read_games(path):
-    """Give the recorded games of a file."""
+def path_of(key):
+    """Return the file of a game's recorded games."""
+    return GAMES_FOLDER / key / "games.json"
+
+
+def read_games(key):
+    """Return the recorded games of a game."""
+    path = path_of(key)
     return json.loads(path.read_text()) if path.exists() else []
 
 
 def main(key):
     """Record what is missing of a game's families."""
-    path = GOLDEN / f"games-{key}.json"
-    games = read_games(path)
+    games = read_games(key)
     name = rules_id(current(key))
     have = {(game["rules"], game["family"], game["number"]) for game in games}
-    for players, flags in FAMILIES[key]:
+    for players, flags in record_of(key).FAMILIES:
         for number in range(GAMES):
             if (name, f"{players} {flags}".strip(), number) not in have:
                 games.append(record(key, players, flags, number))
     lines = ",\n".join(json.dumps(game, separators=(",", ":")) for game in games)
-    path.write_text(f"[\n{lines}\n]\n")
+    path_of(key).write_text(f"[\n{lines}\n]\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A match server in plain dicts and lists: what the real one must be equal to.
 
 It shares the commands' types with the server and nothing else; the Power of Two is the slow second
-one of `tests/domain`. There are no scripts, hashes, leases or batches: commands wait in one list,
+one of `tests/games`. There are no scripts, hashes, leases or batches: commands wait in one list,
 and `settle` carries out the first of a match's.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
-from tests.domain import pow2_reference as pow2
+from tests.games.pow2 import reference as pow2
 
 REFUSALS = 50
 TRIES = 3

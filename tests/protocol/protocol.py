@@ -33,7 +33,7 @@ from domain.match.events import (  # noqa: E402
     command_id,
 )
 from domain.match.state import MatchState  # noqa: E402
-from domain.rules import RULES, rules_id  # noqa: E402
+from domain.rules import all_rules, rules_id  # noqa: E402
 from infra import keys, queue  # noqa: E402
 from infra.faults import POINTS  # noqa: E402
 from infra.settings import table  # noqa: E402
@@ -61,7 +61,7 @@ def gather() -> Protocol:
             for name in ("api", "challenge", "keeper", "mail", "terminal", "vacation", "web")
         },
         "codes": {code.value: [one.exit, one.status] for code, one in PROBLEMS.items()},
-        "rules": {rules_id(one): sorted(map(str, one.players)) for one in RULES},
+        "rules": {rules_id(one): sorted(map(str, one.players)) for one in all_rules()},
         "settings": {row.env: True for row in table()},
         "command lines": {form.rule: form.name for form in FORMS},
         "programs": programs(),

@@ -8,7 +8,7 @@ from fakes.games import whole_game
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
-from domain.rules import RULES
+from domain.rules import all_rules
 from services.cli.verify import check
 from services.language import Language
 from services.language.parsing import games
@@ -52,7 +52,7 @@ def test_help_needs_nothing_of_the_desk():
 
 def test_games_lists_the_games(terminal):
     listed = terminal.do("games").text.splitlines()
-    assert len(listed) == len({rules.key for rules in RULES})
+    assert len(listed) == len({rules.key for rules in all_rules()})
     assert any(line.startswith("pow2: The Power of Two, for 2 players") for line in listed)
 
 

@@ -9,7 +9,7 @@ from fakes.desk import PASSWORDS, FakeDesk, Terminal
 from domain.match.events import decode
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState, position_of
-from domain.rules import RULES, pinned, rules_id
+from domain.rules import all_rules, pinned, rules_id
 from infra.mail.addresses import Addresses
 from infra.mail.composer import Text, Told
 from infra.mail.letter import fit_subject
@@ -18,7 +18,7 @@ from infra.projections.notices import Kind
 from services.mail.composing import Composing
 
 NAMES = tuple(PASSWORDS)
-MATCHES = [(rules, players) for rules in RULES for players in rules.players]
+MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from fakes.api import Api
 from fakes.desk import FakeDesk, Terminal
 
-from domain.rules import RULES, current
+from domain.rules import all_rules, current
 from services.language.parsing import parse
 from services.language.typography import as_flag, as_move, as_plain
 
@@ -77,7 +77,7 @@ class Shuffling:
         return self._chance.sample(list(items), len(items))
 
 
-@pytest.mark.parametrize("key", sorted({rules.key for rules in RULES}))
+@pytest.mark.parametrize("key", sorted({rules.key for rules in all_rules()}))
 def test_no_move_of_any_game_is_changed(key):
     rules, chance = current(key), random.Random(7)
     players = next(n for n in range(1, 5) if n in rules.players)

@@ -11,13 +11,13 @@ from fakes.office import FakeOffice
 from fakes.web import Guest
 
 from domain.errors import Code
+from domain.games.halves.position import HalvesMove, canonical
 from domain.match import events
 from domain.match.commands import Answer, Return, Sent, Start
 from domain.match.events import Event, Flagged, Nagged, command_id, decode
 from domain.match.record import unpack_snapshot
 from domain.match.state import due, position_of
 from domain.rules import pinned
-from domain.rules.halves_turns import HalvesMove, canonical
 from infra.durability import Mode
 from infra.lanes import Lanes
 from infra.store.port import Store

@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 from fakes.api import PASSWORD, Api, until
 from fakes.web import Guest, door
+from markupsafe import Markup
 
 from domain.match.state import positions
-from domain.rules import current
+from domain.rules import current, game_of
 from infra.notes import Notes
 from infra.unread import Counts
 from services.language.boards import state_of
 from services.language.parsing import games
-from services.web.boards import MOST_MOVES, tried
+from services.web.boards import MOST_MOVES, Shown, picture, tried
 from services.web.films import film
 from services.web.library import _start
 
@@ -262,6 +263,18 @@ def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(pair):
     assert looks.findall(one.page(f"/m/{board}")) == ["0", "1"]
     one.move(board, "swap")
     assert looks.findall(one.page(f"/m/{board}")) == ["1", "0"]
+
+
+def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
+    game = game_of("torere")
+    rules = game.latest
+    svg = picture(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
+    turned = svg.replace("icon light", "icon @").replace("icon dark", "icon light")
+    shown = [
+        Shown(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
+        for each in (svg, turned.replace("icon @", "icon dark"))
+    ]
+    assert [each.looks for each in shown] == [(0, 1), (1, 0)]
 
 
 def test_what_the_rules_call_an_ending_is_no_sentence_in_a_list(api, pair):

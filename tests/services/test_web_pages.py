@@ -1,5 +1,6 @@
 """Every page: what a browser is allowed, that words stay words, that links lead somewhere."""
 
+import html
 import re
 import statistics
 import sys
@@ -10,13 +11,15 @@ import pytest
 from fakes.api import Api, code_of
 from fakes.web import Guest, Read, door
 
-from domain.rules import RULES, current
+from domain.rules import all_games, all_rules, game_of
+from domain.rules.option_form import OptionField, OptionKind
 from services.language.parsing import games
 from services.web.assets import ASSETS, VERSION, url_of
-from services.web.choices import CHOICES, TIMES, Way
+from services.web.choices import TIMES, featured, options_of, suggested, to_show
 from services.web.pages import HEADERS
 from services.web.plots import Series, plot
 from services.web.prose import blocks
+from services.web.visitors import Form
 
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
 SLOW = 0.05
@@ -263,33 +266,63 @@ def test_no_asset_names_anything_elsewhere():
 
 
 def test_every_option_that_can_be_chosen_is_one_of_the_game():
-    for key, choices in CHOICES.items():
-        rules = current(key)
-        for choice in choices:
-            flags = [pick.flag for pick in choice.picks if pick.flag]
-            if choice.way is Way.NUMBER:
-                flags = [f"{choice.name}={value}" for value in (choice.low, choice.high)]
-                assert (
-                    rules.write_options(rules.read_options([f"{choice.name}={choice.usual}"])) == ()
-                )
-            for flag in flags:
-                assert rules.write_options(rules.read_options([flag])) in ((flag,), ()), flag
+    for rules in all_rules():
+        for at, field in enumerate(game_of(rules.key).options_form):
+            for name, value in values_of(field, at):
+                flags = options_of(rules.key, Form({name: (value,)}))
+                assert len(rules.write_options(rules.read_options(flags))) == 1, (name, value)
 
 
-def test_every_option_of_a_game_can_be_chosen():
-    for rules in RULES:
-        if rules.players == (1,):
-            continue
-        fields = {
-            field for field in type(rules.read_options([])).__struct_fields__
-            if field not in ("start", "order", "touch", "keep")  # each one of several flags
-        }  # fmt: skip
-        offered = {
-            (choice.name or pick).lstrip("-").partition("=")[0]
-            for choice in CHOICES.get(rules.key, ())
-            for pick in ([p.flag for p in choice.picks] or [""])
-        }
-        assert fields <= offered, rules.key
+def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
+    """Return what a form may send for an option, but for what is usual."""
+    match field.kind:
+        case OptionKind.NUMBER:
+            numbers = {field.low, field.high} - {field.usual}
+            return [(f"number-{at}", str(number)) for number in numbers]
+        case OptionKind.NAMES:
+            listed = field.names[: field.low]
+            return [(f"names-{at}", ",".join(listed)), (f"names-{at}", ", ".join(listed))]
+    return [(f"pick-{at}", pick.flag) for pick in field.picks if pick.flag]
+
+
+def test_what_is_usual_is_no_option():
+    for rules in all_rules():
+        fields = list(enumerate(game_of(rules.key).options_form))
+        form = Form(
+            {f"number-{at}": (str(field.usual),) for at, field in fields}
+            | {f"pick-{at}": ("",) for at, field in fields if field.kind is OptionKind.ONE_OF}
+            | {f"names-{at}": ("",) for at, field in fields}
+        )
+        assert options_of(rules.key, form) == ()
+
+
+def test_every_option_of_every_game_is_in_the_form(api: Api, come: Callable[..., Guest]):
+    browser = come()
+    browser.log_in(api.player().name)
+    for rules in all_rules():
+        page = html.unescape(browser.page(f"/new?game={rules.key}"))
+        for at, field in enumerate(game_of(rules.key).options_form):
+            assert field.title.en in page, (rules.key, field.field)
+            for pick in field.picks:
+                assert f'name="pick-{at}" value="{pick.flag}"' in page
+            if not field.picks:
+                assert f'name="{field.kind}-{at}"' in page
+
+
+def test_the_games_that_are_offered_are_those_that_say_so(api: Api, come: Callable[..., Guest]):
+    assert {rules.key for rules in featured()} == {
+        game.key for game in all_games() if game.featured
+    }
+    assert suggested() == featured()[0]
+    shown = to_show()
+    assert shown[: len(featured())] == featured()
+    assert {rules.key for rules in shown} == {
+        rules.key for rules in all_rules() if rules.players != (1,)
+    }
+    browser = come()
+    browser.log_in(api.player().name)
+    assert "<h1>New match</h1>" in browser.page("/new")
+    assert f"The rules of {suggested().title}" in browser.page("/new")
 
 
 def test_every_time_that_can_be_chosen_is_one():

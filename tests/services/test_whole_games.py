@@ -7,12 +7,12 @@ from fakes.desk import PASSWORDS, FakeDesk, Terminal
 
 from domain.match.record import unpack_snapshot
 from domain.match.state import position_of
-from domain.rules import RULES, pinned, rules_id
+from domain.rules import all_rules, pinned, rules_id
 from services.cli.verify import check
 
 NAMES = tuple(PASSWORDS)
 
-MATCHES = [(rules, players) for rules in RULES for players in rules.players]
+MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
 
 PLIES = 60
 """After which a puzzle, which would go on, is done."""

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from services.language.boards import state_of
+from services.web.assets import url_of
 
 pytestmark = pytest.mark.slow
 
@@ -185,3 +186,20 @@ def test_nothing_on_the_form_of_a_new_match_lies_over_another_and_mistakes_have_
         )
         assert len(gaps) >= 7
         assert min(gaps) >= 0, (width, gaps)
+
+
+@pytest.mark.parametrize(
+    ("move", "places", "word"),
+    [
+        ("m13-j7", ["m13", "j7"], False),
+        ("o15", ["o15"], False),
+        ("s19-a1:t20,aa3", ["s19", "a1", "t20", "aa3"], False),
+        ("57-3", ["57", "3"], False),
+        ("swap", ["swap"], True),
+    ],
+)
+def test_moves_on_boards_of_any_size_are_read(mover, move, places, word):
+    found = mover.page.evaluate(
+        f"(async (text) => (await import('{url_of('notation.js')}')).read(text))('{move}')"
+    )
+    assert (found["places"], found["word"]) == (places, word)

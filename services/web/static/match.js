@@ -2,7 +2,7 @@
 // of it, and only then is it played. With the pointer, with the keyboard, or from the list below.
 
 import { button, nearest, sentence } from "./elements.js";
-import { choices, instead, read } from "./notation.js";
+import { choices, instead, PLACE, read } from "./notation.js";
 
 let builder = null;
 let pressed = null; // the part of a board on which the pointer went down
@@ -30,7 +30,7 @@ class Builder {
     this.panel = panel;
     this.ply = area.dataset.ply;
     this.source = area.dataset.moves;
-    this.game = panel.dataset.game;
+    this.haloSize = Number(area.dataset.halo); // in percent; 0 marks the areas of places instead
     this.plain = area.innerHTML;
     this.input = panel.querySelector("#move");
     this.confirm = panel.querySelector("#confirm");
@@ -208,7 +208,7 @@ class Builder {
     const sample = fitting[0].text;
     let at = 0;
     let end = 0;
-    for (const found of sample.matchAll(/[a-m](?:1[0-3]|[1-9])|\d+/g)) {
+    for (const found of sample.matchAll(PLACE)) {
       if (at++ < Math.min(this.chosen.length, fitting[0].free)) end = found.index + found[0].length;
     }
     const extra = this.chosen.slice(fitting[0].free);
@@ -219,7 +219,7 @@ class Builder {
     if (!this.moves.length) return "No move can be chosen here.";
     if (!this.chosen.length) {
       if (!next.length) return "Choose below.";
-      return this.game === "powerdrain" ? "Choose a plug." : "Choose a place to begin with.";
+      return this.area.dataset.prompt;
     }
     const left = next.length === 1 ? "one place" : `${next.length} places`;
     return `Chosen: ${this.chosen.join(", ")}. Then ${left} can follow.`;
@@ -254,11 +254,10 @@ class Builder {
   halo(element, kind) {
     if (!element) return;
     element.classList.add(kind);
-    if (["halves", "powerdrain"].includes(this.game) || element.querySelector(".halo")) return;
+    if (!this.haloSize || element.querySelector(".halo")) return;
     const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     circle.classList.add("halo");
-    const wide = this.game === "torere" ? 2 : 1;
-    circle.setAttribute("r", wide * (element.querySelector(".piece") ? 18 : 9));
+    circle.setAttribute("r", (this.haloSize / 100) * (element.querySelector(".piece") ? 18 : 9));
     element.querySelector(".hit").after(circle);
   }
 
@@ -269,7 +268,7 @@ class Builder {
 
   find(place, start = false) {
     const name = CSS.escape(place);
-    if (this.game === "powerdrain" && (start || place === this.chosen[0])) {
+    if (start || place === this.chosen[0]) {
       const plug = this.area.querySelector(`.plug[data-plug="${name}"]`);
       if (plug) return plug;
     }

@@ -1,7 +1,9 @@
 // Moves as sequences of places. The server's list of legal moves is the only truth: nothing here
 // knows a rule of any game, only how moves are written.
 
-const NAME = /[a-m](?:1[0-3]|[1-9])|\d+|[a-z]+/g;
+/** Names of places: letters and a number, such as those of columns and rows, or a number alone. */
+export const PLACE = /[a-z]*\d+/g;
+const NAME = /[a-z]*\d+|[a-z]+/g;
 
 /** Read a canonical move: the places it names in turn, and from which one on their order is free. */
 export function read(text) {

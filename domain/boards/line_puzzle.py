@@ -1,0 +1,191 @@
+"""The puzzles in which stones are set and taken back at will: positions, moves, the best so far.
+
+They differ in what a position is worth and in how many stones there are.
+"""
+
+from abc import abstractmethod
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, letters_of, read_pieces
+from domain.rules.helpers import bad_position, check_turn, counted, read_position
+from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
+
+FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
+
+
+class LinePuzzlePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The stones, and the best of all positions of the match so far."""
+
+    stones: int
+    lines: int
+    """The most lines that counted at once."""
+    fewest: int
+    """The fewest stones by which they did."""
+    done: bool
+
+
+class LinePuzzleMove(msgspec.Struct, frozen=True, gc=False):
+    """A stone is set, or taken back; or the solver is done (`FINISH`)."""
+
+    at: int
+    back: bool = False
+
+
+FINISH: Final = LinePuzzleMove(len(NAMES))
+_SET: Final = tuple(LinePuzzleMove(at) for at in range(len(NAMES)))
+_BACK: Final = tuple(LinePuzzleMove(at, back=True) for at in range(len(NAMES)))
+_START: Final = LinePuzzlePosition(0, 0, 0, done=False)
+
+
+def stones_on_lines(stones: int) -> list[int]:
+    """Return the number of stones on each of the 44 lines."""
+    return [(line & stones).bit_count() for line in LINE_SETS]
+
+
+def _read(text: str) -> LinePuzzleMove:
+    """Read `a5`, `-a5` or `done`."""
+    word = "".join(text.split()).lower()
+    name = word.removeprefix("-")
+    if text.isascii() and word == DONE:
+        return FINISH
+    if not text.isascii() or name not in INDEX:
+        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+    return (_SET if name == word else _BACK)[INDEX[name]]
+
+
+class _BestJson(msgspec.Struct, forbid_unknown_fields=True):
+    lines: Annotated[int, msgspec.Meta(ge=0)]
+    stones: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["o"]]
+    best: _BestJson
+    done: bool
+
+
+class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
+    """A puzzle of setting stones and taking them back."""
+
+    position_type = LinePuzzlePosition
+    read = staticmethod(_read)
+    stones: int
+    """How many stones can be on the board."""
+    most: int
+    """The most lines that can count, as is proven."""
+    bound: str
+    wanted: str
+    """What a line needs to count, as in `exactly one stone`."""
+
+    @abstractmethod
+    def lines_of(self, stones: int) -> int:
+        """Count the lines that count; -1 for stones that are worth nothing at all."""
+
+    def start(self, options: NoOptions, players: int, setup: object | None) -> LinePuzzlePosition:
+        """Return the empty board."""
+        del options
+        self.check_start(players, setup)
+        return _START
+
+    def to_move(self, position: LinePuzzlePosition) -> Seat | None:
+        """Return the solver until done."""
+        return None if position.done else 0
+
+    def moves(self, position: LinePuzzlePosition) -> list[LinePuzzleMove]:
+        """Return every legal move, in the order of intersections."""
+        stones = position.stones
+        if position.done:
+            return []
+        if stones.bit_count() >= self.stones:
+            return [*(move for move in _BACK if stones >> move.at & 1), FINISH]
+        choice = [
+            back if stones >> back.at & 1 else fresh
+            for fresh, back in zip(_SET, _BACK, strict=True)
+        ]
+        choice.append(FINISH)
+        return choice
+
+    def count_moves(self, position: LinePuzzlePosition) -> int:
+        """Count the legal moves."""
+        if position.done:
+            return 0
+        full = position.stones.bit_count() >= self.stones
+        return 1 + (self.stones if full else len(NAMES))
+
+    def write(self, move: LinePuzzleMove) -> str:
+        """Return the canonical text of a move."""
+        if move == FINISH:
+            return DONE
+        return f"-{NAMES[move.at]}" if move.back else NAMES[move.at]
+
+    def check(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzleMove:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        if reason := self._why_illegal(position, move):
+            raise IllegalMove(f"{self.write(move)}: {reason}")
+        return move
+
+    def _why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
+        if position.done:
+            return OVER
+        if move == FINISH:
+            return None
+        name, taken = NAMES[move.at], position.stones >> move.at & 1
+        if move.back:
+            return None if taken else f"there is no stone at {name} to take back"
+        if taken:
+            return f"there is a stone at {name} already; -{name} takes it back"
+        if position.stones.bit_count() >= self.stones:
+            return f"all {self.stones} stones are on the board; take one back first"
+        return None
+
+    def play(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzlePosition:
+        """Set a stone or take it back, and keep the better of what was and what is."""
+        best = position.lines, position.fewest
+        if move == FINISH:
+            return LinePuzzlePosition(position.stones, *best, done=True)
+        stones = position.stones ^ 1 << move.at
+        lines, number = self.lines_of(stones), stones.bit_count()
+        if lines > best[0] or (lines == best[0] and number < best[1]):
+            best = lines, number
+        return LinePuzzlePosition(stones, *best, done=False)
+
+    def outcome(self, position: LinePuzzlePosition) -> Outcome | None:
+        """Return the only ending: the solver is done."""
+        return ended(Ending.DONE, self.score(position)) if position.done else None
+
+    def score(self, position: LinePuzzlePosition) -> Score:
+        """Return the best position so far: the most lines that count, by the fewest stones."""
+        lines, stones = counted(position.lines, "line"), counted(position.fewest, "stone")
+        rank = (-position.lines, position.fewest)
+        return Score(rank, f"{lines} with {self.wanted}, by {stones}", self.bound)
+
+    def to_json(self, position: LinePuzzlePosition) -> dict[str, Any]:
+        """Return the stones on the board, the best so far, and whether the solver is done."""
+        return {
+            "board": letters_of(position.stones),
+            "best": {"lines": position.lines, "stones": position.fewest},
+            "done": position.done,
+        }
+
+    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> LinePuzzlePosition:
+        """Read what `to_json` gave."""
+        del options
+        given = read_position(data, _PositionJson, self.key)
+        check_turn(to_move, self.key, players=1)
+        stones = read_pieces(given.board, "o", self.key)["o"]
+        self._check_best(stones, given.best.lines, given.best.stones)
+        return LinePuzzlePosition(stones, given.best.lines, given.best.stones, given.done)
+
+    def _check_best(self, stones: int, lines: int, fewest: int) -> None:
+        now, number = self.lines_of(stones), stones.bit_count()
+        if number > self.stones:
+            raise bad_position(
+                self.key, f"there are {self.stones} stones, and {number} on the board"
+            )
+        if lines > self.most or fewest > self.stones or (lines > 0) != (fewest > 0):
+            raise bad_position(self.key, f"there is no best of {lines} lines by {fewest} stones")
+        if (now, -number) > (lines, -fewest):
+            raise bad_position(self.key, "the board is better than the best so far")

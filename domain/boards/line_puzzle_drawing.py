@@ -1,0 +1,42 @@
+"""The line puzzles as text and in SVG: how many stones each line of the board has."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from domain.boards.pow2_board import LINES, NAMES
+from domain.boards.pow2_svg import picture, players, stone
+from domain.boards.pow2_text import board_below
+from domain.drawing.svg.painter import BoardInput, Picture
+from domain.drawing.text import TextInput
+from domain.rules.helpers import counted
+
+_KINDS: Final = {"o": stone("light", 0, "a stone")}
+
+
+def stones_by_line(position: Mapping[str, Any]) -> list[int]:
+    """Return the number of stones on each line, from a position's JSON form."""
+    stones = position["board"]
+    return [sum(NAMES[at] in stones for at in line) for line in LINES]
+
+
+def draw_lines(view: TextInput, lines: str) -> str:
+    """Draw a position below the line of what is set, what the lines have, and the best so far."""
+    stones, best = len(view.position["board"]), view.position["best"]
+    reached = f"Best: {best['lines']} by {best['stones']}"
+    return board_below(f"Stones set: {stones} {lines} {reached}", view)
+
+
+def paint_lines(view: BoardInput, wanted: int, word: str) -> Picture:
+    """Draw a position, with marks on the lines that count and on those with too many stones."""
+    stones, best = view.position["board"], view.position["best"]
+    marks = {
+        at: "full" if on == wanted else "over"
+        for at, on in enumerate(stones_by_line(view.position))
+        if on >= wanted
+    }
+    lines = [*marks.values()]
+    counts = (
+        f"{counted(len(stones), 'stone')}, {lines.count('full')} lines with {word}, "
+        f"{lines.count('over')} with more; best {best['lines']} by {best['stones']}"
+    )
+    return picture(view, _KINDS, players(_KINDS, "o", [counts]), None, marks)

@@ -1,0 +1,223 @@
+"""The Power of Two board in SVG: its 44 lines and 64 places, from the tables the rules use."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
+from domain.drawing.svg.elements import Markup, Point, element, lettering, outline
+from domain.drawing.svg.painter import (
+    WIDTH,
+    BoardInput,
+    Picture,
+    Player,
+    body,
+    icon,
+    listed,
+    piece,
+    place,
+    ring,
+)
+
+_SCALE: Final = 0.6
+"""Units of the drawing a fifteenth; all coordinates have one decimal at most."""
+_EDGE: Final = 40
+"""From the edge of the picture to the outer lines."""
+_LABEL: Final = 12
+"""From the edge of the picture to the middle of the letters and numbers around the board."""
+_REACH: Final = 30
+"""How far from a place a touch still means it, to the sides."""
+_COLUMNS: Final = "abcdefghijklm"
+_SPOT: Final = 3
+_RING: Final = 16.5
+_NAME: Final = re.compile("[a-m](?:1[0-3]|[1-9])")
+
+Path = tuple[str, ...]
+
+
+class Trail(msgspec.Struct, frozen=True):
+    """What the last move touched: all its places, and the paths along which something went."""
+
+    places: frozenset[str] = frozenset()
+    paths: tuple[Path, ...] = ()
+    thrown: tuple[Path, ...] = ()
+
+
+def trail_of(text: str) -> Trail:
+    """Read the places of a move, however the game writes it; words such as `done` have none.
+
+    In all games of this board a hyphen joins the ends of a way, and whatever else is named was
+    set, taken, thrown or picked up.
+    """
+    ways = [tuple(_NAME.findall(part)) for part in re.split("[:,>]", text)]
+    places = frozenset(name for way in ways for name in way if name in POINTS)
+    return Trail(places, tuple(way for way in ways if len(way) > 1 and places.issuperset(way)))
+
+
+def centre_of(name: str) -> Point:
+    """Return where an intersection lies in the picture."""
+    x, y = POINTS[name]
+    return _EDGE + _SCALE * x, _EDGE + _SCALE * y
+
+
+# --- lines, letters and numbers
+
+
+def _line(line: tuple[int, ...], marks: str | None) -> Markup:
+    start, end = NAMES[line[0]], NAMES[line[-1]]
+    (ax, ay), (bx, by) = centre_of(start), centre_of(end)
+    classes = ["line", *(["edge"] if line in OUTER else []), *([marks] if marks else [])]
+    return element(
+        "line", class_=" ".join(classes), data_line=f"{start}-{end}", x1=ax, y1=ay, x2=bx, y2=by
+    )
+
+
+def _lines(marks: Mapping[int, str]) -> list[Markup]:
+    """Return the lines, inner ones first, so that the outer edges lie on top of their ends."""
+    return [_line(line, marks.get(at)) for at, line in reversed([*enumerate(LINES)])]
+
+
+def _middle(places: Iterable[Point], axis: int) -> float:
+    """Return where the letter of a column stands, whose places may lie side by side, or of a row."""
+    along = [at[axis] for at in places]
+    return (min(along) + max(along)) / 2
+
+
+@cache
+def _labels() -> tuple[Markup, ...]:
+    """Return the letters above and below, the numbers at both sides, and the words in the middle."""
+    drawn = []
+    for row, letter in enumerate(_COLUMNS, 1):
+        across = _middle((centre_of(name) for name in NAMES if name[0] == letter), 0)
+        down = _middle((centre_of(name) for name in NAMES if name[1:] == str(row)), 1)
+        for side in (_LABEL, WIDTH - _LABEL):
+            drawn += [
+                lettering(letter, (across, side), class_="label"),
+                lettering(str(row), (side, down), class_="label"),
+            ]
+    return (*drawn, lettering("P o T", (WIDTH / 2, WIDTH / 2), class_="mark"))
+
+
+# --- places
+
+
+def _between(one: Point, other: Point, part: float) -> Point:
+    """Return the point some part of the way from one to another."""
+    return one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1])
+
+
+def _nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
+    """Cut from an area around the origin what lies nearer to another point."""
+    beyond = [(corner, corner[0] * x + corner[1] * y - (x * x + y * y) / 2) for corner in area]
+    kept: list[Point] = []
+    for (before, was), (corner, far) in zip([beyond[-1], *beyond], beyond, strict=False):
+        if (far > 0) != (was > 0):
+            kept.append(_between(before, corner, was / (was - far)))
+        if far <= 0:
+            kept.append(corner)
+    return kept
+
+
+@cache
+def area_of(name: str) -> tuple[Point, ...]:
+    """Return the area, around the intersection as origin, in which a touch means it.
+
+    No two overlap, however close the intersections are: it is what lies nearer to this one than
+    to any other, as far as `_REACH` to each side.
+    """
+    x, y = centre_of(name)
+    area: list[Point] = [(-_REACH, -_REACH), (_REACH, -_REACH), (_REACH, _REACH), (-_REACH, _REACH)]
+    for ox, oy in map(centre_of, NAMES):
+        if (ox, oy) != (x, y):
+            area = _nearer(area, ox - x, oy - y)
+    return tuple(area)
+
+
+class Stone(msgspec.Struct, frozen=True):
+    """A kind of piece: its classes, whose it is, what it is called, and its shapes."""
+
+    classes: str
+    seat: int
+    title: str
+    shapes: tuple[Markup, ...]
+
+    def drawn(self) -> Markup:
+        """Return a piece of the kind, around the origin."""
+        return piece(self.classes, self.seat, *self.shapes)
+
+    def icon(self) -> Markup:
+        """Return it as it stands beside a player's name."""
+        return icon(self.classes, *self.shapes)
+
+
+def _place(name: str, stone: Stone | None, *, last: bool) -> Markup:
+    inside = [element("path", class_="hit", d=outline(area_of(name)))]
+    if stone is None:
+        inside.append(element("circle", class_="spot", r=_SPOT))
+    else:
+        inside.append(stone.drawn())
+    if last:
+        inside.append(ring(_RING, gone=stone is None))
+    title = f"{name}: {stone.title}" if stone else name
+    return place(name, centre_of(name), title, *inside, last=last)
+
+
+def _way(path: Path, classes: str) -> Markup:
+    points = " ".join("{:g},{:g}".format(*centre_of(name)) for name in path)
+    return element("polyline", class_=classes, points=points)
+
+
+def board(
+    stones: Mapping[str, Stone], trail: Trail, marks: Mapping[int, str] | None = None
+) -> tuple[Markup, ...]:
+    """Draw the board with what stands on it; `marks` are classes for some of `LINES`."""
+    return (
+        *_lines(marks or {}),
+        *_labels(),
+        *(_way(path, "trail") for path in trail.paths),
+        *(_way(path, "trail thrown") for path in trail.thrown),
+        *(_place(name, stones.get(name), last=name in trail.places) for name in NAMES),
+    )
+
+
+# --- whole pictures
+
+STONE: Final = 11
+FIGURE: Final = 15
+"""The sizes of a stone and of a figure."""
+
+Kinds = Mapping[str, Stone]
+"""The kinds of pieces of a game, by their letters in the JSON form."""
+
+
+def stone(look: str, seat: int, title: str) -> Stone:
+    """Return the plain stone of a look."""
+    return Stone(f"{look} stone", seat, title, (body(look, STONE),))
+
+
+def players(kinds: Kinds, letters: str, counts: Sequence[str]) -> list[Player]:
+    """Return the players by seat, each with the kind of piece that stands beside the name."""
+    return [
+        Player(kinds[letter].icon(), count) for letter, count in zip(letters, counts, strict=True)
+    ]
+
+
+def picture(
+    view: BoardInput,
+    kinds: Kinds,
+    beside: Sequence[Player],
+    trail: Trail | None = None,
+    marks: Mapping[int, str] | None = None,
+) -> Picture:
+    """Draw the board of a position, and name what stands where, by the kinds' titles."""
+    letters = view.position["board"]
+    stones = {name: kinds[letter] for name, letter in letters.items()}
+    where = {
+        kind.title: [name for name, there in letters.items() if there == letter]
+        for letter, kind in kinds.items()
+    }
+    drawn = board(stones, trail or trail_of(view.last), marks)
+    return Picture(drawn, WIDTH, tuple(beside), listed(where))

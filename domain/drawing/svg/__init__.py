@@ -1,0 +1,1 @@
+"""Drawings in SVG: one painter a game, one frame around them all."""

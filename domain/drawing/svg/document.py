@@ -1,0 +1,77 @@
+"""Positions as SVG, for pages and for files: one painter a game, one frame around them all."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.drawing.svg.elements import Markup, element, number, words
+from domain.drawing.svg.nameplates import MatchCaption, described, plates, title_of
+from domain.drawing.svg.painter import WIDTH, BoardInput, Picture
+from domain.drawing.svg.style import STYLE
+from domain.rules.protocol import AnyRules, Outcome
+from domain.rules.registry import game_of
+
+
+def draw_svg(
+    rules: AnyRules,
+    position: msgspec.Struct,
+    names: Sequence[str],
+    *,
+    last: str = "",
+    before: msgspec.Struct | None = None,
+    ended: Outcome | None = None,
+    standalone: bool = True,
+) -> str:
+    """Draw a position as an SVG document; the same arguments give the same text.
+
+    `names` are the players' by seat, or none. `last` is the canonical text of the move that led
+    here, whose places are marked; in some games only the position `before` it tells all of them.
+    `ended` is how the match ended if not by its rules. A `standalone` drawing brings its style,
+    any other goes into a page that has `STYLE`.
+    """
+    earlier = None if before is None else rules.to_json(before)
+    picture = game_of(rules.key).paint(BoardInput(rules.to_json(position), last, earlier))
+    match = _caption(rules, position, names, len(picture.players), ended)
+    says = (
+        element("title", words(title_of(match))),
+        element("desc", words(described(match, picture, last))),
+        *([element("style", Markup(STYLE))] if standalone else []),
+    )
+    return _document(rules.key, says, picture, plates(match, picture), standalone=standalone)
+
+
+def _caption(
+    rules: AnyRules,
+    position: msgspec.Struct,
+    names: Sequence[str],
+    players: int,
+    ended: Outcome | None,
+) -> MatchCaption:
+    if names and len(names) != players:
+        raise ValueError(f"{len(names)} names are given for {players} seats")
+    outcome = rules.outcome(position) or ended
+    turn = None if outcome else rules.to_move(position)
+    return MatchCaption(rules.title, rules.sides[:players], tuple(names), turn, outcome)
+
+
+def _document(
+    key: str,
+    says: Sequence[Markup],
+    picture: Picture,
+    below: tuple[Markup, float],
+    *,
+    standalone: bool,
+) -> str:
+    height = picture.height + below[1]
+    return element(
+        "svg",
+        *says,
+        element("rect", class_="paper", width=WIDTH, height=height, rx=14),
+        *picture.body,
+        below[0],
+        xmlns="http://www.w3.org/2000/svg" if standalone else None,
+        class_="board",
+        viewBox=f"0 0 {WIDTH} {number(height)}",
+        role="img" if standalone else "group",
+        data_game=key,
+    )

@@ -1,0 +1,130 @@
+"""Whose game a drawing shows: a plate for each player below the board, and the same in words."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from domain.drawing.svg.elements import Markup, element, fitted, group, lettering, width_of
+from domain.drawing.svg.painter import WIDTH, Picture, Player
+from domain.rules.protocol import Outcome, Seat
+
+_MARGIN: Final = 16
+_HEIGHT: Final = 54
+_ICON: Final = 28
+"""From the left end of a plate to the middle of the player's piece."""
+_WORDS: Final = 54
+_NAME, _LONG, _COUNTS, _ENDING = 16, 13, 13, 16
+"""The sizes of the fonts, as in the style sheet."""
+_TAG: Final = (66, 18)
+_ROW: Final = _HEIGHT + 24
+_LINE: Final = 26
+
+
+class MatchCaption(msgspec.Struct, frozen=True):
+    """The players of a match, and where it stands."""
+
+    title: str
+    """The game's."""
+    sides: tuple[str, ...]
+    names: tuple[str, ...]
+    """By seat; none where they are not to be shown."""
+    turn: Seat | None
+    """Who is to move; nobody once the match is over."""
+    outcome: Outcome | None
+
+    @property
+    def ending(self) -> str:
+        """The sentence on how the match ended; empty while it goes on."""
+        return self.outcome.detail if self.outcome else ""
+
+    def called(self, seat: Seat) -> str:
+        """Return a player's name and side."""
+        return f"{self.names[seat]} ({self.sides[seat]})" if self.names else self.sides[seat]
+
+
+# --- in words
+
+
+def title_of(match: MatchCaption) -> str:
+    """Return the name of a drawing."""
+    if not match.names:
+        return match.title
+    return f"{match.title}: {', '.join(map(match.called, range(len(match.names))))}"
+
+
+def described(match: MatchCaption, picture: Picture, last: str) -> str:
+    """Return a drawing in words: whose turn it is or how it ended, who has what, what is where."""
+    sentences = [match.ending] if match.ending else []
+    if match.turn is not None:
+        sentences.append(f"{match.called(match.turn)} is to move")
+    sentences += [
+        f"{match.sides[seat]}: {player.counts}"
+        for seat, player in enumerate(picture.players)
+        if player.counts
+    ]
+    if last:
+        sentences.append(f"The last move was {last}")
+    return " ".join([*(f"{sentence}." for sentence in sentences), *picture.sentences])
+
+
+# --- as plates
+
+
+def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
+    """Return a plate's class and the words on its tag; a puzzle is not won."""
+    if seat == match.turn:
+        return "turn", "to move"
+    winners = match.outcome.winners if match.outcome else ()
+    if seat not in winners or len(match.sides) == 1:
+        return None
+    return "won", "draw" if len(winners) == len(match.sides) else "won"
+
+
+def _tag(said: str, width: float) -> Markup:
+    across, down = _TAG
+    return group(
+        element("rect", class_="tag", x=-across / 2, y=-down / 2, width=across, height=down, rx=9),
+        lettering(said, (0, 0), class_="tag-words"),
+        at=(width - across / 2 - 12, 0),
+    )
+
+
+def _name(name: str, room: float) -> Markup:
+    """Return a name in the usual size, else in a smaller one."""
+    at = (_WORDS, _HEIGHT * 0.35)
+    if width_of(name, _NAME) <= room:
+        return lettering(name, at, class_="name")
+    return fitted(name, at, room, _LONG, class_="name long")
+
+
+def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width: float) -> Markup:
+    state, room = _state(match, seat), width - _WORDS - 10
+    side, name = match.sides[seat], match.names[seat] if match.names else match.sides[seat]
+    below = " \N{MIDDLE DOT} ".join(filter(None, [side if match.names else "", player.counts]))
+    shown = [
+        element("rect", class_="plate", width=width, height=_HEIGHT, rx=10),
+        group(player.icon, at=(_ICON, _HEIGHT / 2)),
+        _name(name, room),
+        fitted(below, (_WORDS, _HEIGHT * 0.7), room, _COUNTS, class_="counts"),
+        *([_tag(state[1], width)] if state else []),
+    ]
+    classes = f"player {state[0]}" if state else "player"
+    return group(*shown, class_=classes, data_seat=str(seat), at=(across, 0))
+
+
+def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
+    number = len(picture.players)
+    width = (WIDTH - _MARGIN * (number + 1)) / number
+    for seat, player in enumerate(picture.players):
+        yield _plate(match, seat, player, _MARGIN + seat * (width + _MARGIN), width)
+
+
+def plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
+    """Return the players, the ending below if there is one, and how high all of it is."""
+    drawn, height = [*_plates(match, picture)], _ROW
+    if match.ending:
+        height += _LINE
+        at, room = (WIDTH / 2, _ROW - 6), WIDTH - 2 * _MARGIN
+        drawn.append(fitted(match.ending, at, room, _ENDING, class_="ending"))
+    return group(*drawn, class_="players", at=(0, picture.height + 10)), height

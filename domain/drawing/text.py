@@ -1,0 +1,38 @@
+"""Positions as text, for terminals and mail."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.rules.protocol import AnyRules
+from domain.rules.registry import game_of
+
+
+class TextInput(msgspec.Struct, frozen=True):
+    """What is to be drawn, and how."""
+
+    position: Mapping[str, Any]
+    """In its JSON form."""
+    display: str
+    """One of the game's `displays`."""
+    names: Sequence[str] = ()
+    """The players', by seat, for drawings that show them; may be empty."""
+
+
+def draw_text(
+    rules: AnyRules, position: msgspec.Struct, display: str, names: Sequence[str] = ()
+) -> str:
+    """Draw a position, with the ending below if there is one; no trailing blanks or line end.
+
+    `names` are the players' by seat, for drawings that show them.
+    """
+    if display not in rules.displays:
+        known = ", ".join(rules.displays)
+        raise Refusal(
+            Code.BAD_OPTION, f"{rules.key} has no display {display[:24]!r}; known are {known}"
+        )
+    drawing = game_of(rules.key).draw(TextInput(rules.to_json(position), display, names))
+    outcome = rules.outcome(position)
+    return f"{drawing}\n\n{outcome.detail}" if outcome else drawing

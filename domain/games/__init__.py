@@ -1,0 +1,19 @@
+"""The games of this distribution, one line each. Others come by `domain.rules.register`."""
+
+from typing import Final
+
+from domain.games import duo, goliath, halves, jump, line, one, pow2, powerdrain, torere, two
+from domain.rules.game import Game
+
+GAMES: Final[tuple[Game, ...]] = (
+    pow2.GAME,
+    goliath.GAME,
+    line.GAME,
+    powerdrain.GAME,
+    halves.GAME,
+    jump.GAME,
+    one.GAME,
+    two.GAME,
+    duo.GAME,
+    torere.GAME,
+)

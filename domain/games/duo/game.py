@@ -1,0 +1,140 @@
+"""Cooperative That's My Line: one player places both colours, as many stones as possible.
+
+1. Light and dark stones are placed alternately on the Power of Two board, light first.
+2. A stone goes on an empty intersection none of whose lines carries a stone of the other colour.
+3. A colour without such a place is passed. Stones are not limited.
+4. The match ends when neither colour has a place, or with `done`.
+5. Score: all stones placed.
+
+Notation: `c3`, the intersection, for the colour whose turn it is; `done`.
+"""
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from domain.boards.pow2_board import (
+    INDEX,
+    NAMES,
+    SEEN,
+    bits,
+    letters_of,
+    names_of,
+    open_to,
+    read_pieces,
+)
+from domain.games.duo.illegal import why_illegal
+from domain.games.duo.position import (
+    COLOURS,
+    FINISH,
+    NEITHER,
+    DuoPosition,
+    Intersection,
+    places,
+    play,
+)
+from domain.rules.helpers import bad_position, check_turn, counted, read_position
+from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, Ending, Puzzle, ended
+
+FORM: Final = "a move is written as one intersection, such as c3, or done"
+BOUND: Final = "proven: 48 at most (44 and 4); 40 when no colour is passed before the end"
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["o", "x"]]
+    colour: Literal["light", "dark"] | None
+    done: bool
+
+
+class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
+    """Cooperative That's My Line, version 1."""
+
+    key = "duo"
+    title = "Cooperative That's My Line"
+    position_type = DuoPosition
+    play = staticmethod(play)
+
+    def start(self, options: NoOptions, players: int, setup: object | None) -> DuoPosition:
+        """Return the empty board."""
+        del options
+        self.check_start(players, setup)
+        return DuoPosition(0, 0, 0, done=False)
+
+    def to_move(self, position: DuoPosition) -> Seat | None:
+        """Return the solver while a stone can be placed, and until done."""
+        return None if position.colour == NEITHER else 0
+
+    def moves(self, position: DuoPosition) -> list[Intersection]:
+        """Return every place for the colour whose turn it is, and being done."""
+        found = places(position)
+        return [*bits(found), FINISH] if found else []
+
+    def count_moves(self, position: DuoPosition) -> int:
+        """Count the legal moves."""
+        found = places(position)
+        return found.bit_count() + 1 if found else 0
+
+    def read(self, text: str) -> Intersection:
+        """Read the name of an intersection, or `done`."""
+        name = "".join(text.split()).lower()
+        if text.isascii() and name == DONE:
+            return FINISH
+        if not text.isascii() or name not in INDEX:
+            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        return INDEX[name]
+
+    def write(self, move: Intersection) -> str:
+        """Return the name of the intersection, or `done`."""
+        return DONE if move == FINISH else NAMES[move]
+
+    def check(self, position: DuoPosition, move: Intersection) -> Intersection:
+        """Return the move back if it is legal, else say what stands in its way."""
+        if reason := why_illegal(position, move):
+            raise IllegalMove(f"{self.write(move)}: {reason}")
+        return move
+
+    def outcome(self, position: DuoPosition) -> Outcome | None:
+        """Return the ending: the solver is done, or neither colour has a place."""
+        if position.colour != NEITHER:
+            return None
+        return ended(Ending.DONE if position.done else Ending.NO_MOVE, self.score(position))
+
+    def score(self, position: DuoPosition) -> Score:
+        """Return the stones placed; no later position has fewer."""
+        light, dark = position.light.bit_count(), position.dark.bit_count()
+        placed = counted(light + dark, "stone")
+        detail = f"{placed} placed, {light} light and {dark} dark"
+        return Score((-light - dark,), detail, BOUND)
+
+    def to_json(self, position: DuoPosition) -> dict[str, Any]:
+        """Return the stones on the board, the colour to be placed, and whether the solver is done."""
+        light, dark = position.light, position.dark
+        return {
+            "board": letters_of(light, dark),
+            "colour": COLOURS[position.colour],
+            "done": position.done,
+        }
+
+    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> DuoPosition:
+        """Read what `to_json` gave."""
+        del options
+        given = read_position(data, _PositionJson, self.key)
+        check_turn(to_move, self.key, players=1)
+        boards = read_pieces(given.board, "ox", self.key)
+        colour = COLOURS.index(given.colour)
+        position = DuoPosition(boards["o"], boards["x"], colour, given.done)
+        self._check_position(position)
+        return position
+
+    def _check_position(self, position: DuoPosition) -> None:
+        for at in bits(position.light):
+            if shared := SEEN[at] & position.dark:
+                problem = f"{NAMES[at]} and {names_of(shared)[0]} are of two colours on one line"
+                raise bad_position(self.key, problem)
+        light, dark, colour = position.light, position.dark, position.colour
+        if position.done or not (open_to(light, dark) or open_to(dark, light)):
+            if colour != NEITHER:
+                raise bad_position(self.key, "it is over, and no colour is placed any more")
+        elif not places(position):
+            raise bad_position(self.key, f"{COLOURS[colour] or 'no colour'} can't be placed next")

@@ -1,0 +1,19 @@
+"""Why a move of Cooperative That's My Line is illegal: one sentence that names the places."""
+
+from domain.boards.pow2_board import SEEN, in_the_way
+from domain.games.duo.position import COLOURS, FINISH, NEITHER, DuoPosition, Intersection, places
+from domain.rules.puzzle import OVER
+
+
+def why_illegal(position: DuoPosition, at: Intersection) -> str | None:
+    """Return why no stone can be placed there, or None when one can."""
+    if position.done:
+        return OVER
+    if position.colour == NEITHER:
+        return "the match is over: neither colour has a place"
+    if at == FINISH or places(position) >> at & 1:
+        return None
+    if (position.light | position.dark) >> at & 1:
+        return f"it is occupied by {'x' if position.dark >> at & 1 else 'o'}"
+    other = position.light if position.colour else position.dark
+    return in_the_way(f"the {COLOURS[1 - position.colour]}", SEEN[at] & other)

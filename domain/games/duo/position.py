@@ -1,0 +1,47 @@
+"""Positions of Cooperative That's My Line: where each colour has a place."""
+
+from typing import Final
+
+import msgspec
+
+from domain.boards.pow2_board import NAMES, open_to
+
+Intersection = int
+"""A move: the intersection, by its index, on which a stone is placed; or `FINISH`."""
+FINISH: Final[Intersection] = len(NAMES)
+
+NEITHER: Final = 2
+"""The colour at the end."""
+COLOURS: Final = ("light", "dark", None)
+
+
+class DuoPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The stones of both colours, and which is placed next."""
+
+    light: int
+    dark: int
+    colour: int
+    """0 light, 1 dark: one that has a place, for passes are automatic; `NEITHER` at the end."""
+    done: bool
+
+
+def places(position: DuoPosition) -> int:
+    """Return the places of the colour that is placed next, as a set."""
+    light, dark, colour = position.light, position.dark, position.colour
+    if colour == NEITHER:
+        return 0
+    return open_to(dark, light) if colour else open_to(light, dark)
+
+
+def play(position: DuoPosition, move: Intersection) -> DuoPosition:
+    """Place a stone, and pass a colour without a place."""
+    light, dark, colour = position.light, position.dark, position.colour
+    if move == FINISH:
+        return DuoPosition(light, dark, NEITHER, done=True)
+    if colour:
+        dark |= 1 << move
+        after = 0 if open_to(light, dark) else 1 if open_to(dark, light) else NEITHER
+    else:
+        light |= 1 << move
+        after = 1 if open_to(dark, light) else 0 if open_to(light, dark) else NEITHER
+    return DuoPosition(light, dark, after, done=False)

@@ -1,0 +1,12 @@
+"""Cooperative That's My Line as text."""
+
+from domain.boards.pow2_text import board_below
+from domain.drawing.text import TextInput
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below the line of what has been placed, and the colour that is next."""
+    letters, colour = [*view.position["board"].values()], view.position["colour"]
+    light, dark = letters.count("o"), letters.count("x")
+    after = f" Next: {colour.title()}" if colour else ""
+    return board_below(f"Stones placed: Light {light} Dark {dark}{after}", view)

@@ -1,0 +1,15 @@
+"""The options of David and Goliath in words."""
+
+from typing import Final
+
+from domain.games.goliath.game import GoliathOptions
+from domain.rules.option_form import OptionField, option
+
+OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
+    option(GoliathOptions, "goliath_first", "Goliath moves first", "Goliath zieht zuerst"),
+    option(
+        GoliathOptions, "count",
+        "Count: the larger region wins as soon as the figures are separated",
+        "Zählen: Sobald die Figuren getrennt sind, gewinnt das größere Gebiet",
+    ),
+)  # fmt: skip

@@ -1,0 +1,185 @@
+"""David and Goliath: move your figure, throw a stone, and leave the other no way out.
+
+1. The figure moves along a line over empty intersections, David any distance, Goliath one or two.
+2. Then a stone is thrown from there along a line, David one or two far, Goliath any distance;
+   nothing passes over figures or stones.
+3. With all 15 used up, an own stone off the outer edges is picked up and thrown elsewhere; if
+   there is none, the turn is the move alone. A player who can't move loses.
+4. When stones separate the figures, the players may agree to count: the larger region wins.
+   With `-count` that is judged after every move. With `-goliath_first` Goliath begins.
+
+Notation: `m13-h8:i9`, `m13-h8:c3>i9` (the stone at c3 is picked up), `m13-h8`.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+import msgspec
+
+from domain.boards.pow2_board import INDEX, NAMES, intersection, read_pieces
+from domain.errors import Code, Refusal
+from domain.games.goliath.illegal import FORM, why_illegal
+from domain.games.goliath.position import (
+    SIDES,
+    STONES,
+    GoliathMove,
+    GoliathPosition,
+    can_move,
+    count_moves,
+    larger,
+    letters,
+    moves,
+    play,
+    regions,
+    sorting,
+    write,
+)
+from domain.rules.helpers import bad_position, check_turn, read_position
+from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+
+KEY: Final = "goliath"
+
+
+class GoliathOptions(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    goliath_first: bool = False
+    count: bool = False
+
+
+class Ending(StrEnum):
+    """Why a match is over by the rules."""
+
+    NO_MOVE = "no-move"
+    """The player to move can't, and loses."""
+    LARGER_REGION = "larger-region"
+    """The figures are separated and were counted; the larger region wins."""
+
+
+_START: Final = (INDEX["m13"], INDEX["a1"])
+
+
+def _read(text: str) -> GoliathMove:
+    movement, colon, throw = "".join(text.split()).lower().partition(":")
+    origin, hyphen, place = movement.partition("-")
+    if not text.isascii() or not hyphen:
+        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+    ends = intersection(origin, FORM), intersection(place, FORM)
+    if not colon:
+        return GoliathMove(*ends)
+    stone, picked, target = throw.rpartition(">")
+    if not picked:
+        return GoliathMove(*ends, intersection(target, FORM))
+    return GoliathMove(*ends, stone=intersection(stone, FORM), target=intersection(target, FORM))
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["D", "G", "o", "x"]]
+    supply: tuple[int, int]
+
+
+def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
+    given = read_position(data, _PositionJson, KEY)
+    boards = read_pieces(given.board, "DGox", KEY)
+    if boards["D"].bit_count() != 1 or boards["G"].bit_count() != 1:
+        raise bad_position(KEY, "there has to be one D and one G")
+    light, dark = boards["o"], boards["x"]
+    left = (STONES - light.bit_count(), STONES - dark.bit_count())
+    if min(left) < 0 or given.supply != left:
+        raise bad_position(KEY, f"board and supply don't make {STONES} stones each")
+    check_turn(to_move, KEY)
+    david, goliath = (boards[letter].bit_length() - 1 for letter in "DG")
+    return GoliathPosition(david, goliath, light, dark, to_move, options.count)
+
+
+def _counted(position: GoliathPosition) -> Outcome | None:
+    """Return the ending when the figures are separated and one's region is larger."""
+    winner = larger(position)
+    if winner is None:
+        return None
+    sizes = [region.bit_count() for region in regions(position) or ()]
+    unit = "intersection" if sizes[winner] == 1 else "intersections"
+    detail = f"{SIDES[winner]} has the larger region, {sizes[winner]} {unit} to {sizes[1 - winner]}"
+    return Outcome((winner,), Ending.LARGER_REGION, detail)
+
+
+def _outcome(position: GoliathPosition) -> Outcome | None:
+    if position.counting and (counted := _counted(position)):
+        return counted
+    if can_move(position):
+        return None
+    return Outcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
+
+
+class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
+    """David and Goliath, version 1."""
+
+    key = KEY
+    title = "David and Goliath"
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("large", "small")
+    offers: tuple[str, ...] = ("count",)
+    position_type = GoliathPosition
+    options_type = GoliathOptions
+    read = staticmethod(_read)
+    write = staticmethod(write)
+    play = staticmethod(play)
+    outcome = staticmethod(_outcome)
+    from_json = staticmethod(_from_json)
+
+    def start(self, options: GoliathOptions, players: int, setup: object | None) -> GoliathPosition:
+        """Return the first position."""
+        self.check_start(players, setup)
+        return GoliathPosition(*_START, 0, 0, int(options.goliath_first), options.count)
+
+    def to_move(self, position: GoliathPosition) -> Seat | None:
+        """Return the seat to move, None when the match is over."""
+        return None if _outcome(position) else position.turn
+
+    def moves(self, position: GoliathPosition) -> list[GoliathMove]:
+        """Return every legal move."""
+        return [] if _is_counted_out(position) else moves(position)
+
+    def count_moves(self, position: GoliathPosition) -> int:
+        """Count the legal moves, in most positions without making them."""
+        return 0 if _is_counted_out(position) else count_moves(position)
+
+    def legal_moves(self, position: GoliathPosition) -> Iterator[str]:
+        """Yield every legal move by destination, stone picked up and target, in sorting order."""
+        return map(write, sorted(self.moves(position), key=sorting))
+
+    def check(self, position: GoliathPosition, move: GoliathMove) -> GoliathMove:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        over = _outcome(position)
+        wrong = f"the match is over: {over.detail}" if over else why_illegal(position, move)
+        if wrong:
+            raise IllegalMove(f"{write(move)}: {wrong}")
+        return move
+
+    def check_offer(self, position: GoliathPosition, kind: str) -> None:
+        """Raise `Refusal` with `no-offer` unless the figures are separated."""
+        del kind
+        if position.counting:
+            raise Refusal(Code.NO_OFFER, "with -count the regions are counted after every move")
+        if regions(position) is None:
+            raise Refusal(
+                Code.NO_OFFER,
+                "a count can be proposed only while stones separate David and Goliath",
+            )
+
+    def agreed(self, position: GoliathPosition, kind: str) -> Outcome | None:
+        """Return the ending by the larger region; None to play on when they are equal."""
+        del kind
+        return _counted(position)
+
+    def to_json(self, position: GoliathPosition) -> dict[str, Any]:
+        """Return figures and stones on the board and the number each player has left to throw."""
+        return {
+            "board": {NAMES[at]: letter for at, letter in letters(position).items()},
+            "supply": [STONES - position.light.bit_count(), STONES - position.dark.bit_count()],
+        }
+
+
+def _is_counted_out(position: GoliathPosition) -> bool:
+    return position.counting and larger(position) is not None

@@ -1,0 +1,10 @@
+"""David and Goliath as text."""
+
+from domain.boards.pow2_text import board_below
+from domain.drawing.text import TextInput
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below the line of what is left to throw."""
+    david, goliath = view.position["supply"]
+    return board_below(f"Stones left: David {david} Goliath {goliath}", view)

@@ -1,0 +1,134 @@
+"""Halves: a group of hexagonal tiles grows, then shrinks, and who has none left wins.
+
+1. Chance (with `-manual_start` the players) adds tiles to one of each player until all have 12,
+   each to a cell that touches a tile of another colour.
+2. A keeps the colours or swaps them with B, who begins to remove; without a contract A begins.
+3. In turn each takes one own tile away. If the others fall apart, the largest group survives
+   (`-keep_*`: another), the rest goes too; of several the mover chooses.
+4. A player without tiles wins; several at once share. With `-invert_win` the last with tiles wins.
+5. A player without a tile with enough `-free_edges` is passed; if nobody has one, the fewest
+   tiles win.
+
+Notation: `3` (the cell or tile of this number), `4,2` (remove 4, keep the group of 2; written
+with the group's lowest number, and only where there is a choice), `keep`, `swap`.
+"""
+
+import re
+from typing import Any, Final
+
+from domain.errors import Code, Refusal
+from domain.games.halves.illegal import FORM, why_illegal
+from domain.games.halves.json import KEY, from_json, position_of_setup, setup_json, to_json
+from domain.games.halves.position import (
+    FIRST_CELLS,
+    KEEP,
+    OVER,
+    SIDES,
+    SWAP,
+    HalvesMove,
+    HalvesOptions,
+    HalvesPosition,
+    Phase,
+    canonical,
+    first_position,
+    leave,
+    moves,
+    outcome,
+    place,
+    places,
+    play,
+)
+from domain.rules.protocol import Chance, IllegalMove, Rules, Seat, UnreadableMove
+
+_WORDS: Final = {"keep": KEEP, "swap": SWAP}
+_NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
+_STUCK_FROM: Final = 4
+"""With so many free edges asked for, all may lack them; the outermost tile always has three."""
+
+
+class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
+    """Halves, version 1."""
+
+    key = KEY
+    title = "Halves"
+    players: tuple[int, ...] = (2, 3)
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("numbered", "plain")
+    one_spelling: bool = False
+    position_type = HalvesPosition
+    options_type = HalvesOptions
+    moves = staticmethod(moves)
+    play = staticmethod(play)
+    leave = staticmethod(leave)
+    outcome = staticmethod(outcome)
+    to_json = staticmethod(to_json)
+    from_json = staticmethod(from_json)
+
+    def note(self, options: HalvesOptions) -> str:
+        """Warn of free edges that all tiles may lack."""
+        if options.free_edges < _STUCK_FROM:
+            return ""
+        most = "most" if options.invert_win else "fewest"
+        return (
+            f"with -free_edges={options.free_edges} it can come to a position in which nobody can "
+            f"remove a tile; then the {most} tiles win"
+        )
+
+    def needs_draw(self, options: HalvesOptions, players: int) -> bool:
+        """Return whether chance places the tiles."""
+        del players
+        return not options.manual_start
+
+    def draw(self, options: HalvesOptions, players: int, chance: Chance) -> object | None:
+        """Place the tiles in turn, each at one of the cells that qualify, all equally likely."""
+        if options.manual_start:
+            return None
+        position = first_position(options, players)
+        placed = list(zip(FIRST_CELLS, range(players), strict=False))
+        while position.phase is Phase.GROW:
+            free = places(position)
+            at = free[chance.below("halves/placement", len(free))]
+            placed.append((at, position.turn))
+            position = place(position, at)
+        return setup_json(placed)
+
+    def start(self, options: HalvesOptions, players: int, setup: object | None) -> HalvesPosition:
+        """Return the first position: one tile of each with `-manual_start`, else the drawn one."""
+        self.check_players(players)
+        if not options.manual_start:
+            return position_of_setup(setup, options, players)
+        if setup is not None:
+            raise Refusal(Code.BAD_SETUP, "with -manual_start chance draws no setup for halves")
+        return first_position(options, players)
+
+    def to_move(self, position: HalvesPosition) -> Seat | None:
+        """Return the seat to move, None when the match is over."""
+        return None if position.turn == OVER else position.turn
+
+    def read(self, text: str) -> HalvesMove:
+        """Read one or two numbers, or a word of the contract."""
+        plain = "".join(text.split()).lower()
+        if text.isascii() and plain in _WORDS:
+            return _WORDS[plain]
+        found = _NUMBERS.fullmatch(plain)
+        if not found:
+            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        return HalvesMove(int(found[1]), int(found[2] or 0))
+
+    def write(self, move: HalvesMove) -> str:
+        """Return the canonical text of a move."""
+        if not move.number:
+            return "swap" if move.kept else "keep"
+        return f"{move.number},{move.kept}" if move.kept else f"{move.number}"
+
+    def check(self, position: HalvesPosition, move: HalvesMove) -> HalvesMove:
+        """Return the legal move that is meant, else say which rule is broken."""
+        meant = canonical(position, move)
+        if meant is None:
+            raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
+        return meant
+
+    def public_json(self, position: HalvesPosition) -> dict[str, Any]:
+        """Return phase, colours by seat and tiles."""
+        shown = to_json(position)
+        return {key: shown[key] for key in ("phase", "colours", "tiles")}

@@ -1,0 +1,202 @@
+"""Setups and positions of Halves in their JSON form, and the refusal of what is neither."""
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from domain.boards.hexes import FARTHEST, Cell, axial, bits, cell, shape_of
+from domain.games.halves.position import (
+    FIRST_CELLS,
+    OVER,
+    SIDES,
+    HalvesOptions,
+    HalvesPosition,
+    Phase,
+    can_remove,
+    first_position,
+    packed,
+    place,
+    places,
+    with_turn,
+)
+from domain.rules.helpers import bad_setup, read_setup
+from domain.rules.protocol import Seat
+
+KEY: Final = "halves"
+
+_NAMES: Final = {Phase.GROW: "wax", Phase.CONTRACT: "contract", Phase.SHRINK: "wane"}
+_PHASES: Final = {name: phase for phase, name in _NAMES.items()}
+
+
+class _SetupJson(msgspec.Struct, forbid_unknown_fields=True):
+    tiles: list[tuple[int, int, int]]
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    phase: Literal["wax", "contract", "wane"]
+    colours: list[int]
+    tiles: list[tuple[int, int, int, int | None]]
+    gone: list[tuple[int, int, int]] = []
+    out: list[int] = []
+    cells: list[tuple[int, int, int]] | None = None
+
+
+def _cell(q: int, r: int) -> Cell:
+    if max(abs(q), abs(r)) > FARTHEST:
+        raise bad_setup(KEY, f"no tile gets as far as ({q},{r})")
+    return cell(q, r)
+
+
+# --- setups
+
+
+def setup_json(placed: Sequence[tuple[Cell, int]]) -> dict[str, Any]:
+    """Return a setup from cells and colours, in order of placement."""
+    return {"tiles": [[*axial(at), colour] for at, colour in placed]}
+
+
+def position_of_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
+    """Return the first position from a setup that chance may have drawn."""
+    tiles = read_setup(data, _SetupJson, KEY).tiles
+    if len(tiles) != players * options.tiles_each:
+        raise bad_setup(
+            KEY, f"{len(tiles)} tiles are not {options.tiles_each} for each of {players}"
+        )
+    for seat, (q, r, colour) in enumerate(tiles[:players]):
+        if (_cell(q, r), colour) != (FIRST_CELLS[seat], seat):
+            first = "({},{})".format(*axial(FIRST_CELLS[seat]))
+            raise bad_setup(KEY, f"tile {seat + 1} is {SIDES[seat]}'s first and lies at {first}")
+    position = first_position(options, players)
+    for number, (q, r, colour) in enumerate(tiles[players:], players + 1):
+        if colour != position.turn:
+            raise bad_setup(
+                KEY, f"tile {number} has colour {colour}, and it is {SIDES[position.turn]}'s turn"
+            )
+        if _cell(q, r) not in places(position):
+            raise bad_setup(KEY, f"tile {number} can't be placed at ({q},{r})")
+        position = place(position, _cell(q, r))
+    return position
+
+
+# --- positions
+
+
+def to_json(position: HalvesPosition) -> dict[str, Any]:
+    """Return a position's phase, colours and tiles; then what has gone, who is out, free cells."""
+    growing = position.phase is Phase.GROW
+    colour_of = {tile: c for c, tiles in enumerate(position.tiles) for tile in bits(tiles)}
+    tiles, gone = [], []
+    for tile, at in enumerate(position.cells):
+        if tile in colour_of:
+            tiles.append([*axial(at), colour_of[tile], None if growing else tile + 1])
+        else:
+            gone.append([*axial(at), tile + 1])
+    shown = {"phase": _NAMES[position.phase], "colours": list(position.colours), "tiles": tiles}
+    if gone:
+        shown["gone"] = gone
+    if position.out:
+        shown["out"] = list(bits(position.out))
+    if growing:
+        free = enumerate(places(position), 1)
+        shown["cells"] = [[*axial(at), number] for number, at in free]
+    return shown
+
+
+def from_json(data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
+    """Read what `to_json` gave; `gone` and `cells` may be left out."""
+    given = read_setup(data, _PositionJson, KEY)
+    _check_players(given, options)
+    position = _position(given, options, to_move)
+    _check_tiles(position)
+    if position.phase is Phase.SHRINK:
+        return _shrinking(position, to_move)
+    if position.phase is Phase.CONTRACT:
+        _check_contract(position)
+    else:
+        _check_growing(position, given)
+    return position
+
+
+def _check_players(given: _PositionJson, options: HalvesOptions) -> None:
+    players = len(given.colours)
+    allowed = [[0, 1, 2][:players]]
+    if given.phase == "wane" and not options.no_contract:
+        allowed.append([1, 0, 2][:players])
+    if players not in (2, 3) or given.colours not in allowed:
+        raise bad_setup(KEY, f"the colours can't be {given.colours}")
+    if given.out and (players == 2 or given.out not in ([0], [1], [2])):  # noqa: PLR2004
+        raise bad_setup(KEY, f"{given.out} can't be those who are out while a match goes on")
+    if len(given.tiles) + len(given.gone) > players * options.tiles_each:
+        raise bad_setup(KEY, f"there were no more than {options.tiles_each} tiles for each")
+
+
+def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
+    players, growing = len(given.colours), given.phase == "wax"
+    numbered = {_cell(q, r): number for q, r, _, number in given.tiles}
+    numbered |= {_cell(q, r): number for q, r, number in given.gone}
+    cells = tuple(sorted(numbered))
+    if len(cells) != len(given.tiles) + len(given.gone):
+        raise bad_setup(KEY, "a cell is named twice")
+    for number, at in enumerate(cells, 1):
+        if numbered[at] != (None if growing else number):
+            due = "no number while tiles are placed" if growing else f"number {number}"
+            raise bad_setup(KEY, "the tile at ({},{}) has {}".format(*axial(at), due))
+    tiles = [0] * players
+    for q, r, colour, _ in given.tiles:
+        if not 0 <= colour < players:
+            raise bad_setup(KEY, f"there is no colour {colour} among {players} players")
+        tiles[colour] |= 1 << cells.index(_cell(q, r))
+    return HalvesPosition(
+        options,
+        _PHASES[given.phase],
+        cells,
+        packed(tiles, len(cells)),
+        tuple(given.colours),
+        to_move,
+        sum(1 << seat for seat in given.out),
+    )
+
+
+def _check_tiles(position: HalvesPosition) -> None:
+    most = position.options.tiles_each
+    if max(tiles.bit_count() for tiles in position.tiles) > most:
+        raise bad_setup(KEY, f"no colour has more than {most} tiles")
+    if not position.present or len(shape_of(position.cells).groups(position.present)) != 1:
+        raise bad_setup(KEY, "the tiles are not all connected")
+
+
+def _shrinking(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
+    """Return a position of the last phase its turn; once it is over, it is nobody's."""
+    seats = position.active_seats()
+    due = with_turn(msgspec.structs.replace(position, turn=0)).turn
+    if due == OVER:
+        return msgspec.structs.replace(position, turn=OVER)
+    if to_move not in seats or not can_remove(position, to_move):
+        raise bad_setup(KEY, f"it can't be the turn of seat {to_move}")
+    return position
+
+
+def _check_contract(position: HalvesPosition) -> None:
+    counts = [position.owned(seat).bit_count() for seat in position.active_seats()]
+    due = not position.options.no_contract and not position.out & 0b11
+    if not due or set(counts) != {position.options.tiles_each} or position.turn != 0:
+        raise bad_setup(KEY, "no contract is due")
+
+
+def _check_growing(position: HalvesPosition, given: _PositionJson) -> None:
+    """Refuse a placing phase that turns taken one after the other don't lead to."""
+    seats = position.active_seats()
+    if not position.options.manual_start:
+        raise bad_setup(KEY, "the players place tiles with -manual_start only")
+    if position.turn not in seats:
+        raise bad_setup(KEY, f"it can't be the turn of seat {position.turn}")
+    counts = [tiles.bit_count() for tiles in position.tiles]
+    turn = position.turn
+    if any(counts[seat] != counts[turn] + (seat < turn) for seat in seats) or not all(counts):
+        raise bad_setup(KEY, "the numbers of tiles are not from turns taken one after the other")
+    if counts[turn] == position.options.tiles_each:
+        raise bad_setup(KEY, "all tiles are placed")
+    free = [(*axial(at), number) for number, at in enumerate(places(position), 1)]
+    if given.cells not in (None, free):
+        raise bad_setup(KEY, "the free cells are others")

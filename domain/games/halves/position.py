@@ -1,0 +1,375 @@
+"""Positions and turns of Halves: where tiles can be placed, which can go, and who is next.
+
+Tiles are bits by their place in reading order among all cells of the match, so tile number n is
+bit n - 1. What has gone keeps its bit; while tiles are placed the cells grow and bits move up.
+"""
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum, StrEnum
+from functools import lru_cache
+from typing import Annotated, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from domain.boards.hexes import STEPS, Cell, Shape, bits, cell, shape_of
+from domain.rules.protocol import Outcome, Seat
+
+SIDES: Final = ("A", "B", "C")
+FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))
+"""Where the seats' first tiles lie."""
+OVER: Final = -1
+"""The turn when the match is over."""
+
+
+class Touch(StrEnum):
+    """Which tiles a placed one must touch, by their flags."""
+
+    ANY = "touch_any"
+    ENEMY = "touch_enemy"
+
+
+class Keep(StrEnum):
+    """Which group survives, by their flags."""
+
+    CHOSEN = "keep_chosen"
+    LARGEST = "keep_largest"
+    MOST_FRIENDLY = "keep_most_friendly"
+
+
+class HalvesOptions(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The options of a match."""
+
+    tiles_each: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12
+    manual_start: bool = False
+    no_contract: bool = False
+    invert_win: bool = False
+    must_touch: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
+    touch: Touch = Touch.ENEMY
+    free_edges: Annotated[int, msgspec.Meta(ge=0, le=6)] = 0
+    keep: Keep = Keep.LARGEST
+
+
+class Phase(IntEnum):
+    """The parts of a match."""
+
+    GROW = 0
+    """Tiles are placed, with `-manual_start`."""
+    CONTRACT = 1
+    """The first player keeps or swaps colours."""
+    SHRINK = 2
+    """Tiles are removed."""
+
+
+class Ending(StrEnum):
+    """Why a match is over by the rules."""
+
+    NO_TILE = "no-tile"
+    """Someone has no tile left and wins; several at once share the win."""
+    LAST_TILES = "last-tiles"
+    """With `-invert_win`: one player alone has tiles left and wins; who lost the last of
+    theirs at once share the win."""
+    STUCK = "stuck"
+    """Nobody has a tile that can be removed: the fewest win, with `-invert_win` the most."""
+
+
+class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The cells of the match and the tiles on them, who plays which, and whose turn it is."""
+
+    options: HalvesOptions
+    phase: Phase
+    cells: tuple[Cell, ...]
+    """Of all tiles ever placed, in reading order."""
+    tiles_packed: tuple[bytes, ...]
+    """The set of tiles that are there, by colour; `packed`, for they can be more than 64."""
+    colours: tuple[int, ...]
+    """Each seat's colour."""
+    turn: Seat
+    """`OVER` when the match is."""
+    out: int = 0
+    """The set of seats that have left."""
+
+    @property
+    def tiles(self) -> tuple[int, ...]:
+        """The set of tiles that are there, by colour."""
+        return tuple([int.from_bytes(tiles, "little") for tiles in self.tiles_packed])
+
+    @property
+    def present(self) -> int:
+        """All tiles that are there."""
+        return sum(self.tiles)
+
+    def owned(self, seat: Seat) -> int:
+        """Return a seat's tiles."""
+        return int.from_bytes(self.tiles_packed[self.colours[seat]], "little")
+
+    def active_seats(self) -> list[Seat]:
+        """Return the seats that have not left."""
+        return [seat for seat in range(len(self.colours)) if not self.out >> seat & 1]
+
+
+def packed(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
+    """Return sets of tiles, among so many cells, as positions hold them."""
+    length = (cells + 7) // 8
+    return tuple([one.to_bytes(length, "little") for one in tiles])
+
+
+class HalvesMove(msgspec.Struct, frozen=True, gc=False):
+    """A cell's or a tile's number, and the number of a tile whose group is kept (0 for none).
+
+    The words of the contract have the number 0.
+    """
+
+    number: int
+    kept: int = 0
+
+
+KEEP: Final = HalvesMove(0, 0)
+SWAP: Final = HalvesMove(0, 1)
+
+
+def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
+    """Return the position with one tile of each player, before any is added."""
+    cells = FIRST_CELLS[:players]
+    order = sorted(cells)
+    colours = tuple(range(players))
+    tiles = packed((1 << order.index(at) for at in cells), players)
+    return HalvesPosition(options, Phase.GROW, tuple(order), tiles, colours, 0)
+
+
+def places(position: HalvesPosition) -> tuple[Cell, ...]:
+    """Return where the player to move can add a tile, in reading order."""
+    return _places(
+        position.cells,
+        position.present ^ position.owned(position.turn),
+        position.options.must_touch,
+        position.options.touch,
+    )
+
+
+@lru_cache(64)
+def _places(
+    cells: tuple[Cell, ...], enemies: int, must_touch: int, touch: Touch
+) -> tuple[Cell, ...]:
+    """Return where a tile can be added to others, some of them enemies.
+
+    Where none qualifies, touching one tile is enough, and then touching any.
+    """
+    taken, touched = set(cells), Counter[Cell]()
+    hostile: set[Cell] = set()
+    for place, at in enumerate(cells):
+        beside = [at + step for step in STEPS if at + step not in taken]
+        touched.update(beside)
+        if enemies >> place & 1:
+            hostile.update(beside)
+    found = touched.keys() if touch is Touch.ANY else hostile
+    enough = [at for at in found if touched[at] >= must_touch]
+    return tuple(sorted(enough or found or touched))
+
+
+def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
+    """Add a tile of the player to move at a cell that `places` gives."""
+    where = bisect(position.cells, at)
+    before = (1 << where) - 1
+    tiles = [tiles & before | (tiles & ~before) << 1 for tiles in position.tiles]
+    tiles[position.turn] |= 1 << where
+    return _placed(
+        HalvesPosition(
+            position.options,
+            Phase.GROW,
+            (*position.cells[:where], at, *position.cells[where:]),
+            packed(tiles, len(position.cells) + 1),
+            position.colours,
+            position.turn,
+            position.out,
+        )
+    )
+
+
+def _placed(position: HalvesPosition) -> HalvesPosition:
+    """Return a position its next turn, or its next phase when those in have placed their tiles."""
+    for seat in _seats_after(position):
+        if position.owned(seat).bit_count() < position.options.tiles_each:
+            return replace(position, turn=seat)
+    if position.options.no_contract or position.out & 0b11:
+        return _begin_removing(position)
+    return replace(position, phase=Phase.CONTRACT, turn=0)
+
+
+def _seats_after(position: HalvesPosition) -> list[Seat]:
+    """Return the seats that are in, by when they would be next; that of the turn is the last."""
+    players = len(position.colours)
+    seats = [(position.turn + steps) % players for steps in range(1, players + 1)]
+    return [seat for seat in seats if not position.out >> seat & 1] if position.out else seats
+
+
+def _begin_removing(position: HalvesPosition) -> HalvesPosition:
+    """Begin the last phase with the first seat that is in."""
+    return with_turn(replace(position, phase=Phase.SHRINK, turn=len(position.colours) - 1))
+
+
+def with_turn(position: HalvesPosition) -> HalvesPosition:
+    """Return a position its next turn; who has no tile to remove is passed."""
+    return replace(position, turn=_next_removing(position))
+
+
+def _next_removing(position: HalvesPosition) -> Seat:
+    if _decided(position):
+        return OVER
+    for seat in _seats_after(position):
+        if can_remove(position, seat):
+            return seat
+    return OVER
+
+
+def _decided(position: HalvesPosition) -> bool:
+    """Return whether enough players have no tile left for the match to be over."""
+    having = [position.owned(seat) != 0 for seat in position.active_seats()]
+    return sum(having) < 2 if position.options.invert_win else not all(having)  # noqa: PLR2004
+
+
+def can_remove(position: HalvesPosition, seat: Seat) -> bool:
+    """Return whether a player has a tile with enough free edges."""
+    return any(True for _ in removable(position, seat))
+
+
+def removable(position: HalvesPosition, seat: Seat) -> Iterator[int]:
+    """Yield the places of a player's tiles that have enough free edges."""
+    own, most = position.owned(seat), len(STEPS) - position.options.free_edges
+    if most == len(STEPS):
+        return bits(own)
+    near, present = shape_of(position.cells).near, position.present
+    return (tile for tile in bits(own) if (near[tile] & present).bit_count() <= most)
+
+
+def survivors(position: HalvesPosition, tile: int) -> list[int]:
+    """Return the groups of which one survives when the player to move removes the tile at a place.
+
+    With more than one of them the player has the choice.
+    """
+    return _survivors(position, shape_of(position.cells), position.present ^ 1 << tile, tile)
+
+
+def _survivors(position: HalvesPosition, shape: Shape, rest: int, tile: int) -> list[int]:
+    if shape.parts[tile][shape.near[tile] & rest] < 2:  # noqa: PLR2004 - one part, or none
+        return [rest]
+    groups = shape.groups(rest)
+    match position.options.keep:
+        case Keep.CHOSEN:
+            return groups
+        case Keep.LARGEST:
+            sizes = [group.bit_count() for group in groups]
+        case _:
+            own = position.owned(position.turn)
+            sizes = [(group & own).bit_count() for group in groups]
+    most = max(sizes)
+    return [group for group, size in zip(groups, sizes, strict=True) if size == most]
+
+
+def lowest(group: int) -> int:
+    """Return the lowest number of a group's tiles."""
+    return (group & -group).bit_length()
+
+
+def moves(position: HalvesPosition) -> list[HalvesMove]:
+    """Return all legal moves, each once, by numbers."""
+    if position.turn == OVER:
+        return []
+    if position.phase is Phase.GROW:
+        return [HalvesMove(number) for number in range(1, len(places(position)) + 1)]
+    if position.phase is Phase.CONTRACT:
+        return [KEEP, SWAP]
+    found = []
+    shape, present = shape_of(position.cells), position.present
+    for tile in removable(position, position.turn):
+        groups = _survivors(position, shape, present ^ 1 << tile, tile)
+        if len(groups) == 1:
+            found.append(HalvesMove(tile + 1))
+        else:
+            found += [HalvesMove(tile + 1, lowest(group)) for group in groups]
+    return found
+
+
+def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
+    """Return the legal move that is meant, if one is."""
+    if position.turn == OVER:
+        return None
+    if position.phase is Phase.GROW:
+        return move if 1 <= move.number <= len(places(position)) and not move.kept else None
+    if position.phase is Phase.CONTRACT:
+        return None if move.number else move
+    tile = move.number - 1
+    if tile not in removable(position, position.turn):
+        return None
+    groups = survivors(position, tile)
+    meant = [group for group in groups if move.kept and group >> (move.kept - 1) & 1]
+    if len(groups) == 1:
+        return HalvesMove(move.number) if meant or not move.kept else None
+    return HalvesMove(move.number, lowest(meant[0])) if meant else None
+
+
+def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
+    """Apply a canonical legal move."""
+    if position.phase is Phase.GROW:
+        return place(position, places(position)[move.number - 1])
+    if position.phase is Phase.CONTRACT:
+        first, second, *rest = position.colours
+        colours = (second, first, *rest) if move == SWAP else position.colours
+        return with_turn(replace(position, phase=Phase.SHRINK, colours=colours))
+    groups = survivors(position, move.number - 1)
+    kept = 1 << move.kept - 1 if move.kept else groups[0]
+    (left,) = [group for group in groups if group & kept]
+    tiles = packed([tiles & left for tiles in position.tiles], len(position.cells))
+    return with_turn(replace(position, tiles_packed=tiles))
+
+
+def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
+    """Take a seat out: its tiles stay, its turns don't, and the ends are judged among the others."""
+    after = replace(position, out=position.out | 1 << seat)
+    match position.phase:
+        case Phase.GROW:
+            return _placed(after) if seat == position.turn else after
+        case Phase.CONTRACT:
+            return _begin_removing(after) if after.out & 0b11 else after
+        case _:
+            gone = seat == position.turn or _decided(after)
+            return with_turn(after) if gone else after
+
+
+def outcome(position: HalvesPosition) -> Outcome | None:
+    """Return the ending, judged among the players who are in."""
+    if position.turn != OVER:
+        return None
+    seats, inverted = position.active_seats(), position.options.invert_win
+    left = {seat: position.owned(seat).bit_count() for seat in seats}
+    having = tuple(seat for seat in seats if left[seat])
+    if inverted and len(having) < 2:  # noqa: PLR2004 - the last who has tiles
+        if having:
+            return Outcome(having, Ending.LAST_TILES, f"{SIDES[having[0]]} alone has tiles left")
+        detail = f"{_listed(seats)} lost their last tiles at once"
+        return Outcome(tuple(seats), Ending.LAST_TILES, detail)
+    if not inverted and len(having) < len(seats):
+        winners = tuple(seat for seat in seats if not left[seat])
+        have = "has" if len(winners) == 1 else "have"
+        return Outcome(winners, Ending.NO_TILE, f"{_listed(winners)} {have} no tile left")
+    return _stuck(left, inverted=inverted)
+
+
+def _stuck(left: Mapping[Seat, int], *, inverted: bool) -> Outcome:
+    """Return the ending when nobody can remove a tile, from what each has left."""
+    best = max(left.values()) if inverted else min(left.values())
+    winners = tuple(seat for seat in left if left[seat] == best)
+    if len(winners) == len(left):
+        counted = f"{_listed(winners)} have {best} each"
+    elif len(winners) == 1:
+        counted = f"{_listed(winners)} has the {'most' if inverted else 'fewest'}, {best}"
+    else:
+        counted = f"{_listed(winners)} have the {'most' if inverted else 'fewest'}, {best} each"
+    return Outcome(winners, Ending.STUCK, f"nobody can remove a tile; {counted}")
+
+
+def _listed(seats: Sequence[Seat]) -> str:
+    *others, final = (SIDES[seat] for seat in seats)
+    return f"{', '.join(others)} and {final}" if others else final

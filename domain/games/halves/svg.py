@@ -1,0 +1,202 @@
+"""Halves in SVG: flat-topped hexagons, plain, dotted or dashed by colour, with their numbers."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import sqrt
+from typing import Any, Final
+
+import msgspec
+
+from domain.drawing.svg.elements import (
+    Markup,
+    Point,
+    element,
+    group,
+    lettering,
+    number,
+    outline,
+    words,
+)
+from domain.drawing.svg.painter import (
+    LOOKS,
+    WIDTH,
+    BoardInput,
+    Picture,
+    Player,
+    icon,
+    listed,
+    piece,
+)
+from domain.games.halves.position import SIDES
+from domain.rules.helpers import counted
+
+COLOURS: Final = ("blank", "dotted", "dashed")
+Cell = tuple[int, int]
+"""q and r."""
+
+_SIDE: Final = 34
+"""Of a hexagon, where the picture has room for it."""
+_HALF: Final = _SIDE * sqrt(3) / 2
+_MARGIN: Final = 18
+
+
+def _hexagon(side: float) -> str:
+    half = side * sqrt(3) / 2
+    return outline(
+        [(side, 0), (side / 2, half), (-side / 2, half), (-side, 0), (-side / 2, -half),
+         (side / 2, -half)]
+    )  # fmt: skip
+
+
+_HIT, _TILE, _MOTIF, _GHOST = (_hexagon(_SIDE - gap) for gap in (0, 1.5, 8, 5))
+
+
+def _centre_of(cell: Cell) -> Point:
+    q, r = cell
+    return 1.5 * _SIDE * q, _HALF * (2 * r + q)
+
+
+class _Frame(msgspec.Struct, frozen=True):
+    """Where the cells of a match lie in the picture."""
+
+    corner: Point
+    """The upper left one of all hexagons, in their own units."""
+    size: Point
+    scale: float
+
+    def moved(self) -> str:
+        """Return what brings hexagons into the picture: its middle, and small enough to fit."""
+        across = (WIDTH - self.size[0] * self.scale) / 2 - self.corner[0] * self.scale
+        down = _MARGIN - self.corner[1] * self.scale
+        scale = f" scale({self.scale:.4g})" if self.scale != 1 else ""
+        return f"translate({number(across)} {number(down)}){scale}"
+
+    @property
+    def height(self) -> float:
+        """How much of the picture they take."""
+        return self.size[1] * self.scale + 2 * _MARGIN
+
+
+def _frame(cells: Iterable[Cell]) -> _Frame:
+    xs, ys = zip(*map(_centre_of, cells), strict=True)
+    left, top = min(xs) - _SIDE, min(ys) - _HALF
+    size = max(xs) + _SIDE - left, max(ys) + _HALF - top
+    return _Frame((left, top), size, min(1, (WIDTH - 2 * _MARGIN) / size[0]))
+
+
+# --- tiles and cells
+
+
+def _shapes(colour: int) -> Iterator[Markup]:
+    yield element("path", class_="body", d=_TILE)
+    if colour:
+        yield element("path", class_="motif", d=_MOTIF)
+
+
+def _tile(colour: int, seat: int, *inside: Markup) -> Markup:
+    return piece(f"{LOOKS[colour]} {COLOURS[colour]}", seat, *_shapes(colour), *inside)
+
+
+def _cell(cell: Cell, name: int | None, kind: str, title: str, *inside: Markup) -> Markup:
+    """Return a cell of the picture; it is a place where moves can name it, by a number."""
+    return group(
+        element("title", words(title)),
+        *([] if name is None else [element("path", class_="hit", d=_HIT)]),
+        *inside,
+        class_=kind,
+        data_place=None if name is None else str(name),
+        data_cell="{},{}".format(*cell),
+        at=_centre_of(cell),
+    )
+
+
+def _numbered(name: int | None) -> tuple[Markup, ...]:
+    return () if name is None else (lettering(str(name), (0, 0), class_="number"),)
+
+
+def _mark(*, gone: bool) -> Markup:
+    return element("path", class_="ring gone" if gone else "ring", d=_GHOST if gone else _TILE)
+
+
+def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
+    colours = view.position["colours"]
+    for q, r, colour, name in view.position["tiles"]:
+        seat, last = colours.index(colour), (q, r) == new
+        kind = " ".join(["cell" if name is None else "place", *(["last"] if last else [])])
+        title = f"{SIDES[seat]}'s tile" if name is None else f"{name}: {SIDES[seat]}'s tile"
+        mark = [_mark(gone=False)] if last else []
+        tile = _tile(colour, seat, *_numbered(name))
+        yield _cell((q, r), name, kind, title, tile, *mark)
+
+
+def _free(view: BoardInput) -> Iterator[Markup]:
+    """Return the cells where a tile can be placed."""
+    for q, r, name in view.position.get("cells", ()):
+        ghost = element("path", class_="vacant", d=_GHOST)
+        yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_numbered(name))
+
+
+def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
+    """Return the cells of tiles that were taken or fell away, which keep their places."""
+    for q, r, name in view.position.get("gone", ()):
+        if name in fallen:
+            yield _cell((q, r), None, "cell last", f"{name} is gone", _mark(gone=True))
+        else:
+            ghost = element("path", class_="ghost", d=_GHOST)
+            yield _cell((q, r), None, "cell gone", f"{name} is gone", ghost)
+
+
+# --- the last move
+
+
+def _placed(view: BoardInput) -> Cell | None:
+    """Return the cell where the last move placed a tile; only the position before it tells."""
+    cells = view.before.get("cells", ()) if view.before else ()
+    return next(((q, r) for q, r, name in cells if str(name) == view.last), None)
+
+
+def _fallen(view: BoardInput) -> set[int]:
+    """Return the tiles that the last move took; those that fell away, too, if before is known."""
+    taken = view.last.partition(",")[0]
+    if view.before is None:
+        gone = {name for *_, name in view.position.get("gone", ())}
+        return {name for name in gone if str(name) == taken}
+    there, now = ({name for *_, name in shown["tiles"]} for shown in (view.before, view.position))
+    return there - now - {None}
+
+
+# --- the picture
+
+
+def _counts(shown: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Return each seat's colour, and how many tiles it has."""
+    colours = [colour for _, _, colour, _ in shown["tiles"]]
+    for seat, colour in enumerate(shown["colours"]):
+        out = ", out" if seat in shown.get("out", ()) else ""
+        yield colour, f"{counted(colours.count(colour), 'tile')}{out}"
+
+
+def _players(shown: Mapping[str, Any]) -> Iterator[Player]:
+    for colour, counts in _counts(shown):
+        tile = icon(f"{LOOKS[colour]} {COLOURS[colour]}", *_shapes(colour), scale=0.5)
+        yield Player(tile, counts)
+
+
+def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
+    if shown["phase"] == "wax":
+        numbers = [str(name) for *_, name in shown["cells"]]
+        return listed({"Cells where a tile can be placed": numbers})
+    owned: dict[str, Sequence[str]] = {
+        f"{SIDES[seat]}'s tiles": [str(name) for _, _, own, name in shown["tiles"] if own == colour]
+        for seat, colour in enumerate(shown["colours"])
+    }
+    return listed(owned)
+
+
+def paint(view: BoardInput) -> Picture:
+    """Draw a position of halves; the frame is that of all tiles ever, and of the free cells."""
+    shown = view.position
+    ever = [*shown["tiles"], *shown.get("gone", ()), *shown.get("cells", ())]
+    frame = _frame((q, r) for q, r, *_ in ever)
+    drawn = (*_gone(view, _fallen(view)), *_free(view), *_tiles(view, _placed(view)))
+    tiles = element("g", *drawn, class_="tiles", transform=frame.moved())
+    return Picture((tiles,), frame.height, tuple(_players(shown)), _sentences(shown))

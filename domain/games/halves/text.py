@@ -1,0 +1,79 @@
+"""Tiles of Halves as text: hexagons side by side, blank, dotted or dashed by colour."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from domain.drawing.text import TextInput
+from domain.games.halves.position import SIDES
+
+Tile = tuple[int, int, int | None, int | None]
+"""q, r, colour and number; nothing is drawn around a cell without a colour but its number."""
+
+COLOURS: Final = ("blank", "dots", "dashes")
+_OUTLINE: Final = ("  _____  ", " /     \\ ", "/       \\", "\\       /", " \\_____/ ")
+_INSIDE: Final = (
+    ("     ", "       ", "       "),
+    (" . . ", " . . . ", "  . .  "),
+    (" _ _ ", " _ _ _ ", "  _ _  "),
+)
+"""For each colour what fills the lines 1 to 3 of a tile, between its edges."""
+_WIDTH: Final = 7
+_COLUMN, _LINE = 7, 2  # from a tile to the next one to the right, which lies half a tile lower
+
+
+def _drawn(colour: int | None, number: int | None) -> list[str]:
+    """Return the five lines of a tile; blanks are not drawn."""
+    if colour is None:
+        return ["", "", f" {_centred(number)}"]
+    lines = list(_OUTLINE)
+    for line, inside in enumerate(_INSIDE[colour], 1):
+        edge = (9 - len(inside)) // 2
+        text = _centred(number) if number and line == 2 else inside  # noqa: PLR2004 - the middle
+        lines[line] = lines[line][:edge] + text + lines[line][9 - edge :]
+    return lines
+
+
+def _centred(number: int | None) -> str:
+    return f"{number or '':^{_WIDTH}}"
+
+
+def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
+    """Draw tiles where they lie within a frame, that is all cells that are to have room."""
+    cells = list(frame)
+    left, top = min(q for q, _ in cells), min(2 * r + q for q, r in cells)
+    page: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    for q, r, colour, number in tiles:
+        for down, text in enumerate(_drawn(colour, number), _LINE * (2 * r + q - top)):
+            letters = enumerate(text, _COLUMN * (q - left))
+            page[down] |= {across: letter for across, letter in letters if letter != " "}
+    lines = [page[down] for down in range(max(page) + 1)]
+    return "\n".join(
+        "".join(line.get(across, " ") for across in range(max(line, default=-1) + 1))
+        for line in lines
+    )
+
+
+def _counted(position: Mapping[str, Any]) -> str:
+    """Return how many tiles each player has, of which colour, and who is out."""
+    colours = [colour for _, _, colour, _ in position["tiles"]]
+    shown = []
+    for seat, colour in enumerate(position["colours"]):
+        out = ", out" if seat in position.get("out", ()) else ""
+        shown.append(f"{SIDES[seat]} {colours.count(colour)} ({COLOURS[colour]}{out})")
+    return f"Tiles: {'  '.join(shown)}"
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below the line of what each player has.
+
+    `numbered` has the numbers of tiles, or of the cells where one can be placed; `plain` has none.
+    """
+    position = view.position
+    tiles: list[Tile] = [tuple(tile) for tile in position["tiles"]]
+    if view.display == "plain":
+        tiles = [(q, r, colour, None) for q, r, colour, _ in tiles]
+    else:
+        tiles += [(q, r, None, number) for q, r, number in position.get("cells", ())]
+    ever = [*tiles, *position.get("gone", ())]
+    return f"{_counted(position)}\n\n{draw_tiles(tiles, [(q, r) for q, r, *_ in ever])}"

@@ -1,0 +1,15 @@
+"""The options of Get a Jump On in words."""
+
+from typing import Final
+
+from domain.games.jump.game import JumpOptions
+from domain.rules.option_form import OptionField, option
+
+OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
+    option(
+        JumpOptions, "solitaire", "Begin with part two and these stones",
+        "Mit dem zweiten Teil und diesen Steinen beginnen",
+        hint=("2 to 32 intersections, such as a1,b4; empty to set the stones yourself.",
+              "2 bis 32 Kreuzungen, etwa a1,b4; leer, um die Steine selbst zu setzen."),
+    ),
+)  # fmt: skip

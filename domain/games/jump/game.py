@@ -1,0 +1,182 @@
+"""Get a Jump On: set stones and jump over them; then take them off by jumping, down to one.
+
+1. The first stone, the jumper, is set on a corner of the Power of Two board.
+2. A step sets a new stone next to the jumper, which jumps over it along a line to the next
+   intersection, empty; jumps over any stones may follow, landing nowhere twice in one chain.
+3. With the 32nd stone part two begins (with `-solitaire=a1,b4,...` at once, with those stones):
+   any stone jumps, and what it jumps over is taken off.
+4. The match ends when no step or jump is left, or with `done`.
+5. Score: the stones set; then the fewest left, by the fewest plies of part two.
+
+Notation: `a1` (the corner), `c3:d4`, `e3:d4-g1` (steps), `a1-a7`, `a1-a7-a13` (part two), `done`.
+Chains with one result are one move: the shortest, of equals the first in sorting order.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from domain.boards.pow2_board import INDEX, NAMES, intersection, letters_of, read_pieces
+from domain.games.jump.illegal import why_illegal
+from domain.games.jump.position import (
+    FINISH,
+    NOBODY,
+    STONES,
+    JumpMove,
+    JumpPosition,
+    canonical,
+    first_moves,
+    is_over,
+    moves,
+    play,
+)
+from domain.rules.helpers import bad_position, check_turn, counted, read_position
+from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, Ending, Puzzle, ended
+
+FORM: Final = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done"
+BOUND: Final = "the source's mark: 1 stone in 20 plies"
+
+
+class JumpOptions(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    solitaire: Annotated[
+        tuple[str, ...],
+        msgspec.Meta(min_length=2, max_length=STONES, extra={"names": NAMES}),
+    ] = ()
+    """The stones to begin part two with."""
+
+
+def _read(text: str) -> JumpMove:
+    word = "".join(text.split()).lower()
+    if not text.isascii() or not word:
+        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+    if word == DONE:
+        return FINISH
+    new, colon, landings = word.rpartition(":")
+    chain = tuple([intersection(name, FORM) for name in landings.split("-")])
+    return JumpMove(intersection(new, FORM) if colon else NOBODY, chain)
+
+
+def _write(move: JumpMove) -> str:
+    if not move.chain:
+        return DONE
+    chain = "-".join(NAMES[at] for at in move.chain)
+    return chain if move.new == NOBODY else f"{NAMES[move.new]}:{chain}"
+
+
+def _sorted(found: list[JumpMove]) -> list[JumpMove]:
+    """Sort moves by the new stone and the chain; the last one stays last."""
+    return sorted(found[:-1], key=lambda move: (move.new, move.chain)) + found[-1:]
+
+
+def _score(position: JumpPosition) -> Score:
+    """Return the score of a position, which no later one is worse than.
+
+    What was set comes first. A given set was not set by jumping, however large it is.
+    """
+    left, plies = position.stones.bit_count(), position.plies
+    so_far = f"{left} left after {counted(plies, 'ply', 'plies')}"
+    if position.given:
+        detail = so_far.replace("left", f"of {position.given} stones left")
+        return Score((0, left, plies), detail, BOUND)
+    if not position.taking:
+        return Score((-left, left, 0), f"{counted(left, 'stone')} set", BOUND)
+    return Score((-STONES, left, plies), f"all {STONES} stones set, {so_far}", BOUND)
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["O", "o"]]
+    plies: Annotated[int, msgspec.Meta(ge=0, lt=STONES)]
+    done: bool
+
+
+class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
+    """Get a Jump On, version 1."""
+
+    key = "jump"
+    title = "Get a Jump On"
+    one_spelling: bool = False
+    position_type = JumpPosition
+    options_type = JumpOptions
+    moves = staticmethod(moves)
+    read = staticmethod(_read)
+    write = staticmethod(_write)
+    play = staticmethod(play)
+    score = staticmethod(_score)
+
+    def start(self, options: JumpOptions, players: int, setup: object | None) -> JumpPosition:
+        """Return the empty board, or that of `-solitaire`."""
+        self.check_start(players, setup)
+        stones = sum(1 << INDEX[name] for name in options.solitaire)
+        return JumpPosition(stones, NOBODY, 0, len(options.solitaire), done=False)
+
+    def to_move(self, position: JumpPosition) -> Seat | None:
+        """Return the solver until the match is over."""
+        return None if is_over(position) else 0
+
+    def legal_moves(self, position: JumpPosition) -> Iterator[str]:
+        """Yield every legal move by the new stone and the chain, in sorting order; `done` last."""
+        return map(_write, _sorted(moves(position)))
+
+    def first_moves(self, position: JumpPosition, most: int) -> tuple[list[str], bool]:
+        """Return legal moves as `legal_moves` has them, after a look at so many chains of jumps.
+
+        And whether there are others. It is for pages that list moves; no rule goes by it.
+        """
+        found, more = first_moves(position, most)
+        return list(map(_write, _sorted(found))), more
+
+    def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
+        """Return the move by its canonical chain if it is legal, else say which rule it breaks."""
+        if reason := why_illegal(position, move):
+            raise IllegalMove(f"{_write(move)}: {reason}")
+        return canonical(position, move)
+
+    def outcome(self, position: JumpPosition) -> Outcome | None:
+        """Return the ending: the solver is done, or no step or jump is left."""
+        if not is_over(position):
+            return None
+        return ended(Ending.DONE if position.done else Ending.NO_MOVE, _score(position))
+
+    def to_json(self, position: JumpPosition) -> dict[str, Any]:
+        """Return the stones (`O` is the jumper), the plies of part two, whether the solver is done."""
+        board = letters_of(position.stones)
+        if position.jumper != NOBODY:
+            board[NAMES[position.jumper]] = "O"
+        return {"board": board, "plies": position.plies, "done": position.done}
+
+    def from_json(self, data: object, options: JumpOptions, to_move: Seat) -> JumpPosition:
+        """Read what `to_json` gave."""
+        given = read_position(data, _PositionJson, self.key)
+        check_turn(to_move, self.key, players=1)
+        boards = read_pieces(given.board, "Oo", self.key)
+        stones, jumper = boards["O"] | boards["o"], boards["O"].bit_length() - 1
+        if boards["O"].bit_count() > 1:
+            raise bad_position(self.key, "there is one jumper at most")
+        position = JumpPosition(
+            stones,
+            jumper if boards["O"] else NOBODY,
+            given.plies,
+            len(options.solitaire),
+            given.done,
+        )
+        self._check_position(position, options)
+        return position
+
+    def _check_position(self, position: JumpPosition, options: JumpOptions) -> None:
+        number, plies = position.stones.bit_count(), position.plies
+        if position.jumper != NOBODY or not (number or position.given):
+            if plies or position.given or number >= STONES:
+                raise bad_position(self.key, "it has a jumper in part two")
+            return
+        off = (position.given or STONES) - number
+        if not number or off < plies or (off > 0) != (plies > 0):
+            raise bad_position(
+                self.key, f"{counted(number, 'stone')} can't be left after so many plies"
+            )
+        begun = self.start(options, 1, None).stones
+        if position.given and not plies and position.stones != begun:
+            raise bad_position(self.key, "it doesn't begin with the stones of -solitaire")

@@ -1,0 +1,83 @@
+"""Chains of jumps in Get a Jump On.
+
+In part one a chain of jumps changes no stone but the jumper, so its ends are found breadth first:
+that is quick, and what is found first is the shortest chain and of equals the first in sorting
+order. In part two each jump takes a stone off and what may follow depends on all before, so the
+chains are walked one by one, in sorting order; none is longer than there are stones.
+"""
+
+from collections.abc import Generator
+from itertools import pairwise
+from typing import Final
+
+from domain.boards.pow2_board import JUMPS, bits
+
+OVER: Final = tuple({to: over for to, over, _ in jumps} for jumps in JUMPS)
+"""For each intersection, where a jump can land, with the set of what it jumps over."""
+
+
+Chain = tuple[int, ...]
+"""Where a stone lands, jump by jump; in part two, where it stands first."""
+
+
+def chains(stones: int, landing: int) -> list[Chain]:
+    """Return a chain to every intersection that can be reached, the first landing being done.
+
+    Of each the shortest, and of equals the first in sorting order.
+    """
+    found: list[Chain] = [(landing,)]
+    barred = stones | 1 << landing
+    for chain in found:  # grows while it is walked
+        for to, over, at in JUMPS[chain[-1]]:
+            if stones & over and not barred & at:
+                barred |= at
+                found.append((*chain, to))
+    return found
+
+
+def jumps(
+    stones: int, among: int, most: int | None = None
+) -> Generator[tuple[int, Chain], None, bool]:
+    """Yield every jump of part two that moves and takes stones of `among` alone, in sorting order.
+
+    Each is the stones that are left, without the jumping one, and the chain. Chains that leave
+    the same stones and end on the same intersection are one move, written as the first of them.
+    After `most` chains it stops, where that is given, and returns whether there are others.
+    """
+    seen: set[tuple[int, int]] = set()
+    walked = 0
+    for origin in bits(among):
+        walks: list[tuple[int, int, Chain]] = [(stones ^ 1 << origin, 0, (origin,))]
+        while walks:
+            if walked == most:
+                return True
+            walked += 1
+            rest, landed, chain = walks.pop()
+            last = chain[-1]
+            if landed and (rest, last) not in seen:
+                seen.add((rest, last))
+                yield rest, chain
+            barred = rest | landed
+            walks += [
+                (rest ^ over, landed | at, (*chain, to))
+                for to, over, at in reversed(JUMPS[last])
+                if rest & among & over and not barred & at
+            ]
+    return False
+
+
+def can_jump(stones: int) -> bool:
+    """Return whether any stone can jump."""
+    return any(
+        stones & over and not stones & landing
+        for at in bits(stones)
+        for _, over, landing in JUMPS[at]
+    )
+
+
+def taken(chain: Chain) -> int:
+    """Return the set of what a chain jumps over."""
+    over = 0
+    for origin, landing in pairwise(chain):
+        over |= OVER[origin][landing]
+    return over

@@ -1,0 +1,133 @@
+"""Positions of Get a Jump On: which stones can be set and jumped, and what it does."""
+
+from typing import Final
+
+import msgspec
+
+from domain.boards.pow2_board import INDEX, JUMPS, NAMES
+from domain.games.jump.jumps import Chain, can_jump, chains, jumps, taken
+
+STONES: Final = 32
+"""As many as there are; setting the last one begins part two."""
+NOBODY: Final = len(NAMES)
+"""The jumper in part two, in which any stone jumps, and before the first stone is set."""
+CORNERS: Final = tuple(INDEX[name] for name in ("a1", "a13", "m1", "m13"))
+
+
+class JumpPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The stones, which of them is the jumper, and how far part two has come."""
+
+    stones: int
+    jumper: int
+    plies: int
+    """The plies of part two."""
+    given: int
+    """How many stones `-solitaire` began with; 0 without it."""
+    done: bool
+
+    @property
+    def taking(self) -> bool:
+        """Whether part two has begun."""
+        return self.jumper == NOBODY and self.stones != 0
+
+
+class JumpMove(msgspec.Struct, frozen=True, gc=False):
+    """A corner, a step, a jump of part two, or being done.
+
+    A step names the new stone and the landings, a jump (with `NOBODY` for the new stone) its
+    origin and the landings; a corner is a chain of one, being done an empty one.
+    """
+
+    new: int
+    chain: Chain
+
+
+FINISH: Final = JumpMove(NOBODY, ())
+_FIRST: Final = tuple(JumpMove(NOBODY, (corner,)) for corner in CORNERS)
+
+
+def steps(position: JumpPosition) -> list[JumpMove]:
+    """Return every step of part one."""
+    stones, origin = position.stones, position.jumper
+    rest = stones ^ 1 << origin
+    return [
+        JumpMove(new, chain)
+        for to, over, at in JUMPS[origin]
+        if not stones & (over | at)
+        for new in (over.bit_length() - 1,)
+        for chain in chains(rest | over, to)
+    ]
+
+
+def can_step(position: JumpPosition) -> bool:
+    """Return whether there is a step."""
+    stones = position.stones
+    return any(not stones & (over | at) for _, over, at in JUMPS[position.jumper])
+
+
+def is_over(position: JumpPosition) -> bool:
+    """Return whether the solver is done, or no stone can be set or jumped."""
+    if position.done or not position.stones:
+        return position.done
+    return not (can_jump(position.stones) if position.taking else can_step(position))
+
+
+def moves(position: JumpPosition) -> list[JumpMove]:
+    """Return every legal move once."""
+    if is_over(position):
+        return []
+    if not position.stones:
+        return [*_FIRST, FINISH]
+    if not position.taking:
+        return [*steps(position), FINISH]
+    stones = position.stones
+    return [*(JumpMove(NOBODY, chain) for _, chain in jumps(stones, stones)), FINISH]
+
+
+def first_moves(position: JumpPosition, most: int) -> tuple[list[JumpMove], bool]:
+    """Return legal moves, `FINISH` last, and whether there are more than were looked for.
+
+    At most so many chains of part two are walked: of a full board there are very many.
+    """
+    if not position.taking or is_over(position):
+        return moves(position), False
+    found, walk = [], jumps(position.stones, position.stones, most)
+    while True:
+        try:
+            found.append(JumpMove(NOBODY, next(walk)[1]))
+        except StopIteration as end:
+            return [*found, FINISH], bool(end.value)
+
+
+def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
+    """Return the move by its canonical chain; the given one is valid."""
+    *_, last = move.chain or (NOBODY,)
+    stones = position.stones
+    if position.taking and move.chain:
+        among = taken(move.chain) | 1 << move.chain[0]
+        left = stones & ~among
+        return next(
+            JumpMove(NOBODY, chain)
+            for rest, chain in jumps(stones, among)
+            if rest == left and chain[-1] == last
+        )
+    if move.new == NOBODY:
+        return move
+    found = chains(stones ^ 1 << position.jumper | 1 << move.new, move.chain[0])
+    return next(JumpMove(move.new, chain) for chain in found if chain[-1] == last)
+
+
+def play(position: JumpPosition, move: JumpMove) -> JumpPosition:
+    """Apply a legal move."""
+    stones, plies, given = position.stones, position.plies, position.given
+    if not move.chain:
+        return JumpPosition(stones, position.jumper, plies, given, done=True)
+    last = move.chain[-1]
+    if position.taking:
+        rest = stones & ~taken(move.chain) ^ 1 << move.chain[0]
+        return JumpPosition(rest | 1 << last, NOBODY, plies + 1, given, done=False)
+    if stones:
+        stones = stones ^ 1 << position.jumper | 1 << move.new
+    stones |= 1 << last
+    jumper = NOBODY if stones.bit_count() == STONES else last
+    return JumpPosition(stones, jumper, 0, 0, done=False)

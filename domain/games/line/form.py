@@ -1,0 +1,14 @@
+"""The options of That's My Line in words."""
+
+from typing import Final
+
+from domain.games.line.game import LineOptions
+from domain.rules.option_form import OptionField, option
+
+OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
+    option(
+        LineOptions, "stones", "Stones each", "Steine für jeden",
+        hint=("0 for as many as find room; the printed rules say 16.",
+              "0 für so viele, wie Platz finden; die gedruckte Regel nennt 16."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,136 @@
+"""That's My Line: place stones where no opposing stone stands on any line through the place.
+
+1. Light and Dark in turn place a stone on an empty intersection of the Power of Two board.
+2. None of the lines through it, to their ends, may carry an opposing stone.
+3. A player who can't place, for want of an intersection or of a stone, is passed automatically.
+4. The match ends when neither can. More stones win; on equal stones the player who placed last.
+5. With `-stones=N` each has N stones; otherwise there is no limit.
+
+Notation: `c3`, the intersection.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, letters_of, names_of, read_pieces
+from domain.games.line.illegal import why_illegal
+from domain.games.line.position import SIDES, Intersection, LinePosition, play, room, room_of
+from domain.rules.helpers import bad_position, counted, read_position
+from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+
+KEY: Final = "line"
+FORM: Final = "a move is written as one intersection, such as c3"
+
+
+class LineOptions(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    stones: Annotated[int, msgspec.Meta(ge=0, le=len(NAMES))] = 0
+    """How many stones each player has; 0 for as many as find room."""
+
+
+class Ending(StrEnum):
+    """Why a match is over by the rules."""
+
+    MORE_STONES = "more-stones"
+    """Neither player can place a stone; the one who placed more wins."""
+    LAST_STONE = "last-stone"
+    """Neither player can place a stone, both placed equally many; who placed last wins."""
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["o", "x"]]
+    stones: tuple[int, int]
+
+
+def _check_position(position: LinePosition, counts: tuple[int, int]) -> None:
+    light, dark, to_move = position.light, position.dark, position.turn
+    if counts != (light.bit_count(), dark.bit_count()):
+        raise bad_position(KEY, "stones are not as many as on the board")
+    if position.limit and max(counts) > position.limit:
+        raise bad_position(KEY, f"a player has more stones than {position.limit} (-stones)")
+    for at in bits(light):
+        if shared := SEEN[at] & dark:
+            pair = f"{NAMES[at]} and {names_of(shared)[0]}"
+            raise bad_position(KEY, f"{pair} are opposing stones on one line")
+    if to_move not in (0, 1) or (not room(position) and room_of(position, 1 - to_move)):
+        raise bad_position(KEY, f"it can't be the turn of seat {to_move}")
+
+
+class Line(Rules[LinePosition, Intersection, LineOptions]):
+    """That's My Line, version 1."""
+
+    key = KEY
+    title = "That's My Line"
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("large", "small")
+    position_type = LinePosition
+    options_type = LineOptions
+    play = staticmethod(play)
+
+    def start(self, options: LineOptions, players: int, setup: object | None) -> LinePosition:
+        """Return the empty board."""
+        self.check_start(players, setup)
+        return LinePosition(0, 0, 0, options.stones)
+
+    def to_move(self, position: LinePosition) -> Seat | None:
+        """Return the next seat that can place a stone, None when neither can."""
+        return position.turn if room(position) else None
+
+    def moves(self, position: LinePosition) -> list[Intersection]:
+        """Return every intersection on which a stone may be placed, in sorting order."""
+        return list(bits(room(position)))
+
+    def count_moves(self, position: LinePosition) -> int:
+        """Count the intersections on which a stone may be placed."""
+        return room(position).bit_count()
+
+    def read(self, text: str) -> Intersection:
+        """Read the name of an intersection."""
+        name = "".join(text.split()).lower()
+        if not text.isascii() or name not in INDEX:
+            raise UnreadableMove(f"{text[:24]!r} is no intersection; {FORM}")
+        return INDEX[name]
+
+    def write(self, move: Intersection) -> str:
+        """Return the name of the intersection."""
+        return NAMES[move]
+
+    def check(self, position: LinePosition, move: Intersection) -> Intersection:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        if room(position) >> move & 1:
+            return move
+        raise IllegalMove(f"{NAMES[move]}: {why_illegal(position, move)}")
+
+    def outcome(self, position: LinePosition) -> Outcome | None:
+        """Return the ending: neither player can place a stone."""
+        if room(position):
+            return None
+        counts = (position.light.bit_count(), position.dark.bit_count())
+        most = max(counts)
+        stones = counted(most, "stone")
+        if counts[0] == counts[1]:
+            last = 1 - position.turn
+            detail = f"{stones} each, and {SIDES[last]} placed last"
+            return Outcome((last,), Ending.LAST_STONE, detail)
+        more = counts.index(most)
+        detail = f"{SIDES[more]} placed {stones} to {counts[1 - more]}"
+        return Outcome((more,), Ending.MORE_STONES, detail)
+
+    def to_json(self, position: LinePosition) -> dict[str, Any]:
+        """Return the stones on the board and how many each player has placed."""
+        light, dark = position.light, position.dark
+        return {
+            "board": letters_of(light, dark),
+            "stones": [light.bit_count(), dark.bit_count()],
+        }
+
+    def from_json(self, data: object, options: LineOptions, to_move: Seat) -> LinePosition:
+        """Read what `to_json` returned."""
+        given = read_position(data, _PositionJson, KEY)
+        boards = read_pieces(given.board, "ox", KEY)
+        position = LinePosition(boards["o"], boards["x"], to_move, options.stones)
+        _check_position(position, given.stones)
+        return position

@@ -1,0 +1,10 @@
+"""That's My Line as text."""
+
+from domain.boards.pow2_text import board_below
+from domain.drawing.text import TextInput
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below the line of what has been placed."""
+    light, dark = view.position["stones"]
+    return board_below(f"Stones placed: Light {light} Dark {dark}", view)

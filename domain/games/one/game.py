@@ -1,0 +1,32 @@
+"""One by One: have as many lines as you can carry exactly one stone, and none carry more.
+
+1. Set stones on empty intersections of the Power of Two board, and take them back, as you like.
+2. A position counts when no line carries more than one stone; others may be passed through.
+3. Score: the most lines with exactly one stone in any position of the match that counts.
+4. Equal scores rank by the fewest stones.
+5. `done` ends the match.
+
+Notation: `a5` sets a stone, `-a5` takes it back, `done`.
+"""
+
+from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
+from domain.boards.pow2_board import NAMES
+
+
+class One(LinePuzzle):
+    """One by One, version 1."""
+
+    key = "one"
+    title = "One by One"
+    stones = len(NAMES)
+    most = 40
+    wanted = "exactly one stone"
+    bound = (
+        "proven: 40 of the 44 lines at most, for which 12 stones are enough; "
+        "13 stones are the fewest that touch every line when some may hold more"
+    )
+
+    def lines_of(self, stones: int) -> int:
+        """Count the lines with exactly one stone; -1 where a line has more."""
+        numbers = stones_on_lines(stones)
+        return -1 if max(numbers) > 1 else sum(numbers)

@@ -1,0 +1,124 @@
+"""The Power of Two: move a piece, let it meet its neighbours, and bring in more by triangles.
+
+1. Move one own piece any distance along a line over empty intersections.
+2. For each occupied neighbour of its destination, whose ever, place a new piece on an empty
+   intersection that forms a triangle with both; each takes its own, or the move is illegal.
+   With fewer pieces left than neighbours all that are left are placed (not with `-exact`).
+3. If any were placed, the moved piece and the own ones of those neighbours age: fresh ones turn
+   aged, aged ones return to the supply.
+4. A player who ends a turn with all 16 pieces on the board wins; one who can't move loses.
+5. With `-free` the players first place four pieces each, none next to another.
+
+Notation: `m13-j7`, `a13-c11:a13,d10` (what is placed, sorted), `c3` (placing with `-free`).
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Final
+
+from domain.boards.pow2_board import INDEX, intersection
+from domain.games.pow2.illegal import FORM, why_illegal
+from domain.games.pow2.json import KEY, from_json, to_json
+from domain.games.pow2.position import (
+    HAND,
+    PIECES,
+    PLACING,
+    SIDES,
+    Pow2Move,
+    Pow2Options,
+    Pow2Position,
+    Start,
+    can_move,
+    count_moves,
+    flags_of,
+    is_legal,
+    moves,
+    play,
+    write,
+)
+from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+
+
+class Ending(StrEnum):
+    """Why a match is over by the rules."""
+
+    ALL_PLACED = "all-placed"
+    """A player ended a turn with all 16 pieces on the board, and wins."""
+    NO_MOVE = "no-move"
+    """The player to move has no legal move, and loses."""
+
+
+_STARTS: Final[Mapping[Start, tuple[str, str]]] = {
+    Start.CORNERS: ("m1 m13", "a1 a13"),
+    Start.FAST: ("m1 i5 i9 m13", "a1 e5 e9 a13"),
+    Start.MIDDLE: ("m7 g13", "g1 a7"),
+    Start.FREE: ("", ""),
+}
+
+
+def _read(text: str) -> Pow2Move:
+    movement, colon, places = "".join(text.split()).lower().partition(":")
+    origin, hyphen, target = movement.partition("-")
+    if not text.isascii() or (not hyphen and (colon or origin not in INDEX)):
+        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+    if not hyphen:
+        return Pow2Move(HAND, INDEX[origin])
+    placed = 0
+    for name in places.split(",") if colon else ():
+        piece = 1 << intersection(name, FORM)
+        if placed & piece:
+            raise UnreadableMove(f"{name} is named twice; {FORM}")
+        placed |= piece
+    return Pow2Move(intersection(origin, FORM), intersection(target, FORM), placed)
+
+
+class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
+    """The Power of Two, version 1."""
+
+    key = KEY
+    title = "The Power of Two"
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("large", "small")
+    position_type = Pow2Position
+    options_type = Pow2Options
+    moves = staticmethod(moves)
+    count_moves = staticmethod(count_moves)
+    read = staticmethod(_read)
+    write = staticmethod(write)
+    play = staticmethod(play)
+    to_json = staticmethod(to_json)
+    from_json = staticmethod(from_json)
+
+    def start(self, options: Pow2Options, players: int, setup: object | None) -> Pow2Position:
+        """Return the first position."""
+        self.check_start(players, setup)
+        light, dark = (
+            sum(1 << INDEX[name] for name in names.split()) for names in _STARTS[options.start]
+        )
+        placing = PLACING if options.start is Start.FREE else 0
+        return Pow2Position(light, 0, dark, 0, 0, flags_of(options) | placing)
+
+    def to_move(self, position: Pow2Position) -> Seat | None:
+        """Return the seat to move, None when the match is over."""
+        return None if position.won or not can_move(position) else position.turn
+
+    def legal_moves(self, position: Pow2Position) -> Iterator[str]:
+        """Yield every legal move by origin, destination and placements, in sorting order."""
+        return map(write, sorted(moves(position), key=lambda move: move.origin << 6 | move.target))
+
+    def check(self, position: Pow2Position, move: Pow2Move) -> Pow2Move:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        if is_legal(position, move):
+            return move
+        movement = write(Pow2Move(move.origin, move.target))
+        raise IllegalMove(f"{movement}: {why_illegal(position, move)}")
+
+    def outcome(self, position: Pow2Position) -> Outcome | None:
+        """Return the ending: all pieces on the board, or no legal move."""
+        mover, other = position.turn, 1 - position.turn
+        if position.won:
+            detail = f"{SIDES[other]} has all {PIECES} pieces on the board"
+            return Outcome((other,), Ending.ALL_PLACED, detail)
+        if not can_move(position):
+            return Outcome((other,), Ending.NO_MOVE, f"{SIDES[mover]} has no legal move")
+        return None

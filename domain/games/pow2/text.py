@@ -1,0 +1,10 @@
+"""The Power of Two as text."""
+
+from domain.boards.pow2_text import board_below
+from domain.drawing.text import TextInput
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below the line of what is left to place."""
+    light, dark = view.position["supply"]
+    return board_below(f"Remaining Pieces: Light {light} Dark {dark}", view)

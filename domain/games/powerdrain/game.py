@@ -1,0 +1,123 @@
+"""Powerdrain: plugs into a grid of voltages, where opposite neighbours drain each other.
+
+1. The edges of a grid of 25 sections read 1 3 5 7 9 in some order; a section is named by the
+   digit to its left and the digit above it. There are 16 plugs, 22 to 88 by even digits.
+2. Positive and Negative in turn plug one of their 8 (with `-p`: of a common pool) into any empty
+   section. Its value is |first digit - left| + |second digit - top|.
+3. After the last plug each loses the values of the opposing plugs at its four sides, all at
+   once, but never falls below zero. Those above zero are active.
+4. More active plugs win; then the greater sum of what they have left; then it is a draw.
+5. The edges are drawn (not with `-o1`, `-o2`), and so are the hands (not with `-p`).
+
+Notation: `24-57`, the plug and the section; `2457`, `57-24` and `5724` are read alike.
+"""
+
+import re
+from typing import Any, Final
+
+from domain.games.powerdrain.illegal import why_illegal
+from domain.games.powerdrain.json import KEY, first_position, from_json, to_json
+from domain.games.powerdrain.position import (
+    DIGITS,
+    EDGES,
+    HAND,
+    PLUG,
+    PLUGS,
+    SECTION,
+    SECTIONS,
+    SIDES,
+    Order,
+    PowerdrainMove,
+    PowerdrainOptions,
+    PowerdrainPosition,
+    is_legal,
+    judged,
+    moves,
+    play,
+)
+from domain.rules.helpers import bad_setup
+from domain.rules.protocol import Chance, IllegalMove, Outcome, Rules, Seat, UnreadableMove
+
+FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
+
+_READ: Final = re.compile("([2468]{2})-?([13579]{2})|([13579]{2})-?([2468]{2})")
+
+
+class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
+    """Powerdrain, version 1."""
+
+    key = KEY
+    title = "Powerdrain"
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("grid",)
+    position_type = PowerdrainPosition
+    options_type = PowerdrainOptions
+    moves = staticmethod(moves)
+    play = staticmethod(play)
+    to_json = staticmethod(to_json)
+    from_json = staticmethod(from_json)
+
+    def needs_draw(self, options: PowerdrainOptions, players: int) -> bool:
+        """Return whether edges or hands are drawn."""
+        del players
+        return options.order is Order.RANDOM or not options.p
+
+    def draw(self, options: PowerdrainOptions, players: int, chance: Chance) -> object | None:
+        """Draw the edges, left then top, and deal the plugs, as far as the options leave it."""
+        if not self.needs_draw(options, players):
+            return None
+        edges = EDGES.get(options.order)
+        left = edges or chance.shuffled("powerdrain/potentials", DIGITS)
+        top = edges or chance.shuffled("powerdrain/potentials", DIGITS)
+        setup: dict[str, object] = {"left": list(left), "top": list(top)}
+        if options.p:
+            return {**setup, "pool": list(PLUGS)}
+        plugs = chance.shuffled("powerdrain/plugs", PLUGS)
+        return {**setup, "hands": [sorted(plugs[:HAND]), sorted(plugs[HAND:])]}
+
+    def start(
+        self, options: PowerdrainOptions, players: int, setup: object | None
+    ) -> PowerdrainPosition:
+        """Return the first position, an empty grid."""
+        self.check_players(players)
+        if self.needs_draw(options, players):
+            return first_position(setup, options)
+        if setup is not None:
+            raise bad_setup(KEY, f"with -{options.order} and -p chance draws no setup")
+        edge = EDGES[options.order]
+        return PowerdrainPosition(edge, edge, bytes(len(SECTIONS)), ((1 << len(PLUGS)) - 1,))
+
+    def to_move(self, position: PowerdrainPosition) -> Seat | None:
+        """Return the seat to move, None when all plugs are in."""
+        return None if position.over else position.turn
+
+    def count_moves(self, position: PowerdrainPosition) -> int:
+        """Count the legal moves: each plug of the hand into each empty section."""
+        return position.hand.bit_count() * position.grid.count(0)
+
+    def read(self, text: str) -> PowerdrainMove:
+        """Read a plug and a section in any order, with or without a hyphen between."""
+        found = _READ.fullmatch("".join(text.split()))
+        if not found:
+            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        plug, section = found[1] or found[4], found[2] or found[3]
+        return PowerdrainMove(PLUG[plug], SECTION[section])
+
+    def write(self, move: PowerdrainMove) -> str:
+        """Return the canonical text of a move."""
+        return f"{PLUGS[move.plug]}-{SECTIONS[move.section]}"
+
+    def check(self, position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainMove:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        if is_legal(position, move):
+            return move
+        raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
+
+    def outcome(self, position: PowerdrainPosition) -> Outcome | None:
+        """Return the ending, judged when the last plug is in."""
+        return judged(position) if position.over else None
+
+    def public_json(self, position: PowerdrainPosition) -> dict[str, Any]:
+        """Return the grid and the plugs left, because the edges stand in the setup."""
+        shown = to_json(position)
+        return {key: value for key, value in shown.items() if key not in ("left", "top")}

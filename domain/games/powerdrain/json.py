@@ -1,0 +1,141 @@
+"""Setups and positions of Powerdrain in their JSON form, and the refusal of what is neither."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from domain.games.powerdrain.position import (
+    DIGITS,
+    EDGES,
+    HAND,
+    PLUG,
+    PLUGS,
+    SECTION,
+    SIDES,
+    Order,
+    PowerdrainOptions,
+    PowerdrainPosition,
+    filled,
+    grid_of,
+    names,
+)
+from domain.rules.helpers import bad_setup, read_setup
+from domain.rules.protocol import Seat
+
+KEY: Final = "powerdrain"
+
+
+class _SetupJson(msgspec.Struct, forbid_unknown_fields=True):
+    left: tuple[int, int, int, int, int]
+    top: tuple[int, int, int, int, int]
+    hands: tuple[list[str], list[str]] | None = None
+    pool: list[str] | None = None
+
+
+class _PositionJson(_SetupJson, kw_only=True):
+    grid: dict[str, tuple[str, Seat]]
+
+
+def _check_edges(given: _SetupJson, order: Order) -> None:
+    for edge, digits in (("left", given.left), ("top", given.top)):
+        if tuple(sorted(digits)) != DIGITS:
+            raise bad_setup(KEY, f"the {edge} edge is not 1 3 5 7 9 in some order")
+        if digits != EDGES.get(order, digits):
+            fixed = " ".join(map(str, EDGES[order]))
+            raise bad_setup(KEY, f"with -{order} the {edge} edge is {fixed}")
+
+
+def _hands(given: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
+    """Return the plugs that are left, as sets."""
+    if options.p:
+        if given.pool is None or given.hands is not None:
+            raise bad_setup(KEY, "with -p there is a pool, and there are no hands")
+        return (_plugs(given.pool),)
+    if given.hands is None or given.pool is not None:
+        raise bad_setup(KEY, "without -p there are two hands, and there is no pool")
+    return tuple(map(_plugs, given.hands))
+
+
+def _plugs(listed: Iterable[str]) -> int:
+    found = 0
+    for name in listed:
+        if name not in PLUG:
+            raise bad_setup(KEY, f"{name[:24]!r} is no plug")
+        plug = 1 << PLUG[name]
+        if found & plug:
+            raise bad_setup(KEY, f"plug {name} is there twice")
+        found |= plug
+    return found
+
+
+def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
+    """Return the sections' bytes, after looking at each plug of the grid by itself."""
+    for section, (name, seat) in grid.items():
+        if section not in SECTION:
+            raise bad_setup(KEY, f"{section[:24]!r} is no section")
+        if name not in PLUG:
+            raise bad_setup(KEY, f"{name[:24]!r} is no plug")
+        if seat not in (0, 1):
+            raise bad_setup(KEY, f"plug {name} is of seat {seat}")
+    return filled((section, name, seat) for section, (name, seat) in grid.items())
+
+
+def _check_dealt(position: PowerdrainPosition) -> None:
+    """Refuse plugs that are missing or there twice, and players with too many or too few."""
+    plugged = grid_of(position).values()
+    used = _plugs(name for name, _ in plugged)
+    together = used
+    for hand in position.hands:
+        if together & hand:
+            raise bad_setup(KEY, f"plug {names(together & hand)[0]} is there twice")
+        together |= hand
+    if missing := names((1 << len(PLUGS)) - 1 & ~together):
+        raise bad_setup(KEY, f"plug {missing[0]} is missing")
+    played = [sum(seat == own for _, seat in plugged) for own in (0, 1)]
+    if played[0] - played[1] != position.turn:
+        raise bad_setup(
+            KEY, f"{played[0]} and {played[1]} plugs are not from turns taken alternately"
+        )
+    for own, hand in enumerate(position.hands):
+        if len(position.hands) > 1 and played[own] + hand.bit_count() != HAND:
+            raise bad_setup(KEY, f"{SIDES[own]} does not have {HAND} plugs in all")
+
+
+def _position(
+    given: _SetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
+) -> PowerdrainPosition:
+    """Return the position of a setup or of a position's JSON form, if it is one."""
+    _check_edges(given, options.order)
+    hands = _hands(given, options)
+    position = PowerdrainPosition(given.left, given.top, _filled(grid), hands)
+    _check_dealt(position)
+    return position
+
+
+def _rest_json(position: PowerdrainPosition) -> dict[str, Any]:
+    """Return the plugs that are left, in their JSON form."""
+    if len(position.hands) == 1:
+        return {"pool": names(position.hands[0])}
+    return {"hands": [names(hand) for hand in position.hands]}
+
+
+def first_position(data: object, options: PowerdrainOptions) -> PowerdrainPosition:
+    """Return the position with an empty grid from a setup that chance has drawn."""
+    return _position(read_setup(data, _SetupJson, KEY), options, {})
+
+
+def to_json(position: PowerdrainPosition) -> dict[str, Any]:
+    """Return the edges, each section's plug and its seat, and the plugs left."""
+    grid = {section: list(plugged) for section, plugged in grid_of(position).items()}
+    edges = {"left": list(position.left), "top": list(position.top)}
+    return {**edges, "grid": grid, **_rest_json(position)}
+
+
+def from_json(data: object, options: PowerdrainOptions, to_move: Seat) -> PowerdrainPosition:
+    """Read what `to_json` returned; whose turn it is follows from the plugs in the grid."""
+    given = read_setup(data, _PositionJson, KEY)
+    position = _position(given, options, given.grid)
+    if not position.over and to_move != position.turn:
+        raise bad_setup(KEY, f"it can't be the turn of seat {to_move}")
+    return position

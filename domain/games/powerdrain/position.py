@@ -1,0 +1,204 @@
+"""Positions and turns of Powerdrain: the grid, what drains what, who has won."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from itertools import product
+from operator import itemgetter
+from typing import Final
+
+import msgspec
+
+from domain.rules.protocol import Outcome, Seat
+
+DIGITS: Final = (1, 3, 5, 7, 9)
+"""What both edges read, in some order."""
+SECTIONS: Final = tuple(f"{left}{top}" for left, top in product("13579", repeat=2))
+"""The sections' names; a section is an index into them."""
+PLUGS: Final = tuple(f"{first}{second}" for first, second in product("2468", repeat=2))
+"""The plugs' names; a plug is an index into them."""
+SIDES: Final = ("Positive", "Negative")
+HAND: Final = len(PLUGS) // 2
+SECTION: Final = {name: index for index, name in enumerate(SECTIONS)}
+PLUG: Final = {name: index for index, name in enumerate(PLUGS)}
+
+Edge = Sequence[int]
+
+
+class Order(StrEnum):
+    """The orders of the edges, by their flags."""
+
+    RANDOM = ""
+    COUNTING = "o1"
+    MIXED = "o2"
+
+
+class PowerdrainOptions(msgspec.Struct, frozen=True):
+    """The options of a match."""
+
+    order: Order = Order.RANDOM
+    p: bool = False
+    """A common pool instead of hands."""
+
+
+EDGES: Final[Mapping[Order, tuple[int, ...]]] = {
+    Order.COUNTING: DIGITS,
+    Order.MIXED: (7, 9, 1, 3, 5),
+}
+
+
+class Ending(StrEnum):
+    """How the last plug of a match decides it."""
+
+    MORE_ACTIVE = "more-active"
+    """One player has more active plugs, and wins."""
+    MORE_POWER = "more-power"
+    """As many active plugs each; the player with more voltage left in them wins."""
+    EQUAL_POWER = "equal-power"
+    """As many active plugs each, and as much voltage left: a draw."""
+
+
+class PowerdrainPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The edges, what is in each section, and the plugs left."""
+
+    left: tuple[int, ...]
+    top: tuple[int, ...]
+    grid: bytes
+    """A byte for each of `SECTIONS`: 0, or 1 + plug for Positive's, 17 + plug for Negative's."""
+    hands: tuple[int, ...]
+    """Sets of plugs, as ints with those bits set: each player's hand, or the pool alone."""
+
+    @property
+    def plies(self) -> int:
+        """How many plugs are in the grid."""
+        return len(SECTIONS) - self.grid.count(0)
+
+    @property
+    def turn(self) -> Seat:
+        """The seat whose turn it is while there are plugs left."""
+        return self.plies % 2
+
+    @property
+    def over(self) -> bool:
+        """Whether all plugs are in the grid."""
+        return not any(self.hands)
+
+    @property
+    def hand(self) -> int:
+        """What the player to move may choose from."""
+        return self.hands[self.turn % len(self.hands)]
+
+
+class PowerdrainMove(msgspec.Struct, frozen=True, gc=False):
+    """A plug and the section it goes into."""
+
+    plug: int
+    section: int
+
+
+_MOVES: Final = tuple(
+    tuple(PowerdrainMove(plug, section) for section in range(len(SECTIONS)))
+    for plug in range(len(PLUGS))
+)
+
+
+def names(plugs: int) -> list[str]:
+    """Return the names of a set of plugs, in order."""
+    return [name for plug, name in enumerate(PLUGS) if plugs >> plug & 1]
+
+
+def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
+    """Return the grid's bytes from sections, plugs and seats, by names."""
+    grid = bytearray(len(SECTIONS))
+    for section, plug, seat in plugged:
+        grid[SECTION[section]] = 1 + PLUG[plug] + len(PLUGS) * seat
+    return bytes(grid)
+
+
+def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
+    """Return what is in the sections by names, in order."""
+    return {
+        SECTIONS[section]: (PLUGS[(byte - 1) % len(PLUGS)], (byte - 1) // len(PLUGS))
+        for section, byte in enumerate(position.grid)
+        if byte
+    }
+
+
+def moves(position: PowerdrainPosition) -> list[PowerdrainMove]:
+    """Return all legal moves, each once, by plug and section."""
+    hand = position.hand
+    # nine sections stay empty to the end, so there are always several to get
+    empty = itemgetter(*[section for section, byte in enumerate(position.grid) if not byte])
+    found: list[PowerdrainMove] = []
+    for plug, into in enumerate(_MOVES):
+        if hand >> plug & 1:
+            found += empty(into)
+    return found
+
+
+def is_legal(position: PowerdrainPosition, move: PowerdrainMove) -> bool:
+    """Return whether a move is legal."""
+    return position.hand >> move.plug & 1 == 1 and not position.grid[move.section]
+
+
+def play(position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainPosition:
+    """Apply a legal move."""
+    seat, grid, hands = position.turn, bytearray(position.grid), list(position.hands)
+    grid[move.section] = 1 + move.plug + len(PLUGS) * seat
+    hands[seat % len(hands)] ^= 1 << move.plug
+    return PowerdrainPosition(position.left, position.top, bytes(grid), tuple(hands))
+
+
+def value(plug: str, section: str) -> int:
+    """Return the voltage of a plug in a section before any drain, without its sign.
+
+    A section's name is what the edges read there, so the edges themselves don't matter.
+    """
+    return abs(int(plug[0]) - int(section[0])) + abs(int(plug[1]) - int(section[1]))
+
+
+_VOLTS: Final = (
+    (0,) * len(SECTIONS),
+    *(tuple(value(plug, section) for section in SECTIONS) for plug in PLUGS),
+    *(tuple(-value(plug, section) for section in SECTIONS) for plug in PLUGS),
+)
+"""The signed voltage of each byte of a grid in each section."""
+
+_BESIDE: Final = tuple(
+    tuple(
+        5 * y + x
+        for x, y in ((at % 5 - 1, at // 5), (at % 5 + 1, at // 5), (at % 5, at // 5 - 1),
+                     (at % 5, at // 5 + 1))
+        if 0 <= x < len(DIGITS) and 0 <= y < len(DIGITS)
+    )
+    for at in range(len(SECTIONS))
+)  # fmt: skip
+"""The places at the sides of each place, both counted line by line."""
+
+
+def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
+    """Return the signed voltage that each plug in the grid has left, by sections."""
+    over = [digit // 2 for digit in top]
+    sections = [digit // 2 * 5 + column for digit in left for column in over]
+    volts = [_VOLTS[grid[section]][section] for section in sections]
+    found = {}
+    for section, full, beside in zip(sections, volts, _BESIDE, strict=True):
+        if full > 0:
+            found[section] = max(0, full + sum([volts[at] for at in beside if volts[at] < 0]))
+        elif full < 0:
+            found[section] = min(0, full + sum([volts[at] for at in beside if volts[at] > 0]))
+    return found
+
+
+def judged(position: PowerdrainPosition) -> Outcome:
+    """Return the ending of a position with all plugs in the grid."""
+    left = rests(position.left, position.top, position.grid).values()
+    powers = ([volts for volts in left if volts > 0], [-volts for volts in left if volts < 0])
+    more, less = sorted(powers, key=lambda own: (len(own), sum(own)), reverse=True)
+    active = f"{len(more)} active plug{'s' * (len(more) != 1)}"
+    winner = powers.index(more)
+    if len(more) != len(less):
+        return Outcome((winner,), Ending.MORE_ACTIVE, f"{active} to {len(less)}")
+    if sum(more) != sum(less):
+        detail = f"{active} each, {sum(more)} volts to {sum(less)}"
+        return Outcome((winner,), Ending.MORE_POWER, detail)
+    return Outcome((0, 1), Ending.EQUAL_POWER, f"{active} each, {sum(more)} volts each")

@@ -1,0 +1,65 @@
+"""The powergrid as text: every plug with its value and what is left of it, if play ended here."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from domain.drawing.text import TextInput
+from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
+
+_SIGNS: Final = "+-"
+_EMPTY: Final = (" " * 7, " " * 7)
+_RULE: Final = f"   {'-' * 41}"
+
+
+def _signed(volts: int) -> str:
+    """Return a voltage with its sign, in three columns; zero has none."""
+    return f"{volts:+}".ljust(3) if volts else " 0 "
+
+
+def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return both lines of each section that holds a plug, seven columns wide."""
+    grid = position["grid"]
+    bytes_of = filled((section, plug, seat) for section, (plug, seat) in grid.items())
+    left = rests(position["left"], position["top"], bytes_of)
+    sections = {}
+    for section, (plug, seat) in grid.items():
+        full = value(plug, section) * (-1 if seat else 1)
+        volts = f"{_signed(full)} {_signed(left[SECTION[section]])}"
+        sections[section] = (f" <{plug[0]} {plug[1]}^ ", volts)
+    return sections
+
+
+def _players(names: Sequence[str]) -> list[str]:
+    """Return what stands beside the grid for each player: side, sign and name."""
+    named = names or ("", "")
+    return [
+        f"   {side} {sign} {name}".rstrip()
+        for side, sign, name in zip(SIDES, _SIGNS, named, strict=True)
+    ]
+
+
+def _plugs_left(position: Mapping[str, Any]) -> list[str]:
+    """Return the lines of the hands or the pool; none when all plugs are in the grid."""
+    if "pool" in position:
+        hands = {"Pool": position["pool"]}
+    else:
+        labels = [f"{side} {sign}" for side, sign in zip(SIDES, _SIGNS, strict=True)]
+        hands = dict(zip(labels, position["hands"], strict=True))
+    if not any(hands.values()):
+        return []
+    width = max(map(len, hands))
+    return ["", *(f"{label:{width}}  {' '.join(hand)}".rstrip() for label, hand in hands.items())]
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position, with the players' names by seat if there are any; there is one display."""
+    position = view.position
+    top, sections = position["top"], _sections(position)
+    positive, negative = _players(view.names)
+    lines = [" " * 7 + (" " * 7).join(map(str, top)), _RULE + positive]
+    for row, potential in enumerate(position["left"]):
+        cells = [sections.get(f"{potential}{over}", _EMPTY) for over in top]
+        plugs, volts = ("|".join(half) for half in zip(*cells, strict=True))
+        beside = negative if row == 1 else ""
+        lines += [f"{potential}  |{plugs}|{beside}", f"   |{volts}|", _RULE]
+    return "\n".join([*lines, *_plugs_left(position)])

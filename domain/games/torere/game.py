@@ -1,0 +1,121 @@
+"""Mū tōrere: one stone at a time goes to the only empty place, until somebody can't move.
+
+1. Eight kewai (1 to 8) lie around a circle, the putahi (0) in its middle, joined to all of them.
+   Light begins with stones on 1 to 4, Dark with stones on 5 to 8; Light moves first.
+2. A move takes one own stone to the empty place: from a kewai to a neighbouring one,
+3. from the putahi to any kewai,
+4. or from a kewai to the putahi, if at least one of its neighbours holds an opposing stone.
+5. A player who can't move loses. Nothing is captured, and nobody passes.
+
+Notation: `4-0`, from where to where.
+"""
+
+import re
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+import msgspec
+
+from domain.games.torere.illegal import why_illegal
+from domain.games.torere.position import (
+    PLACES,
+    SIDES,
+    START,
+    STONES,
+    TorereMove,
+    TorerePosition,
+    movable,
+    moves,
+    places,
+    play,
+)
+from domain.rules.helpers import bad_position, check_turn, read_position
+from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Rules, Seat, UnreadableMove
+
+FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
+
+_NOTATION: Final = re.compile("([0-8])-([0-8])")
+
+
+class Ending(StrEnum):
+    """Why a match is over by the rules."""
+
+    NO_MOVE = "no-move"
+    """The player whose turn it is can't move any stone, and loses."""
+
+
+class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
+    board: dict[str, Literal["o", "x"]]
+
+
+class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
+    """Mū tōrere, version 1."""
+
+    key = "torere"
+    title = "Mū tōrere"
+    sides: tuple[str, ...] = SIDES
+    displays: tuple[str, ...] = ("large",)
+    position_type = TorerePosition
+    moves = staticmethod(moves)
+    play = staticmethod(play)
+
+    def start(self, options: NoOptions, players: int, setup: object | None) -> TorerePosition:
+        """Return the first position, the putahi empty."""
+        del options
+        self.check_start(players, setup)
+        return START
+
+    def to_move(self, position: TorerePosition) -> Seat | None:
+        """Return the seat whose turn it is, None when it can't move."""
+        return position.turn if movable(position) else None
+
+    def count_moves(self, position: TorerePosition) -> int:
+        """Count the stones that can move, because there is one empty place only."""
+        return movable(position).bit_count()
+
+    def read(self, text: str) -> TorereMove:
+        """Read two places and the hyphen between them."""
+        found = _NOTATION.fullmatch("".join(text.split()))
+        if not found:
+            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        return int(found[1]), int(found[2])
+
+    def write(self, move: TorereMove) -> str:
+        """Return the two places."""
+        return f"{move[0]}-{move[1]}"
+
+    def check(self, position: TorerePosition, move: TorereMove) -> TorereMove:
+        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+        if move[1] == position.empty and movable(position) >> move[0] & 1:
+            return move
+        raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
+
+    def outcome(self, position: TorerePosition) -> Outcome | None:
+        """Return the ending: the player whose turn it is can't move."""
+        if movable(position):
+            return None
+        winner = 1 - position.turn
+        detail = f"{SIDES[position.turn]} can't move: {SIDES[winner]} has won"
+        return Outcome((winner,), Ending.NO_MOVE, detail)
+
+    def to_json(self, position: TorerePosition) -> dict[str, Any]:
+        """Return the stones by place: o is Light's, x is Dark's."""
+        light, dark = position.light, position.dark
+        board = {PLACES[at]: "o" if light >> at & 1 else "x" for at in places(light | dark)}
+        return {"board": board}
+
+    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> TorerePosition:
+        """Read what `to_json` returned."""
+        del options
+        given = read_position(data, _PositionJson, self.key)
+        boards = {"o": 0, "x": 0}  # in the order of SIDES
+        for name, letter in given.board.items():
+            if len(name) != 1 or name not in PLACES:
+                raise bad_position(self.key, f"{name[:24]!r} is no place")
+            boards[letter] |= 1 << int(name)
+        for side, stones in zip(SIDES, boards.values(), strict=True):
+            if stones.bit_count() != STONES:
+                problem = f"{side} has {stones.bit_count()} stones, not {STONES}"
+                raise bad_position(self.key, problem)
+        check_turn(to_move, self.key)
+        return TorerePosition(boards["o"], boards["x"], to_move)

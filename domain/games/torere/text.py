@@ -1,0 +1,30 @@
+"""Mū tōrere as text: the circle of kewai around the putahi."""
+
+from typing import Final
+
+from domain.drawing.text import TextInput
+
+_LETTERS: Final = "PABCDEFGH"
+"""What stands in the template for the putahi and for the kewai 1 to 8."""
+_TEMPLATE: Final = r"""
+          1
+       .--A--.
+    8 H   |   B 2
+     / \  |  / \
+    /   \ | /   \
+   /     \|/     \
+7 G-------P-------C 3
+   \     /|\ 0   /
+    \   / | \   /
+     \ /  |  \ /
+    6 F   |   D 4
+       '--E--'
+          5
+""".strip("\n")
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position; there is one display only."""
+    board = view.position["board"]
+    stones = {letter: board.get(str(at), "*") for at, letter in enumerate(_LETTERS)}
+    return _TEMPLATE.translate(str.maketrans(stones))

@@ -1,0 +1,34 @@
+"""Two by Two: have as many lines as you can carry exactly two stones.
+
+1. Set up to 32 stones on empty intersections of the Power of Two board, and take them back.
+2. Score: the most lines with exactly two stones in any position of the match.
+3. Lines with fewer or more don't count, and don't harm.
+4. Equal scores rank by the fewest stones.
+5. `done` ends the match.
+
+Notation: `a5` sets a stone, `-a5` takes it back, `done`.
+"""
+
+from typing import Final
+
+from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
+
+_WANTED: Final = 2
+
+
+class Two(LinePuzzle):
+    """Two by Two, version 1."""
+
+    key = "two"
+    title = "Two by Two"
+    stones = 32
+    most = 38
+    wanted = "exactly two stones"
+    bound = (
+        "proven: 38 at most (25 stones), 37 when no line may hold more than two (25 stones); "
+        "the source's mark: 21"
+    )
+
+    def lines_of(self, stones: int) -> int:
+        """Count the lines with exactly two stones."""
+        return stones_on_lines(stones).count(_WANTED)

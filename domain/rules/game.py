@@ -1,0 +1,51 @@
+"""A game as a package: every version of its rules, its drawings, its help, its option form."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain.rules.option_form import OptionField
+from domain.rules.protocol import AnyRules
+
+if TYPE_CHECKING:  # the drawings find a game by the registry, which imports this module
+    from collections.abc import Callable
+
+    from domain.drawing.svg.painter import Painter
+    from domain.drawing.text import TextInput
+
+
+@dataclass(frozen=True)
+class Game:
+    """All that the server knows of a game. A game's package declares one, named `GAME`."""
+
+    versions: tuple[AnyRules, ...]
+    """Every version that can be played or replayed. Old versions are never removed, because
+    matches are replayed by the version that they recorded."""
+    draw: "Callable[[TextInput], str]"
+    """Draws a position as text."""
+    paint: "Painter"
+    """Draws a position as SVG."""
+    package: str
+    """The package that holds the help pages, `help.txt` and `help.de.txt`."""
+    options_form: tuple[OptionField, ...] = ()
+    """The options in words, for forms; empty for a game without options."""
+    featured: bool = False
+    """Whether the first pages offer the game with one click. The first such game is suggested."""
+    needs_previous: bool = False
+    """Whether a drawing needs the position before the last move, to mark what that has touched."""
+    halo: int = 100
+    """The size of the rings around places that can be chosen, in percent of the usual one.
+
+    It is 0 where the areas of the places are marked instead, because they are shapes of the board.
+    """
+    prompt: str = "Choose a place to begin with."
+    """What a page asks for before anything is chosen on the board."""
+
+    @property
+    def latest(self) -> AnyRules:
+        """The rules by which new matches are played."""
+        return max(self.versions, key=lambda rules: rules.version)
+
+    @property
+    def key(self) -> str:
+        """The game's name in commands."""
+        return self.latest.key

@@ -1,0 +1,32 @@
+"""What the puzzles share: one player, the move `done`, and an ending that tells the score."""
+
+from enum import StrEnum
+from typing import Final
+
+from domain.rules.protocol import M, O, Outcome, P, Rules, Score
+
+DONE: Final = "done"
+"""The move that ends a match, in every puzzle."""
+OVER: Final = "the match is over: the solver is done"
+
+
+class Ending(StrEnum):
+    """Why a puzzle is over by the rules; what counts is the score."""
+
+    DONE = "done"
+    """The solver said so."""
+    NO_MOVE = "no-move"
+    """Nothing can be set or jumped any more."""
+
+
+class Puzzle(Rules[P, M, O]):
+    """The parts of `Rules` that are alike in all puzzles."""
+
+    players: tuple[int, ...] = (1,)
+    sides: tuple[str, ...] = ("Solver",)
+    displays: tuple[str, ...] = ("large", "small")
+
+
+def ended(reason: Ending, score: Score) -> Outcome:
+    """Return the outcome of a match that is over: the solver's, with the score's sentence."""
+    return Outcome((0,), reason, score.detail)

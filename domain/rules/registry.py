@@ -1,0 +1,122 @@
+"""Which games there are: those of `domain.games`, and those of other distributions.
+
+The games are imported when one is first looked up, because they import this package themselves.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.rules.game import Game
+from domain.rules.missing import MissingRules
+from domain.rules.protocol import AnyRules
+
+
+def rules_id(rules: AnyRules) -> str:
+    """Return the name a match records, such as `pow2/1`."""
+    return f"{rules.key}/{rules.version}"
+
+
+class Registry:
+    """Some games, by key and by the versions of their rules."""
+
+    def __init__(self, games: Callable[[], Iterable[Game]]) -> None:
+        self._source = games
+
+    @cached_property
+    def _games(self) -> dict[str, Game]:
+        return {game.key: game for game in self._source()}
+
+    @cached_property
+    def _rules(self) -> dict[str, AnyRules]:
+        return {rules_id(one): one for game in self._games.values() for one in game.versions}
+
+    @cached_property
+    def _latest(self) -> dict[str, AnyRules]:
+        return {key: game.latest for key, game in self._games.items()}
+
+    @cached_property
+    def _decoders(self) -> dict[str, msgspec.msgpack.Decoder[msgspec.Struct]]:
+        return {
+            name: msgspec.msgpack.Decoder(rules.position_type)
+            for name, rules in self._rules.items()
+        }
+
+    def register(self, game: Game) -> None:
+        """Add a game; `ValueError` for a key that another game has, or that is no word."""
+        key, games = game.key, self._games
+        if not (key.isascii() and key.isalnum() and key.islower()):
+            raise ValueError(
+                f"{key!r} is no key of a game: it is not lower-case letters and digits"
+            )
+        if key in games:
+            raise ValueError(f"there is a game {key!r} already, in {games[key].package}")
+        games[key] = game
+        for derived in ("_rules", "_latest", "_decoders"):
+            vars(self).pop(derived, None)  # derived again when they are next asked for
+
+    def all_games(self) -> tuple[Game, ...]:
+        """Return all games, those of this distribution first."""
+        return tuple(self._games.values())
+
+    def all_rules(self) -> tuple[AnyRules, ...]:
+        """Return every version of every game that can be played or replayed."""
+        return tuple(self._rules.values())
+
+    def game_of(self, key: str) -> Game:
+        """Return a game; `Refusal` with `unknown-game` when there is none of that key."""
+        try:
+            return self._games[key]
+        except KeyError:
+            games = ", ".join(sorted(self._games))
+            raise Refusal(
+                Code.UNKNOWN_GAME, f"there is no game {key!r}; the games are {games}"
+            ) from None
+
+    def current(self, key: str) -> AnyRules:
+        """Return a game's newest rules; `Refusal` with `unknown-game` when there is none."""
+        return self._latest[key] if key in self._latest else self.game_of(key).latest
+
+    def pinned(self, name: str) -> AnyRules:
+        """Return exactly the rules a match recorded, such as `pow2/1`; else `unknown-rules`.
+
+        Of a game that is not installed they are `MissingRules`, which refuse when they are used.
+        """
+        try:
+            return self._rules[name]
+        except KeyError:
+            key, slash, _ = name.partition("/")
+            if slash and key not in self._games:
+                return MissingRules(name)
+            known = ", ".join(self._rules)
+            raise Refusal(
+                Code.UNKNOWN_RULES, f"there are no rules {name!r}; known are {known}"
+            ) from None
+
+    def unpack(self, name: str, data: bytes) -> msgspec.Struct:
+        """Return a position back from `pack`, for the rules of that id; else `unknown-rules`."""
+        rules = self.pinned(name)
+        if isinstance(rules, MissingRules):
+            rules.refuse()
+        return self._decoders[name].decode(data)
+
+
+def _of_this_distribution() -> Iterable[Game]:
+    from domain.games import GAMES  # noqa: PLC0415 - they import this package
+
+    return GAMES
+
+
+_REGISTRY: Final = Registry(_of_this_distribution)
+register: Final = _REGISTRY.register
+all_games: Final = _REGISTRY.all_games
+all_rules: Final = _REGISTRY.all_rules
+game_of: Final = _REGISTRY.game_of
+current: Final = _REGISTRY.current
+pinned: Final = _REGISTRY.pinned
+unpack: Final = _REGISTRY.unpack
+pack: Final = msgspec.msgpack.Encoder().encode
+"""Return a position's bytes for snapshots."""

@@ -1,0 +1,34 @@
+"""Games of other distributions, found by the entry-point group `matchpost.games`."""
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
+
+from domain.rules import Game, register
+
+GROUP: Final = "matchpost.games"
+
+
+class GamePackageError(Exception):
+    """An installed distribution declares a game that can't be used; the sentence says why."""
+
+
+@cache  # once a process, however often it is called
+def load_games() -> None:
+    """Register the games of all installed distributions; `GamePackageError` for a broken one."""
+    for entry in entry_points(group=GROUP):
+        try:
+            register(_load(entry))
+        except Exception as error:
+            source = entry.dist.name if entry.dist else "an installed distribution"
+            raise GamePackageError(
+                f"the game {entry.name!r} of {source} can't be used: {error}; "
+                "repair or uninstall that distribution"
+            ) from error
+
+
+def _load(entry: EntryPoint) -> Game:
+    game = entry.load()
+    if not isinstance(game, Game):
+        raise TypeError(f"{entry.value} is no Game")
+    return game

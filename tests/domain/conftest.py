@@ -1,5 +1,0 @@
-"""A failed assertion is told in full in what the tests of the games share, too."""
-
-import pytest
-
-pytest.register_assert_rewrite("tests.domain.playing")

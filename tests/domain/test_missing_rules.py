@@ -1,0 +1,81 @@
+"""A match on a game that is not installed: whatever needs the rules is refused in a sentence."""
+
+import pytest
+from fakes.given import ALICE, BOB, sent
+from msgspec.structs import replace
+
+from domain.clocks.days import DAY
+from domain.clocks.terms import Terms
+from domain.errors import Code, Refusal
+from domain.match.commands import Command, Flag, Move, Nag, Offer, Resign, Start
+from domain.match.decide import Decided, Given, Rejected, decide
+from domain.match.events import THE_SERVER, Ended, MatchStarted, Moved
+from domain.match.state import evolve, initial, position_of, positions
+from domain.rules import MissingRules, pinned, unpack
+
+STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
+STATE = evolve(evolve(initial(), STARTED, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2_000)
+SENTENCE = (
+    "the game 'chess' is not installed on this server; "
+    "its matches are kept, and go on once it is installed"
+)
+
+
+def test_its_rules_have_a_title_and_sides_for_lists():
+    rules = pinned(STATE.rules)
+    assert isinstance(rules, MissingRules)
+    assert (rules.key, rules.version, rules.title) == ("chess", 1, "chess (not installed)")
+    assert rules.sides[:2] == ("Player 1", "Player 2")
+
+
+@pytest.mark.parametrize("command", [Move(text="e7-e5", ply=1), Offer(kind="draw")])
+def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
+    decided = decide(sent(BOB, command), STATE)
+    assert decided == Rejected(Code.UNKNOWN_RULES, SENTENCE, None)
+
+
+def test_no_match_of_it_starts():
+    command = Start(rules="chess/1", options=(), seats=(ALICE, BOB))
+    decided = decide(sent(ALICE, command), initial())
+    assert isinstance(decided, Rejected)
+    assert (decided.code, decided.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
+
+
+def test_a_player_can_give_up_because_that_needs_no_rules():
+    decided = decide(sent(BOB, Resign()), STATE)
+    assert isinstance(decided, Decided)
+    assert decided.events[-1] == Ended(winners=(0,), reason="resignation")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: positions(STATE),
+        lambda: position_of(STATE),
+        lambda: position_of(replace(STATE, position=b"\x90")),
+        lambda: unpack("chess/1", b"\x90"),
+        lambda: pinned("chess/1").read_options(["-exact"]),
+        lambda: pinned("chess/1").legal_moves(None),
+    ],
+)
+def test_positions_and_moves_are_refused_in_a_sentence(ask):
+    with pytest.raises(Refusal) as refusal:
+        ask()
+    assert (refusal.value.code, refusal.value.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
+
+
+@pytest.mark.parametrize("name", ["pow2/9", "9", "", "chess"])
+def test_rules_of_no_such_version_and_names_of_no_rules_are_refused_at_once(name):
+    with pytest.raises(Refusal) as refusal:
+        pinned(name)
+    assert refusal.value.code == Code.UNKNOWN_RULES
+    assert f"there are no rules {name!r}" in refusal.value.sentence
+
+
+@pytest.mark.parametrize("command", [Nag(ply=1), Flag(ply=1)])
+def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
+    started = replace(STARTED, terms=Terms())
+    state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
+    late = Given(received=400 * DAY)
+    decided = decide(sent(THE_SERVER, command), state, late)
+    assert decided == Rejected(Code.UNKNOWN_RULES, SENTENCE, None)

@@ -1,0 +1,232 @@
+"""The cooperative That's My Line: turns, passes, every sentence, and a slow second opinion."""
+
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.boards.pow2_board import INDEX, NAMES
+from domain.games.duo.position import FINISH
+from domain.rules import current
+from tests.games import playing
+from tests.games.duo import reference
+from tests.games.puzzles import random_match
+from tests.games.puzzles import start as started
+
+RULES = current("duo")
+FORM = "a move is written as one intersection, such as c3, or done"
+COLOURS = ("light", "dark", None)
+
+play = partial(playing.play, RULES)
+legal = partial(playing.legal, RULES)
+refused = partial(playing.refused, RULES)
+board = partial(playing.board, RULES)
+
+
+def start():
+    return started("duo")
+
+
+def colour(at):
+    return RULES.to_json(at)["colour"]
+
+
+def split(at):
+    """Return the stones of both colours as the reference has them."""
+    shown = board(at)
+    return [{name for name, letter in shown.items() if letter == one} for one in "ox"]
+
+
+def position(board, colour, *, done=False):
+    data = {"board": board, "colour": colour, "done": done}
+    return RULES.from_json(data, RULES.read_options([]), 0)
+
+
+@st.composite
+def positions(draw):
+    """Positions that come about by random play."""
+    match = [at for at, _ in random_match("duo", (), draw(st.integers(0, 100)))]
+    return draw(st.sampled_from(match))
+
+
+def test_light_and_dark_are_placed_alternately_light_first():
+    at = play(start(), "a1", "j10", "a9")
+    assert board(at) == {"a1": "o", "a9": "o", "j10": "x"}
+    assert [colour(start()), colour(play(start(), "a1")), colour(at)] == ["light", "dark", "dark"]
+
+
+def test_the_first_stone_goes_anywhere_and_move_paths_are_those_of_line():
+    assert legal(start()) == [*NAMES, "done"]
+    replies = [RULES.play(start(), move) for move in RULES.moves(start())[:-1]]
+    assert sum(len(RULES.moves(at)) - 1 for at in replies) == 3032
+
+
+def test_a_stone_is_not_placed_on_a_line_with_the_other_colour():
+    at = play(start(), "a1")
+    sentence = "a13: the light stone at a1 stands on a line through it"
+    assert refused(at, "a13") == sentence
+    assert "a13" not in legal(at)
+    assert refused(at, "a1") == "a1: it is occupied by o"
+
+
+def test_all_stones_in_the_way_are_named():
+    at = position({"a1": "o", "a9": "o", "j10": "x"}, "dark")
+    sentence = "a13: the light stones at a1 and a9 stand on lines through it"
+    assert refused(at, "a13") == sentence
+    assert refused(position({"a1": "o", "j10": "x"}, "light"), "j10") == "j10: it is occupied by x"
+
+
+def test_a_colour_without_a_place_is_passed_until_neither_has_one():
+    """After its fourth stone dark has no place; light goes on alone."""
+    texts = ["a13", "b4", "f8", "c3", "i5", "d4", "j10", "f6", "m1", "a9"]
+    at = play(start(), *texts)
+    assert [colour(play(start(), *texts[:ply])) for ply in (7, 8, 9, 10)] == [
+        "dark", "light", "light", "light",
+    ]  # fmt: skip
+    assert reference.places(*reversed(split(at))) == set()
+
+
+def test_the_match_ends_when_neither_colour_has_a_place():
+    at, text = list(random_match("duo", (), 3))[-1]
+    over = play(at, text)
+    outcome = playing.over(RULES, over)
+    light, dark = map(len, split(over))
+    assert (outcome.winners, outcome.reason) == ((0,), "no-move")
+    assert outcome.detail == f"{light + dark} stones placed, {light} light and {dark} dark"
+    assert colour(over) is None
+    assert refused(over, "done") == "done: the match is over: neither colour has a place"
+
+
+def test_done_ends_the_match_with_the_score_as_its_sentence():
+    for texts, detail in (
+        ([], "0 stones placed, 0 light and 0 dark"),
+        (["a1"], "1 stone placed, 1 light and 0 dark"),
+        (["a1", "j10"], "2 stones placed, 1 light and 1 dark"),
+    ):
+        at = play(start(), *texts, "done")
+        outcome = RULES.outcome(at)
+        assert (outcome.winners, outcome.reason, outcome.detail) == ((0,), "done", detail)
+        assert legal(at) == []
+        assert refused(at, "c3") == "c3: the match is over: the solver is done"
+
+
+def test_the_score_is_all_stones_placed_with_what_is_proven_beside():
+    score = RULES.score(play(start(), "a1", "j10"))
+    assert score.rank == (-2,)
+    assert score.bound == (
+        "proven: 48 at most (44 and 4); 40 when no colour is passed before the end"
+    )
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"), [(" C3\n", "c3"), ("m 13", "m13"), ("Done", "done")]
+)
+def test_case_and_blanks_are_free(text, canonical):
+    assert RULES.write(RULES.read(text)) == canonical
+
+
+@pytest.mark.parametrize("text", ["", "c2", "c03", "-c3", "c3,c5", "pass", "\u212a3", "x" * 99])
+def test_what_is_no_notation_is_refused_with_the_form(text):
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
+
+
+@given(st.integers(0, FINISH))
+def test_reading_gives_back_every_move_that_was_written(move):
+    playing.reads_what_it_writes(RULES, move)
+
+
+@given(st.text("abcdegm13457- ADdone", max_size=6))
+def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
+    playing.reads_alike_or_refuses(RULES, text)
+
+
+# --- against the slow reference
+
+
+def test_legal_moves_and_turns_agree_with_the_reference():
+    for seed in range(10):
+        stones, turn = [set(), set()], 0
+        for at, text in random_match("duo", (), seed):
+            assert split(at) == stones
+            assert colour(at) == COLOURS[turn]
+            assert set(legal(at)) == reference.places(stones[turn], stones[1 - turn]) | {"done"}
+            stones[turn].add(text)
+            turn = reference.next_colour(stones, turn)
+        assert turn is None
+
+
+@given(positions())
+def test_legal_moves_come_sorted_each_once_and_are_counted(at):
+    playing.sorted_each_once_and_counted(RULES, at, (INDEX | {"done": FINISH}).get)
+    assert legal(at)[-1] == "done"
+
+
+@given(positions(), st.sampled_from([*NAMES, "done"]))
+def test_legal_moves_are_accepted_and_nothing_else_is(at, text):
+    move = RULES.read(text)
+    assert RULES.write(move) == text
+    playing.accepts_or_refuses(RULES, at, move)
+
+
+@given(positions(), st.sampled_from(playing.SYMMETRIES))
+def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(at, symmetry):
+    other = position(playing.turned_board(board(at), symmetry), colour(at))
+    expected = {playing.turned(text, symmetry) for text in legal(at)[:-1]} | {"done"}
+    assert set(legal(other)) == expected
+
+
+def test_random_play_ends():
+    for seed in range(40):
+        at, text = list(random_match("duo", (), seed, until_done=seed % 2 == 0))[-1]
+        assert RULES.outcome(play(at, text)) is not None
+
+
+# --- positions as values
+
+
+@given(positions(), st.booleans())
+def test_positions_pass_through_json_and_messagepack_unchanged(at, done):
+    at = play(at, "done") if done else at
+    playing.passes_unchanged("duo/1", at, RULES.read_options([]), 0, 21)
+
+
+def test_a_position_without_places_passes_through_json_unchanged():
+    at, text = list(random_match("duo", (), 3))[-1]
+    over = play(at, text)
+    assert RULES.from_json(RULES.to_json(over), RULES.read_options([]), 0) == over
+
+
+@pytest.mark.parametrize(
+    ("data", "to_move", "problem"),
+    [
+        (None, 0, "Expected `object`, got `null`"),
+        ({"board": {}, "colour": "light"}, 0, "missing required field `done`"),
+        ({"board": {}, "colour": "red", "done": False}, 0, "Invalid enum value 'red'"),
+        ({"board": {"a1": "O"}, "colour": "light", "done": False}, 0, "Invalid enum value 'O'"),
+        ({"board": {"a2": "o"}, "colour": "light", "done": False}, 0, "'a2' is no intersection"),
+        ({"board": {"a1": "o", "a9": "x"}, "colour": "light", "done": False}, 0,
+         "a1 and a9 are of two colours on one line"),
+        ({"board": {}, "colour": "light", "done": True}, 0,
+         "it is over, and no colour is placed any more"),
+        ({"board": dict.fromkeys(NAMES, "o"), "colour": "light", "done": False}, 0,
+         "it is over, and no colour is placed any more"),
+        ({"board": dict.fromkeys(NAMES[:63], "o"), "colour": "dark", "done": False}, 0,
+         "dark can't be placed next"),
+        ({"board": {}, "colour": None, "done": False}, 0, "no colour can't be placed next"),
+        ({"board": {}, "colour": "light", "done": False}, 1, "it can't be the turn of seat 1"),
+    ],
+)  # fmt: skip
+def test_what_is_no_position_is_refused(data, to_move, problem):
+    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options([]), to_move)
+    assert sentence.startswith("this is no position of duo: ")
+    assert problem in sentence
+
+
+def test_duo_is_solved_by_one_without_a_setup_and_without_options():
+    options = RULES.read_options([])
+    assert RULES.write_options(options) == ()
+    playing.refuses_players_and_setup(RULES, options, 3, "duo is solved by one, not by 3")

@@ -1,0 +1,141 @@
+"""David and Goliath: every sentence of a refusal, of moves and of notation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.games.goliath.position import GoliathMove
+from tests.games import playing
+from tests.games.goliath.given import (
+    AT,
+    BESIEGED,
+    DAVID,
+    EDGED,
+    GOLIATH,
+    REUSING,
+    RULES,
+    WALLED,
+    pieces,
+    position,
+    refused,
+    start,
+)
+
+FORM = (
+    "a move is written from-to:target or, when all stones are used up, from-to:stone>target"
+    " or from-to, such as m13-h8:i9"
+)
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (start(), "c3-d4:c3", "David stands at m13, not at c3"),
+        (start(), "a1-a5:a1", "Goliath stands at a1, and it is David's turn"),
+        (start("-goliath_first"), "m13-m9:m13", "David stands at m13, and it is Goliath's turn"),
+        (position(WALLED, DAVID), "i13-g13:i13", "David stands at m13, not at i13"),
+        (start(), "m13-m13:m9", "David has to move"),
+        (start(), "m13-c5:a1", "no line joins m13 and c5"),
+        (start("-goliath_first"), "a1-a9:a7",
+         "Goliath moves one or two intersections far, and a9 is 3 away"),
+        (position(WALLED, DAVID), "m13-m1:m5", "the way from m13 to m1 is blocked by x at m7"),
+        (position(BESIEGED, GOLIATH), "m9-m13:m9", "m13 is occupied by D"),
+        (position(WALLED, DAVID), "m13-m7:m9", "m7 is occupied by x"),
+        (start(), "m13-h8",
+         "a stone has to be thrown after the move, such as m13-h8:g9"),
+        (start(), "m13-h8:a1>i9",
+         "a stone is picked up only when all 15 are used up; 15 left to throw"),
+        (start(), "m13-h8:h8", "David stands at h8 now"),
+        (start(), "m13-h8:a1", "no line joins h8 and a1"),
+        (start(), "m13-h8:k11",
+         "David throws one or two intersections far, and k11 is 3 away"),
+        (position(pieces("m13", "a1", "i9"), DAVID), "m13-j10:i9", "i9 is occupied by o"),
+        (position(pieces("m13", "i9"), DAVID), "m13-j10:h8",
+         "the way from j10 to h8 is blocked by G at i9"),
+        (position(REUSING, DAVID), "m13-h8",
+         "all 15 stones are used up; one has to be picked up and thrown, such as m13-h8:c3>g9"),
+        (position(REUSING, DAVID), "m13-h8:i9",
+         "all 15 stones are used up; name the one to throw, such as m13-h8:c3>i9"),
+        (position(REUSING, DAVID), "m13-h8:d4>i9", "there is no stone at d4"),
+        (position(REUSING, DAVID), "m13-h8:m13>i9", "there is no stone at m13"),
+        (position(REUSING, DAVID), "m13-h8:h3>i9", "there is no stone at h3"),
+        (position(REUSING | {"k8": "x"}, DAVID), "m13-h8:k8>i9",
+         "the stone at k8 is Goliath's; only own ones are picked up"),
+        (position(REUSING, DAVID), "m13-h8:a5>i9",
+         "the stone at a5 stands on an outer edge and can't be picked up"),
+        (position(REUSING, DAVID), "m13-h8:g5>g5",
+         "the stone picked up at g5 may not return there in the same turn"),
+        (position(REUSING, DAVID), "m13-h8:c3>h8", "David stands at h8 now"),
+        (position(REUSING, DAVID), "m13-h8:c3>k11",
+         "David throws one or two intersections far, and k11 is 3 away"),
+        (position(EDGED, DAVID), "e5-f6:e5",
+         "all 15 stones stand on the outer edges for good, so nothing is thrown"),
+        (position(EDGED, DAVID), "e5-f6:a1>e5",
+         "all 15 stones stand on the outer edges for good, so nothing is thrown"),
+        (position(BESIEGED, DAVID), "m13-m7:m9", "the match is over: David can't move"),
+        (position(WALLED, DAVID, "-count"), "m13-m9:m13",
+         "the match is over: Goliath has the larger region, 55 intersections to 1"),
+    ],
+)  # fmt: skip
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert refused(at, text) == f"{text}: {sentence}"
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("m13-h8:i9", "m13-h8:i9"),
+        ("M13-H8:I9", "m13-h8:i9"),
+        (" m13 - h8 : c3 > i9\n", "m13-h8:c3>i9"),
+        ("m13-h8", "m13-h8"),
+    ],
+)
+def test_case_and_blanks_are_free(text, canonical):
+    assert RULES.write(RULES.read(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'' is no move"),
+        ("m13", "'m13' is no move"),
+        ("m13:h8", "'m13:h8' is no move"),
+        ("\u212a11-j7", "'\u212a11-j7' is no move"),
+        ("a1\u2013a5", "'a1\u2013a5' is no move"),
+        ("m13-", "an intersection is missing"),
+        ("-m13:h8", "an intersection is missing"),
+        ("m13-h8:", "an intersection is missing"),
+        ("m13-h8:>i9", "an intersection is missing"),
+        ("m13-h8:c3>", "an intersection is missing"),
+        ("m13-h08:i9", "'h08' is no intersection"),
+        ("m13-h8-i9", "'h8-i9' is no intersection"),
+        ("m13-h8:i9,j10", "'i9,j10' is no intersection"),
+        ("m13-h8:c3>i9>j10", "'c3>i9' is no intersection"),
+        ("m13-h8:i9:c3", "'i9:c3' is no intersection"),
+        ("m13-h8>i9", "'h8>i9' is no intersection"),
+        ("x" * 9000, f"'{'x' * 24}' is no move"),
+        ("m13-" + "x" * 9000, f"'{'x' * 24}' is no intersection"),
+    ],
+)
+def test_what_is_no_notation_is_refused_with_the_form(text, problem):
+    assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
+
+
+@given(st.text("abcdm123457890-:> AM", max_size=16))
+def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
+    playing.reads_alike_or_refuses(RULES, text)
+
+
+@given(
+    st.builds(GoliathMove, AT, AT)
+    | st.builds(GoliathMove, AT, AT, AT)
+    | st.builds(GoliathMove, AT, AT, AT, AT)
+)
+def test_reading_gives_back_every_move_that_was_written(move):
+    playing.reads_what_it_writes(RULES, move)

@@ -1,0 +1,26 @@
+"""What is recorded of halves: matches of which options, and the board on file."""
+
+FAMILIES = (
+    (2, ""),
+    (3, ""),
+    (2, "-invert_win"),
+    (3, "-invert_win"),
+    (2, "-free_edges=4"),
+    (2, "-manual_start"),
+    (3, "-manual_start -touch_any"),
+    (2, "-manual_start -must_touch=2"),
+    (3, "-keep_chosen -tiles_each=6"),
+    (2, "-keep_most_friendly -no_contract"),
+)
+"""The number of players and the flags that all games of a family have."""
+BOARD_PLY = 5
+"""How far the first recorded match is played for the board on file."""
+TILES = ("light blank", "dark dotted", "third dashed")
+
+
+def pieces(shown):
+    """Return the classes and seat of each tile by its cell."""
+    return {
+        f"{q},{r}": f"{TILES[colour]} {shown['colours'].index(colour)}"
+        for q, r, colour, _ in shown["tiles"]
+    }

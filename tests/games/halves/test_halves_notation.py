@@ -1,0 +1,88 @@
+"""Halves: every sentence of a refusal, of moves and of notation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.games.halves.position import HalvesMove
+from tests.games import playing
+from tests.games.halves.given import RULES, WANING, A, legal, play, position, refused, row, start
+
+FORM = "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2), or keep or swap"
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (start("-manual_start"), "6", "6: there is no cell 6; they are numbered 1 to 5"),
+        (start("-manual_start"), "1,2",
+         "1,2: while tiles are placed a move is one number, that of a cell; groups come later"),
+        (start("-manual_start"), "keep", "keep: keep and swap are for the contract, and none is due"),
+        (start(), "3", "3: A first says keep or swap, for the colours"),
+        (position(WANING, A), "swap", "swap: keep and swap are for the contract, and none is due"),
+        (position(WANING, A), "6", "6: there is no tile 6; they are numbered 1 to 5"),
+        (position(WANING, A), "3", "3: tile 3 is B's, and it is A's turn"),
+        (play(position(WANING, A), "2"), "4", "4: tile 4 has gone already"),
+        (row("bbwbb"), "3",
+         "3: you choose which group survives, {1 2} or {4 5}; name a tile of it, such as 3,1"),
+        (row("bbwbb"), "3,3", "3,3: tile 3 is the one removed; name one of the group that is kept"),
+        (row("bbwbb"), "3,6", "3,6: there is no tile 6; they are numbered 1 to 5"),
+        (play(position(WANING, A), "2"), "3,2", "3,2: tile 2 has gone already"),
+        (row("bbwb"), "3,4",
+         "3,4: the group of tile 4 does not survive; {1 2} does, with the most tiles"),
+        (row("bbwwb", flags=["-keep_most_friendly"]), "3,1",
+         "3,1: the group of tile 1 does not survive; {4 5} does, with the most of your tiles"),
+        (row("wbwbw", flags=["-free_edges=5"]), "3",
+         "3: tile 3 has 4 free edges, and needs 5 to be removed (-free_edges)"),
+        (row("bbbbbbwbbbbbb"), "7",
+         ("7: you choose which group survives, {1 2 3 4 5 ...} or {8 9 10 11 12 ...}; "
+          "name a tile of it, such as 7,1")),
+        (play(row("wb"), "1"), "2", "2: the match is over: A has no tile left"),
+    ],
+)  # fmt: skip
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert refused(at, text) == sentence
+
+
+def test_where_several_groups_may_survive_a_smaller_one_may_not():
+    tiles = ["w 0,0", "b 0,-1", "b 0,-2", "b 1,0", "b 2,0", "b -1,1"]
+    at = position(tiles, A)
+    texts = legal(at)
+    assert texts == ["3,1", "3,5"]
+    assert refused(at, "3,4") == (
+        "3,4: the group of tile 4 does not survive; {1 2} or {5 6} may, such as 3,1"
+    )
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [("3", "3"), (" 3\n", "3"), ("4,2", "4,2"), ("4 , 2", "4,2"), ("1 2", "12"),
+     ("KEEP", "keep"), ("Swap", "swap"), ("s w a p", "swap")],
+)  # fmt: skip
+def test_case_and_blanks_are_free(text, canonical):
+    assert RULES.write(RULES.read(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", "03", "3,", ",3", "3,0", "3,04", "4,2,1", "4;2", "4:2", "-3", "keep,3", "resign",
+     "12345", "\u0663", "\u212aeep", "a1", "9" * 9000],
+)  # fmt: skip
+def test_what_is_no_notation_is_refused_with_the_form(text):
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
+
+
+@given(st.text("0123456789, kepswaSW", max_size=8))
+def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
+    playing.reads_alike_or_refuses(RULES, text)
+
+
+@given(st.integers(1, 9999), st.integers(0, 9999))
+def test_reading_gives_back_every_move_that_was_written(number, kept):
+    playing.reads_what_it_writes(RULES, HalvesMove(number, kept))

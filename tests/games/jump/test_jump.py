@@ -1,0 +1,246 @@
+"""Get a Jump On: the examples of the rules, both parts and their scores."""
+
+from tests.games import playing
+from tests.games.jump import reference
+from tests.games.jump.given import (
+    LARGE,
+    RULES,
+    WHOLE,
+    board,
+    legal,
+    play,
+    position,
+    refused,
+    split,
+    start,
+)
+from tests.games.puzzles import random_match
+
+STUCK = ("a1", "c3:d4", "e5:f6")
+BOUND = "the source's mark: 1 stone in 20 plies"
+
+
+# --- part one
+
+
+def test_the_first_ply_names_a_corner():
+    assert legal(start()) == ["a1", "a13", "m1", "m13", "done"]
+    assert board(play(start(), "m13")) == {"m13": "O"}
+
+
+def test_a_step_sets_a_stone_and_jumps_over_it():
+    assert board(play(start(), "a1", "c3:d4")) == {"c3": "o", "d4": "O"}
+
+
+def test_a_chain_jumps_over_the_new_stone_and_back_again():
+    """The jumper may land where the step began; it left that place empty."""
+    at = play(start(), "a1", "e1:g1")
+    assert board(at) == {"e1": "o", "g1": "O"}
+    assert board(play(at, "e3:d4-g1")) == {"e1": "o", "e3": "o", "g1": "O"}
+
+
+def test_the_steps_from_a_corner_are_those_with_room_behind_the_new_stone():
+    """One more jump leads back over the same stone."""
+    first = ["a5:a7", "b4:c5", "c3:d4", "d2:e3", "e1:g1"]
+    both = [text for step in first for text in (step, f"{step}-a1")]
+    assert legal(play(start(), "a1")) == [*both, "done"]
+
+
+def test_a_longer_chain_with_the_same_result_is_stored_as_the_shortest():
+    """Round the square a7 a1 g1 d4 the jumper may go either way."""
+    at = position({"a5": "o", "b4": "o", "d2": "o", "c5": "O", "e1": "o", "c3": "o"})
+    longer = [
+        (text, chain)
+        for text in legal(at)[:-1]
+        for chain in reference_chains(at, text)
+        if len(chain) > text.count("-") + 1
+    ]
+    assert longer
+    for text, chain in longer:
+        new = text.partition(":")[0]
+        assert RULES.write(RULES.check(at, RULES.read(f"{new}:{'-'.join(chain)}"))) == text
+
+
+def reference_chains(at, text):
+    """Return all chains over the new stone of a step that end where it does."""
+    new, _, chain = text.partition(":")
+    first, last = chain.split("-")[0], chain.split("-")[-1]
+    stones, jumper = split(at)
+    among = stones - {jumper} | {new}
+    found, walks = [], [(first,)]
+    for walk in walks:
+        found += [walk] if walk[-1] == last else []
+        walks += [
+            (*walk, to)
+            for over, to in reference.JUMPS[walk[-1]]
+            if over in among and to not in among and to not in walk
+        ]
+    return found
+
+
+def test_equal_chains_are_stored_as_the_first_in_sorting_order():
+    equals = 0
+    for at in (play(start(), *WHOLE[:ply]) for ply in range(1, 20)):
+        for text in legal(at)[:-1]:
+            length = text.count("-") + 1
+            chains = [chain for chain in reference_chains(at, text) if len(chain) == length]
+            equals += len(chains) > 1
+            first = min(chains, key=reference.rank)
+            assert text.partition(":")[2] == "-".join(first)
+            for chain in chains:
+                longhand = f"{text.partition(':')[0]}:{'-'.join(chain)}"
+                assert RULES.write(RULES.check(at, RULES.read(longhand))) == text
+    assert equals > 20
+
+
+def test_part_one_ends_when_no_step_is_left():
+    at = play(start(), *STUCK)
+    outcome = playing.over(RULES, at)
+    assert (outcome.winners, outcome.reason) == ((0,), "no-move")
+    assert outcome.detail == RULES.score(at).detail
+    assert refused(at, "c3:d4") == (
+        "c3:d4: the match is over: no stone can be set and jumped any more"
+    )
+
+
+def test_the_32nd_stone_begins_part_two_in_which_any_stone_jumps():
+    before = play(start(), *WHOLE[:31])
+    assert not before.taking
+    assert RULES.score(before).detail == "31 stones set"
+    at = play(before, WHOLE[31])
+    assert list(board(at).values()) == ["o"] * 32
+    assert set(legal(at)) == reference.takings(set(board(at))) | {"done"}
+    score = RULES.score(at)
+    assert (score.rank, score.bound) == ((-32, 32, 0), BOUND)
+    assert score.detail == "all 32 stones set, 32 left after 0 plies"
+
+
+def test_part_two_ends_when_no_jump_is_left():
+    at = play(start(), *WHOLE)
+    outcome = RULES.outcome(at)
+    assert (outcome.winners, outcome.reason) == ((0,), "no-move")
+    assert outcome.detail == "all 32 stones set, 1 left after 3 plies"
+    assert RULES.score(at).rank == (-32, 1, 3)
+    assert refused(at, "a1-a7").endswith("the match is over: no stone can jump any more")
+
+
+# --- part two
+
+
+def test_what_is_jumped_is_taken_off():
+    at = start("-solitaire=a5,a7,b4")
+    assert "a5-a9" in legal(at)
+    assert board(play(at, "a5-a9")) == {"a9": "o", "b4": "o"}
+
+
+def test_a_chain_takes_all_it_jumps_over():
+    at = play(start("-solitaire=a1,a5,a9,m1"), "a1-a7-a13")
+    assert board(at) == {"a13": "o", "m1": "o"}
+
+
+def test_a_stone_that_is_taken_cannot_be_jumped_again():
+    at = start("-solitaire=a1,a5,m13")
+    assert refused(at, "a1-a7-a1") == (
+        "a1-a7-a1: there is no stone at a5 to jump over from a7 to a1"
+    )
+
+
+def test_a_match_may_be_over_at_its_start():
+    at = start("-solitaire=a1,m13")
+    outcome = RULES.outcome(at)
+    assert (outcome.winners, outcome.reason) == ((0,), "no-move")
+    assert outcome.detail == "2 of 2 stones left after 0 plies"
+    assert RULES.to_move(at) is None
+
+
+def test_the_score_of_a_given_set_counts_what_is_left_then_plies():
+    at = start("-solitaire=a1,a5,a9,m1")
+    assert RULES.score(at).rank == (0, 4, 0)
+    for texts, plies in ((["a1-a7-a13"], 1), (["a1-a7", "a7-a13"], 2)):
+        score = RULES.score(play(at, *texts))
+        assert score.rank == (0, 2, plies)
+        assert (
+            score.detail == f"2 of 4 stones left after {plies} {'ply' if plies == 1 else 'plies'}"
+        )
+    assert RULES.score(play(at, "a1-a7-a13")).rank < RULES.score(play(at, "a1-a7", "a7-a13")).rank
+
+
+def test_what_was_set_comes_before_what_was_taken():
+    ranks = [
+        RULES.score(play(start(), *WHOLE)).rank,
+        RULES.score(play(start(), *WHOLE[:32])).rank,
+        RULES.score(play(start(), *WHOLE[:31])).rank,
+        RULES.score(play(start(), "a1")).rank,
+        RULES.score(start()).rank,
+    ]
+    assert ranks == sorted(ranks)
+    assert RULES.score(start("-solitaire=a1,a5")).rank > RULES.score(play(start(), "a1")).rank
+
+
+def test_chains_that_leave_the_same_stones_and_end_alike_are_one_move():
+    for seed in range(10):
+        for at, _ in random_match("jump", (LARGE,), seed, 4):
+            stones = set(board(at))
+            after = [
+                (frozenset(reference.play_taking(stones, text)), text.split("-")[-1])
+                for text in legal(at)[:-1]
+            ]
+            assert len(set(after)) == len(after)
+
+
+def test_even_the_most_crowded_set_has_its_moves_each_once():
+    """It was looked for: a random set of 32 stones has some hundred moves, this one 48,925."""
+    at = start(
+        "-solitaire=a5,a9,b10,c3,c5,c6,d2,d7,d10,d12,e1,e3,e9,e13,f8,f11,g4,g5,g10,h3,i1,i3,i9,"
+        "i11,i13,k3,k5,k6,k8,l10,m5,m9"
+    )
+    moves = RULES.moves(at)
+    assert len(moves) == len(set(moves)) == 48926
+    longest = max(moves, key=lambda move: len(move.chain))
+    assert len(longest.chain) == 23
+    assert RULES.check(at, longest) == longest
+
+
+# --- done
+
+
+def test_done_ends_the_match_at_any_time_with_the_score_as_its_sentence():
+    for texts, detail in (
+        ([], "0 stones set"),
+        (["a1"], "1 stone set"),
+        (["a1", "c3:d4"], "2 stones set"),
+        (WHOLE[:33], RULES.score(play(start(), *WHOLE[:33])).detail),
+    ):
+        at = play(start(), *texts, "done")
+        outcome = RULES.outcome(at)
+        assert (outcome.winners, outcome.reason, outcome.detail) == ((0,), "done", detail)
+        assert RULES.to_move(at) is None
+        assert legal(at) == []
+        assert refused(at, "done") == "done: the match is over: the solver is done"
+
+
+# --- what pages list
+
+
+CROWDED = "c3,c5,c6,c8,c9,d4,d7,d10,e3,e5,e7,e9,f3,f6,f8,g4,g5,g9,h3,h6"
+"""Stones from which very many chains of jumps go out."""
+
+
+def solitaire(stones: str):
+    return RULES.start(RULES.read_options((f"-solitaire={stones}",)), 1, None)
+
+
+def test_the_first_moves_are_all_where_few_chains_are_walked():
+    at = solitaire("c3,c5,d4")
+    assert RULES.first_moves(at, 5_000) == (list(RULES.legal_moves(at)), False)
+    assert RULES.first_moves(start(), 5_000) == (legal(start()), False)
+
+
+def test_a_crowded_board_is_not_walked_to_its_end():
+    at = solitaire(CROWDED)
+    every = set(RULES.legal_moves(at))
+    first, more = RULES.first_moves(at, 50)
+    assert more
+    assert 1 < len(first) <= 51
+    assert set(first) <= every
+    assert RULES.first_moves(at, 1_000_000) == (list(RULES.legal_moves(at)), False)

@@ -1,0 +1,258 @@
+"""That's My Line: its moves, options, passes, endings and sentences."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.boards.pow2_board import INDEX, NAMES
+from domain.errors import Code, Refusal
+from domain.games.line.game import Ending
+from domain.games.line.position import LinePosition
+from tests.games import playing
+from tests.games.line import reference
+from tests.games.line.given import (
+    OPTION_SETS,
+    RULES,
+    legal,
+    options,
+    play,
+    position,
+    random_game,
+    refused,
+    start,
+)
+
+FORM = "a move is written as one intersection, such as c3"
+LIGHT, DARK = 0, 1
+
+
+# --- start and moves
+
+
+def test_the_board_is_empty_at_the_start_and_light_may_place_anywhere():
+    assert RULES.to_json(start()) == {"board": {}, "stones": [0, 0]}
+    assert RULES.to_move(start()) == LIGHT
+    assert legal(start()) == list(NAMES)
+
+
+def test_the_numbers_of_move_paths_are_those_on_record():
+    at = start()
+    assert RULES.count_moves(at) == 64
+    assert sum(RULES.count_moves(RULES.play(at, move)) for move in RULES.moves(at)) == 3032
+
+
+def test_all_lines_count_to_their_ends_and_no_further():
+    barred = set(NAMES) - set(legal(play(start(), "a1")))
+    # the left edge, the diagonal, the lines to the middles of the far sides, the upper edge
+    on_lines = (
+        "a1",
+        "a5",
+        "a7",
+        "a13",
+        "b4",
+        "c3",
+        "d2",
+        "d4",
+        "e5",
+        "f6",
+        "g1",
+        "m1",
+        "m7",
+        "g13",
+    )
+    assert set(on_lines) <= barred
+    assert barred == {other for line in reference.BOARD_LINES if "a1" in line for other in line}
+    # beyond the end of the diagonal, across the centre
+    assert {"h8", "i9", "m13"} & barred == set()
+
+
+def test_own_stones_do_not_bar_a_line():
+    at = position("a1", "h8", LIGHT)
+    assert {"a5", "m1", "f6"} <= set(legal(at))
+    assert "i9" not in legal(at)
+
+
+def test_line_is_played_by_two_without_a_setup():
+    sentence = "line is played by two, not by 3"
+    playing.refuses_players_and_setup(RULES, options(), 3, sentence)
+
+
+# --- options
+
+
+@pytest.mark.parametrize(
+    ("flag", "written"),
+    [("-stones=16", ("-stones=16",)), ("stones=1", ("-stones=1",)), ("-stones=0", ())],
+)
+def test_the_number_of_stones_is_recorded_unless_it_is_the_default(flag, written):
+    assert RULES.write_options(options(flag)) == written
+
+
+@pytest.mark.parametrize("flags", [["-stones"], ["-stones=65"], ["-stones=08"], ["-stones=-1"]])
+def test_a_number_of_stones_out_of_range_is_refused(flags):
+    with pytest.raises(Refusal, match="with N from 0 to 64") as refusal:
+        RULES.read_options(flags)
+    assert refusal.value.code is Code.BAD_OPTION
+
+
+def test_with_one_stone_each_the_second_to_place_wins():
+    after = play(start("-stones=1"), "g1", "a9")
+    outcome = RULES.outcome(after)
+    assert (outcome.winners, outcome.reason) == ((DARK,), "last-stone")
+    assert outcome.detail == "1 stone each, and Dark placed last"
+
+
+# --- passes and endings
+
+
+def pass_in(flags=(), *, first=0):
+    """Return a game's position and move after which the same player is to move again."""
+    for seed in range(first, first + 200):
+        game = list(random_game(flags, seed))
+        for (at, text), (after, _) in pairwise(game):
+            if text and RULES.to_move(after) == RULES.to_move(at):
+                return at, text, after
+    raise AssertionError("nobody was passed")
+
+
+def test_who_cannot_place_is_passed_and_the_other_goes_on():
+    at, text, after = pass_in()
+    seat = RULES.to_move(at)
+    assert RULES.to_move(play(at, text)) == seat
+    shown = RULES.to_json(after)["board"]
+    assert reference.places(shown, "xo"[seat], 0) == []
+    assert legal(after) == reference.places(shown, "ox"[seat], 0)
+
+
+def test_who_has_no_stone_left_is_passed():
+    at = position("a1 a5", "", DARK, "-stones=2")
+    after = play(at, "i9")
+    assert RULES.to_move(after) == DARK
+    assert RULES.to_move(play(position("a1 a5", "", DARK, "-stones=3"), "i9")) == LIGHT
+    assert RULES.outcome(play(after, "m13")).detail == "2 stones each, and Dark placed last"
+
+
+def finished(condition):
+    for seed in range(400):
+        *_, (last, _) = random_game((), seed)
+        light, dark = RULES.to_json(last)["stones"]
+        if condition(light, dark):
+            return last, light, dark
+    raise AssertionError("no game ended so")
+
+
+def test_more_stones_win():
+    last, light, dark = finished(lambda light, dark: light > dark)
+    outcome = RULES.outcome(last)
+    assert (outcome.winners, outcome.reason) == ((LIGHT,), "more-stones")
+    assert outcome.detail == f"Light placed {light} stones to {dark}"
+    last, light, dark = finished(lambda light, dark: dark > light)
+    outcome = RULES.outcome(last)
+    assert (outcome.winners, outcome.detail) == ((DARK,), f"Dark placed {dark} stones to {light}")
+
+
+def test_on_equal_stones_the_player_who_placed_last_wins():
+    """After play from the start that is Dark: whoever is passed once never places again."""
+    ties = 0
+    for seed in range(300):
+        *_, (before, _), (last, _) = random_game((), seed)
+        light, dark = RULES.to_json(last)["stones"]
+        if light == dark:
+            outcome = RULES.outcome(last)
+            assert (outcome.winners, outcome.reason) == ((before.turn,), "last-stone")
+            assert outcome.winners == (DARK,)
+            assert outcome.detail == f"{light} stones each, and Dark placed last"
+            ties += 1
+    assert ties > 0
+
+
+def test_in_a_composed_position_light_may_have_placed_last_on_equal_stones():
+    outcome = RULES.outcome(position("a5", "m9", DARK, "-stones=1"))
+    assert (outcome.winners, outcome.detail) == ((LIGHT,), "1 stone each, and Light placed last")
+
+
+def test_a_single_stone_is_told_as_one():
+    alone = LinePosition(1 << INDEX["a1"], 0, DARK, 1)
+    # nobody could place here if Dark had no stone to begin with
+    assert RULES.outcome(alone) is None
+    everywhere = LinePosition((1 << 64) - 1, 0, DARK, 64)
+    assert RULES.outcome(everywhere).detail == "Light placed 64 stones to 0"
+
+
+def test_every_ending_is_a_kebab_case_word():
+    assert [str(ending) for ending in Ending] == ["more-stones", "last-stone"]
+
+
+@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
+def test_random_games_come_to_an_end_under_all_options(flags):
+    limit = options(*flags).stones or 64
+    for seed in range(20):
+        *_, (last, _) = random_game(flags, seed)
+        outcome = playing.over(RULES, last)
+        assert outcome.reason in set(Ending)
+        assert len(outcome.winners) == 1
+        assert max(RULES.to_json(last)["stones"]) <= limit
+
+
+# --- refusals and notation
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (play(start(), "c3"), "c3", "c3: it is occupied by o"),
+        (position("c3", "g9", LIGHT), "g9", "g9: it is occupied by x"),
+        (play(start(), "a1"), "c3", "c3: Light's stone at a1 stands on a line through it"),
+        (
+            position("a1", "h8", LIGHT),
+            "m13",
+            "m13: Dark's stone at h8 stands on a line through it",
+        ),
+        (
+            position("a1 c3", "g9", DARK),
+            "f6",
+            "f6: Light's stones at a1 and c3 stand on lines through it",
+        ),
+        (
+            position("a1 a5 c3", "g9 h8", DARK),
+            "e5",
+            "e5: Light's stones at a1, a5 and c3 stand on lines through it",
+        ),
+    ],
+)
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert refused(at, text) == sentence
+
+
+def test_no_move_is_legal_after_the_end():
+    over = play(start("-stones=1"), "g1", "a9")
+    assert refused(over, "m13") == "m13: the match is over: neither player can place a stone"
+
+
+@pytest.mark.parametrize("text", ["c3", "C3", " c 3\n"])
+def test_case_and_blanks_are_free(text):
+    assert RULES.write(RULES.read(text)) == "c3"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "c", "c03", "c4", "n1", "c3-d4", "c3,", "-c3", "c3:d4", "\u212a6", "c\u0663"]
+)
+def test_what_is_no_notation_is_refused_with_the_form(text):
+    assert playing.unreadable(RULES, text) == f"{text!r} is no intersection; {FORM}"
+
+
+def test_a_long_text_is_not_quoted_in_full():
+    assert playing.unreadable(RULES, "x" * 9000).startswith(f"'{'x' * 24}' is no")
+
+
+@given(st.text("abcdm123457890- AM", max_size=4))
+def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
+    if not playing.reads_alike_or_refuses(RULES, text):
+        assert "".join(text.split()).lower() not in NAMES
+
+
+def test_reading_gives_back_every_move_that_was_written():
+    for move in range(64):
+        playing.reads_what_it_writes(RULES, move)

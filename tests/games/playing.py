@@ -1,0 +1,181 @@
+"""What the tests of the games share: playing by text, at random, and what holds in every game."""
+
+from contextlib import suppress
+
+import msgspec
+import pytest
+from hypothesis import strategies as st
+
+from domain.errors import Code, Refusal
+from domain.rules import pack, pinned, unpack
+from domain.rules.protocol import IllegalMove, UnreadableMove
+
+SYMMETRIES = [
+    lambda x, y: (y, x),
+    lambda x, y: (14 - x, y),
+    lambda x, y: (x, 14 - y),
+    lambda x, y: (14 - y, x),
+    lambda x, y: (14 - x, 14 - y),
+]
+"""How the board of 64 intersections is turned and mirrored."""
+
+
+# --- playing
+
+
+def play(rules, at, *texts):
+    """Return the position after moves written as text, each of which has to be legal."""
+    for text in texts:
+        at = rules.play(at, rules.check(at, rules.read(text)))
+    return at
+
+
+def legal(rules, at):
+    """Return the legal moves as text."""
+    return list(rules.legal_moves(at))
+
+
+def board(rules, at):
+    """Return the letters of a position's JSON form by their places."""
+    return rules.to_json(at)["board"]
+
+
+def over(rules, at):
+    """Return the outcome of a position in which nobody is to move and nothing is legal."""
+    assert rules.to_move(at) is None
+    assert legal(rules, at) == rules.moves(at) == []
+    assert rules.count_moves(at) == 0
+    return rules.outcome(at)
+
+
+def random_game(rules, at, rng, longest=10_000):
+    """Yield the positions and moves of a game played at random, its end with None for a move."""
+    for _ in range(longest):
+        if rules.outcome(at) is not None:
+            yield at, None
+            return
+        text = rules.write(rng.choice(rules.moves(at)))
+        yield at, text
+        at = play(rules, at, text)
+
+
+@st.composite
+def positions(draw, kinds, seeds, game):
+    """Positions of games, by their kind and a seed from 0 to the greatest, with their kind."""
+    kind = draw(st.sampled_from(kinds))
+    return kind, draw(st.sampled_from(game(kind, draw(st.integers(0, seeds)))))
+
+
+# --- refusals
+
+
+def refused(rules, at, text):
+    """Return the sentence that refuses a move as illegal."""
+    with pytest.raises(IllegalMove) as refusal:
+        rules.check(at, rules.read(text))
+    assert refusal.value.code is Code.ILLEGAL_MOVE
+    return refusal.value.sentence
+
+
+def unreadable(rules, text):
+    """Return the sentence that refuses a text as no move."""
+    with pytest.raises(UnreadableMove) as refusal:
+        rules.read(text)
+    assert refusal.value.code is Code.UNREADABLE_MOVE
+    return refusal.value.sentence
+
+
+def bad_setup(make, *args):
+    """Return the sentence with which `make` refuses to make a position of these."""
+    with pytest.raises(Refusal) as refusal:
+        make(*args)
+    assert refusal.value.code is Code.BAD_SETUP
+    return refusal.value.sentence
+
+
+def refuses_players_and_setup(rules, options, players, sentence):
+    """Assert that so many players are refused with a sentence, and that there is no setup."""
+    with pytest.raises(Refusal, match=sentence) as refusal:
+        rules.start(options, players, None)
+    assert refusal.value.code is Code.BAD_PLAYERS
+    assert "no setup that chance draws" in bad_setup(rules.start, options, rules.players[0], {})
+
+
+# --- notation
+
+
+def reads_what_it_writes(rules, move):
+    """Assert that a move is read from what is written of it."""
+    again = rules.read(rules.write(move))
+    assert again == move
+    assert hash(again) == hash(move)
+
+
+def reads_alike_or_refuses(rules, text):
+    """Return whether a text is a move, which then has to be read from what is written of it."""
+    try:
+        move = rules.read(text)
+    except UnreadableMove:
+        return False
+    reads_what_it_writes(rules, move)
+    return True
+
+
+# --- legal moves
+
+
+def accepts_a_legal_move(rules, at, data):
+    """Return one of the legal moves, which has to be accepted as it is written."""
+    text = data.draw(st.sampled_from(legal(rules, at)))
+    assert rules.write(rules.check(at, rules.read(text))) == text
+    return text
+
+
+def accepts_or_refuses(rules, at, move, named=None):
+    """Assert that a move is accepted as it is if it is listed, and else refused by its name."""
+    text = rules.write(move)
+    if text in legal(rules, at):
+        assert rules.check(at, move) == move
+    else:
+        assert refused(rules, at, text).startswith(f"{named or text}: ")
+
+
+def accepted(rules, at, texts):
+    """Return those of the texts that are accepted as moves, as they are written."""
+    found = []
+    for text in texts:
+        with suppress(IllegalMove):
+            found.append(rules.write(rules.check(at, rules.read(text))))
+    return found
+
+
+def sorted_each_once_and_counted(rules, at, key):
+    """Assert that the legal moves are listed in order, each once, and counted."""
+    texts = legal(rules, at)
+    assert texts == sorted(texts, key=key)
+    assert len(set(texts)) == len(texts) == rules.count_moves(at) == len(rules.moves(at))
+
+
+# --- positions as values
+
+
+def passes_unchanged(name, at, options, to_move, most):
+    """Assert that a position comes back from JSON, and from no more than so many bytes."""
+    rules = pinned(name)
+    data = msgspec.json.decode(msgspec.json.encode(rules.to_json(at)))
+    again = rules.from_json(data, options, to_move)
+    unpacked = unpack(name, pack(at))
+    assert again == unpacked == at
+    assert hash(again) == hash(unpacked) == hash(at)
+    assert len(pack(at)) <= most
+
+
+def turned(name, symmetry):
+    """Return the name of the place that a symmetry of the board takes a place to."""
+    column, row = symmetry("abcdefghijklm".index(name[0]) + 1, int(name[1:]))
+    return f"{'abcdefghijklm'[column - 1]}{row}"
+
+
+def turned_board(letters, symmetry):
+    """Return the letters of a board by the places that a symmetry takes them to."""
+    return {turned(name, symmetry): letter for name, letter in letters.items()}

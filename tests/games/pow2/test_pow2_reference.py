@@ -1,0 +1,154 @@
+"""The Power of Two against a slow second opinion, and its positions as values."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.boards.pow2_board import INDEX, NAMES
+from domain.games.pow2.position import Pow2Move, Pow2Position, count_moves, moves
+from domain.rules.protocol import UnreadableMove
+from tests.games import playing
+from tests.games.pow2 import reference
+from tests.games.pow2.boards import WON, json
+from tests.games.pow2.given import (
+    OPTION_SETS,
+    RULES,
+    board,
+    legal,
+    options,
+    play,
+    position,
+    positions,
+    random_game,
+)
+
+# --- against the slow reference
+
+
+@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
+def test_legal_moves_and_their_effect_agree_with_the_reference(flags):
+    how = {"exact": "-exact" in flags, "noborder": "-noborder" in flags}
+    skipped = 8 if "-free" in flags else 0
+    for seed in range(5):
+        for at, text in list(random_game(flags, seed))[skipped:]:
+            now = board(at)
+            assert set(legal(at)) == reference.legal(now, at.turn, **how)
+            assert board(play(at, text)) == reference.play(now, at.turn, text)
+
+
+def sort_key(text):
+    movement, _, placed = text.partition(":")
+    parts = [*movement.split("-"), *(placed.split(",") if placed else ())]
+    return [INDEX[name] for name in parts]
+
+
+@given(positions())
+def test_legal_moves_come_sorted_each_once_and_are_counted(drawn):
+    _, at = drawn
+    playing.sorted_each_once_and_counted(RULES, at, sort_key)
+    assert count_moves(at) == len(moves(at)) == RULES.count_moves(at)
+
+
+@given(positions(), st.data())
+def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
+    _, at = drawn
+    text = playing.accepts_a_legal_move(RULES, at, data)
+    try:
+        move = RULES.read(mutate(text, data.draw))
+    except UnreadableMove:
+        return
+    movement = RULES.write(Pow2Move(move.origin, move.target))
+    playing.accepts_or_refuses(RULES, at, move, movement)
+
+
+def mutate(text, draw):
+    """Replace a name of a move, or drop or add a placement."""
+    movement, _, listed = text.partition(":")
+    names, placed = movement.split("-"), listed.split(",") if listed else []
+    match draw(st.sampled_from(("name", "drop", "add", "swap"))):
+        case "name":
+            (placed or names)[-1] = draw(st.sampled_from(NAMES))
+        case "drop":
+            placed = placed[1:]
+        case "add":
+            placed = [*placed, draw(st.sampled_from(NAMES))]
+        case "swap":
+            names = [draw(st.sampled_from(NAMES)), names[-1]]
+    return "-".join(names) + (":" + ",".join(placed) if placed else "")
+
+
+def turned_move(text, symmetry):
+    movement, _, listed = text.partition(":")
+    names = [playing.turned(name, symmetry) for name in movement.split("-")]
+    placed = reference.order(playing.turned(name, symmetry) for name in listed.split(",") if name)
+    return "-".join(names) + (":" + ",".join(placed) if placed else "")
+
+
+@given(positions(), st.sampled_from(playing.SYMMETRIES))
+def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(drawn, symmetry):
+    flags, at = drawn
+    other = playing.turned_board(board(at), symmetry)
+    expected = {turned_move(text, symmetry) for text in legal(at)}
+    assert set(legal(position(other, at.turn, *flags))) == expected
+
+
+@given(positions())
+def test_colours_exchanged_have_the_same_moves(drawn):
+    flags, at = drawn
+    swapped = Pow2Position(
+        at.dark_fresh, at.dark_aged, at.light_fresh, at.light_aged, 1 - at.turn, at.flags
+    )
+    assert legal(swapped) == legal(at)
+    assert flags in OPTION_SETS
+
+
+# --- positions as values
+
+
+@given(positions())
+def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
+    flags, at = drawn
+    playing.passes_unchanged("pow2/1", at, options(*flags), at.turn, 45)
+
+
+@given(positions())
+def test_json_lists_the_pieces_in_sorting_order(drawn):
+    names = list(board(drawn[1]))
+    assert names == reference.order(names)
+
+
+@pytest.mark.parametrize(
+    ("data", "flags", "to_move", "problem"),
+    [
+        (None, [], 0, "Expected `object`, got `null`"),
+        ({"board": {}}, [], 0, "missing required field `supply`"),
+        ({"board": {}, "supply": [16, 16], "more": 1}, [], 0, "unknown field `more`"),
+        ({"board": {"a1": "D"}, "supply": [16, 15]}, [], 0, "Invalid enum value 'D'"),
+        ({"board": {"a2": "X"}, "supply": [16, 15]}, [], 0, "'a2' is no intersection"),
+        ({"board": {"A1": "X"}, "supply": [16, 15]}, [], 0, "'A1' is no intersection"),
+        ({"board": {"a1": "X"}, "supply": [15, 16]}, [], 0, "don't make 16 pieces each"),
+        ({"board": {"a1": "X"}, "supply": [16]}, [], 0, "Expected `array` of length 2"),
+        ({"board": dict.fromkeys(NAMES[:17], "X"), "supply": [16, -1]}, [], 0, "16 pieces each"),
+        ({"board": {}, "supply": [16, 16]}, [], 2, "it can't be the turn of seat 2"),
+        (WON, [], 0, "it can't be the turn of seat 0"),
+        (json({"a1": "O"}), ["-free"], 0, "while the first pieces are placed (-free)"),
+        (json({"a1": "o"}), ["-free"], 1, "while the first pieces are placed (-free)"),
+        (json({"a1": "O", "a5": "X"}), ["-free"], 0, "while the first pieces are placed (-free)"),
+    ],
+)
+def test_what_is_no_position_is_refused(data, flags, to_move, problem):
+    sentence = playing.bad_setup(RULES.from_json, data, options(*flags), to_move)
+    assert sentence.startswith("this is no position of pow2: ")
+    assert problem in sentence
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(OPTION_SETS), st.integers(0, 10**6))
+def test_nobody_comes_below_the_lives_of_the_start_so_the_placing_phase_is_known(flags, seed):
+    """A fresh piece has two lives, an aged one has one."""
+    least = 0
+    for at, _ in random_game(flags, seed, 150):
+        lives = [2 * at.light_fresh.bit_count() + at.light_aged.bit_count(),
+                 2 * at.dark_fresh.bit_count() + at.dark_aged.bit_count()]  # fmt: skip
+        assert min(lives) >= least
+        least = min(8, *lives)

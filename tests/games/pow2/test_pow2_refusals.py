@@ -1,0 +1,120 @@
+"""The Power of Two: every sentence of a refusal, of moves and of notation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.games.pow2.position import Pow2Move, can_move, count_moves, moves
+from tests.games import playing
+from tests.games.pow2.boards import FIGURE_3, WON, pieces
+from tests.games.pow2.given import DARK, LIGHT, RULES, options, position, refused, start
+
+FORM = "a move is written from-to or from-to:p1,p2, such as m13-j7 or m13-m5:l4"
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (start(), "c3",
+         f"c3: single pieces are placed only before the first turn of -free; {FORM}"),
+        (start(), "c3-d4", "c3-d4: there is no piece at c3"),
+        (start(), "a1-a5", "a1-a5: the piece at a1 is Dark's, and it is Light's turn"),
+        (start(), "m1-m1", "m1-m1: the piece at m1 has to move"),
+        (start(), "m1-c5", "m1-c5: no line joins m1 and c5"),
+        (position(pieces(O="m7", X="a1"), LIGHT), "m7-a7", "m7-a7: no line joins m7 and a7"),
+        (position(pieces(O="m1", X="m9 m7"), LIGHT), "m1-m13",
+         "m1-m13: the way is blocked by X at m7"),
+        (position(pieces(O="m13", x="m9 m7"), LIGHT), "m13-m5",
+         "m13-m5: the way is blocked by x at m9"),
+        (start(), "m1-a1", "m1-a1: a1 is occupied by X"),
+        (start(), "m1-m13", "m1-m13: m13 is occupied by O"),
+        (start(), "m13-j7:j4", "m13-j7: j7 has no occupied neighbour, so nothing is placed"),
+        (start(), "m13-m5",
+         "m13-m5: 1 piece has to be placed for m1, and none is named; such as m13-m5:l4"),
+        (start(), "m13-m5:l4,k3", "m13-m5: k3 forms no triangle with m5 and m1"),
+        (position(FIGURE_3, DARK), "a1-e1:d2,g1",
+         "a1-e1: 1 piece has to be placed for e3, and 2 are named; such as a1-e1:d2"),
+        (position(FIGURE_3, DARK), "a1-e1:a1", "a1-e1: a1 forms no triangle with e1 and e3"),
+        (position(FIGURE_3, DARK), "a1-d4:b4",
+         "a1-d4: 2 pieces have to be placed for c5 and e3, and 1 is named; such as a1-d4:b4,d2"),
+        (position(FIGURE_3, DARK), "a1-d4:c5,e5", "a1-d4: c5 is occupied by x"),
+        (position(FIGURE_3, DARK), "a1-d4:d4,e5",
+         "a1-d4: d4 is taken by the piece that moves there"),
+        (position(FIGURE_3, DARK), "a1-d4:b4,g1",
+         "a1-d4: g1 forms no triangle with d4 and c5 or e3"),
+        (position(pieces(O="e7", X="c5 a9"), LIGHT), "e7-a7:a5,c6",
+         "e7-a7: a5 and c6 can't serve a9 and c5 with an intersection each; such as e7-a7:a5,c9"),
+        (position(pieces(O="c5", X="a5 c3 e1"), LIGHT), "c5-a1:b4,d2",
+         "c5-a1: a5, c3 and e1 need an intersection each, and have only b4 and d2"),
+    ],
+)  # fmt: skip
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert refused(at, text) == sentence
+
+
+def test_no_move_is_legal_after_the_end():
+    won = RULES.from_json(WON, options(), DARK)
+    assert playing.over(RULES, won).winners == (LIGHT,)
+    assert moves(won) == []
+    assert count_moves(won) == 0
+    assert not can_move(won)
+    sentence = "a1-a5: the match is over: Light has all 16 pieces on the board"
+    assert refused(won, "a1-a5") == sentence
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("m13-j7", "m13-j7"),
+        ("M13-J7", "m13-j7"),
+        (" m13 - j7\n", "m13-j7"),
+        ("a13-c11:d10,a13", "a13-c11:a13,d10"),
+        ("A13 - C11 : D10 , A13", "a13-c11:a13,d10"),
+        ("C3", "c3"),
+    ],
+)
+def test_case_blanks_and_order_of_placements_are_free(text, canonical):
+    assert RULES.write(RULES.read(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'' is no move"),
+        ("resign", "'resign' is no move"),
+        ("m2", "'m2' is no move"),
+        ("a1:m5", "'a1:m5' is no move"),
+        ("m13j7", "'m13j7' is no move"),
+        ("\u212a11-j7", "'\u212a11-j7' is no move"),  # the sign for kelvin lowers to a k
+        ("a1\u2013a5", "'a1\u2013a5' is no move"),
+        ("m13-", "an intersection is missing"),
+        ("-m13", "an intersection is missing"),
+        ("m13-m5:", "an intersection is missing"),
+        ("m13-m5:l4,", "an intersection is missing"),
+        ("m13-m05", "'m05' is no intersection"),
+        ("m13-n5", "'n5' is no intersection"),
+        ("m13-m5-m1", "'m5-m1' is no intersection"),
+        ("m13-m5:l4:k3", "'l4:k3' is no intersection"),
+        ("m13-m5;l4", "'m5;l4' is no intersection"),
+        ("m13-m5:l4,l4", "l4 is named twice"),
+        ("x" * 9000, f"'{'x' * 24}' is no move"),
+    ],
+)
+def test_what_is_no_notation_is_refused_with_the_form(text, problem):
+    assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
+
+
+@given(st.text("abcdm123457890-:, AM", max_size=16))
+def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
+    playing.reads_alike_or_refuses(RULES, text)
+
+
+@given(st.integers(0, 63), st.integers(0, 63), st.integers(0, 2**64 - 1))
+def test_reading_gives_back_every_move_that_was_written(origin, target, placed):
+    playing.reads_what_it_writes(RULES, Pow2Move(origin, target, placed))

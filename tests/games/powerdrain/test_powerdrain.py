@@ -1,0 +1,229 @@
+"""Powerdrain: the printed game, its moves, endings, drawings and every sentence."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.drawing import draw_text
+from domain.errors import Refusal
+from domain.games.powerdrain.position import PLUGS, SECTIONS, Ending, PowerdrainMove, rests, value
+from tests.games import playing
+from tests.games.powerdrain import reference
+from tests.games.powerdrain.given import (
+    GOLDEN,
+    HANDS,
+    NEGATIVE,
+    OPTION_SETS,
+    POSITIVE,
+    PRINTED,
+    RULES,
+    dealt,
+    legal,
+    options,
+    play,
+    positions,
+    printed,
+    random_game,
+    refused,
+    start,
+)
+
+FORM = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
+
+
+# --- the printed game
+
+
+def test_the_printed_game_is_drawn_as_it_is_printed():
+    figure = (GOLDEN / "figure.txt").read_text().removesuffix("\n")
+    ended = "\n\n4 active plugs to 2"
+    assert draw_text(RULES, printed(), "grid", ("player1", "player2")) == figure + ended
+
+
+@pytest.mark.parametrize("section", PRINTED)
+def test_every_section_of_the_printed_game_has_its_value_and_what_is_left(section):
+    at = printed()
+    plug, full, left = PRINTED[section]
+    assert value(plug, section) == abs(int(full))
+    assert rests(at.left, at.top, at.grid)[SECTIONS.index(section)] == int(left)
+
+
+def test_the_printed_game_is_won_by_the_positive_player_four_to_two():
+    outcome = playing.over(RULES, printed())
+    assert (outcome.winners, outcome.reason) == ((POSITIVE,), "more-active")
+    assert outcome.detail == "4 active plugs to 2"
+
+
+def test_the_plug_24_in_section_75_has_six_volts():
+    assert value("24", "75") == 6
+
+
+def test_the_two_plugs_of_the_illustration_drain_each_other():
+    grid = {"75": ["24", 0], "95": ["82", 1]}
+    left = [plug for plug in PLUGS if plug not in ("24", "82")]
+    data = {"left": [7, 9, 1, 3, 5], "top": [5, 1, 3, 7, 9], "grid": grid, "pool": left}
+    at = RULES.from_json(data, options("-p"), POSITIVE)
+    drawn = draw_text(RULES, at, "grid").split("\n")
+    assert drawn[2:4] == ["7  | <2 4^ |       |       |       |       |",
+                          "   |+6  +2 |       |       |       |       |"]  # fmt: skip
+    assert drawn[5].startswith("9  | <8 2^ |")
+    assert drawn[6].startswith("   |-4   0 |")
+
+
+# --- moves
+
+
+def test_a_plug_of_the_own_hand_goes_into_any_empty_section():
+    assert legal(dealt()) == [f"{plug}-{section}" for plug in HANDS[0] for section in SECTIONS]
+    after = play(dealt(), "22-11")
+    assert legal(after) == [f"{plug}-{at}" for plug in HANDS[1] for at in SECTIONS[1:]]
+    assert RULES.to_json(after)["grid"] == {"11": ["22", POSITIVE]}
+    assert RULES.to_json(after)["hands"] == [HANDS[0][1:], HANDS[1]]
+    assert RULES.to_move(after) == NEGATIVE
+
+
+def test_with_p_both_choose_from_the_pool():
+    after = play(start("-o1", "-p"), "22-11", "24-13")
+    assert RULES.to_json(after)["pool"] == list(PLUGS[2:])
+    assert RULES.to_json(after)["grid"] == {"11": ["22", POSITIVE], "13": ["24", NEGATIVE]}
+    assert RULES.count_moves(after) == 14 * 23
+
+
+@pytest.mark.parametrize(
+    ("flags", "numbers"), [(("-o1",), [200, 38400]), (("-o1", "-p"), [400, 144000])]
+)
+def test_the_numbers_of_move_paths_are_those_on_record(flags, numbers):
+    at = start(*flags)
+    after = (RULES.count_moves(RULES.play(at, move)) for move in RULES.moves(at))
+    assert [RULES.count_moves(at), sum(after)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("24-57", "24-57: plug 24 is Negative's, and it is Positive's turn"),
+        ("26-11", "26-11: section 11 holds plug 22 already"),
+        ("22-13", "22-13: plug 22 is in section 11 already"),
+        ("24-13", "24-13: plug 24 is in section 99 already"),
+    ],
+)
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(text, sentence):
+    at = dealt() if text == "24-57" else play(dealt(), "22-11", "24-99")
+    assert refused(at, text) == sentence
+
+
+def test_no_move_is_legal_after_the_end():
+    assert refused(printed(), "24-57") == "24-57: the match is over: all 16 plugs are in"
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    "text", ["24-57", "2457", "57-24", "5724", " 24 - 57\n", "24 57", "5 7 2 4"]
+)
+def test_plug_and_section_come_in_any_order_with_or_without_hyphen(text):
+    assert RULES.write(RULES.read(text)) == "24-57"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "24", "2424", "5757", "2557", "24-5", "24-577", "24--57", "24:57", "-2457", "2-457",
+     "0457", "2450", "resign", "24-57x", "\u0662\u0664-57", "24\u201357", "1" * 9000],
+)  # fmt: skip
+def test_what_is_no_notation_is_refused_with_the_form(text):
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
+
+
+@given(st.text("2468135790- ", max_size=8))
+def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
+    playing.reads_alike_or_refuses(RULES, text)
+
+
+def test_reading_gives_back_every_move_that_was_written():
+    for plug in range(16):
+        for section in range(25):
+            playing.reads_what_it_writes(RULES, PowerdrainMove(plug, section))
+
+
+# --- endings
+
+
+def endings():
+    """Yield outcomes of random games, from pools on the edges of -o1."""
+    for seed in range(2000):
+        game = random_game(("-o1", "-p"), seed)
+        yield RULES.outcome(game[-1]), RULES.to_json(game[-1])
+
+
+def test_every_ending_comes_about_and_is_as_the_reference_has_it():
+    seen = set()
+    for outcome, shown in endings():
+        seen.add(outcome.reason)
+        assert outcome.winners == reference.result(shown)
+        assert outcome.detail == detail(shown, outcome)
+        if len(seen) == len(Ending):
+            return
+    raise AssertionError(f"only {seen} came about")
+
+
+def detail(shown, outcome):
+    left = reference.drained(shown)
+    active = [[v for at, v in left.items() if v and shown["grid"][at][1] == s] for s in (0, 1)]
+    if outcome.winners == (1,):
+        active.reverse()
+    more, less = active
+    plugs = f"{len(more)} active plug" + ("" if len(more) == 1 else "s")
+    match outcome.reason:
+        case "more-active":
+            return f"{plugs} to {len(less)}"
+        case "more-power":
+            return f"{plugs} each, {sum(more)} volts to {sum(less)}"
+        case _:
+            return f"{plugs} each, {sum(more)} volts each"
+
+
+def test_every_ending_is_a_kebab_case_word():
+    assert [str(ending) for ending in Ending] == ["more-active", "more-power", "equal-power"]
+
+
+@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
+def test_every_game_ends_with_the_sixteenth_plug(flags):
+    for seed in range(20):
+        game = random_game(flags, seed)
+        assert len(game) == 17
+        assert RULES.outcome(game[-1]).reason in set(Ending)
+        assert RULES.to_move(game[-1]) is None
+
+
+# --- drawing
+
+
+def test_hands_or_pool_stand_below_the_grid_until_they_are_used_up():
+    drawn = draw_text(RULES, play(dealt(), "22-11"), "grid").split("\n")
+    assert drawn[-3:] == [
+        "",
+        "Positive +  26 42 46 62 66 82 86",
+        "Negative -  24 28 44 48 64 68 84 88",
+    ]
+    drawn = draw_text(RULES, play(start("-o1", "-p"), "22-11"), "grid").split("\n")
+    assert drawn[-2:] == ["", f"Pool  {' '.join(PLUGS[1:])}"]
+
+
+def test_without_names_the_players_are_called_by_their_sides():
+    drawn = draw_text(RULES, dealt(), "grid").split("\n")
+    assert drawn[1].endswith("---   Positive +")
+    assert drawn[5].endswith("|   Negative -")
+
+
+@settings(max_examples=30)
+@given(positions())
+def test_every_drawing_is_a_grid_without_trailing_blanks(drawn):
+    lines = draw_text(RULES, drawn[1], "grid", ("ann", "bob")).split("\n")
+    assert all(line == line.rstrip() for line in lines)
+    assert all(len(line) == 44 for line in lines[2:17] if not line.endswith("bob"))
+
+
+def test_an_unknown_display_is_refused():
+    with pytest.raises(Refusal, match="powerdrain has no display 'large'; known are grid"):
+        draw_text(RULES, dealt(), "large")

@@ -1,0 +1,128 @@
+"""Powerdrain against a slow second opinion, and its positions as values."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.games.powerdrain.position import PLUGS, SECTIONS, rests
+from tests.games import playing
+from tests.games.powerdrain import reference
+from tests.games.powerdrain.given import (
+    COUNTING,
+    HANDS,
+    OPTION_SETS,
+    RULES,
+    SETUP,
+    dealt,
+    legal,
+    options,
+    play,
+    positions,
+    start,
+)
+
+# --- against the slow reference
+
+
+@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
+def test_moves_their_effect_and_the_drain_agree_with_the_reference(flags):
+    for seed in range(15):
+        rng, at = random.Random(seed), start(*flags, seed=seed)
+        while RULES.outcome(at) is None:
+            shown = RULES.to_json(at)
+            turn = RULES.to_move(at)
+            assert turn == len(shown["grid"]) % 2
+            assert legal(at) == reference.legal(shown, turn)
+            assert RULES.count_moves(at) == len(RULES.moves(at)) == len(legal(at))
+            text = rng.choice(legal(at))
+            at = play(at, text)
+            after = RULES.to_json(at)
+            assert after == reference.play(shown, turn, text)
+            assert list(after["grid"]) == sorted(after["grid"])
+            left = rests(at.left, at.top, at.grid)
+            assert {SECTIONS[s]: abs(v) for s, v in left.items()} == reference.drained(after)
+        assert RULES.outcome(at).winners == reference.result(RULES.to_json(at))
+
+
+@given(positions(), st.data())
+def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
+    _, at = drawn
+    if legal(at):
+        playing.accepts_a_legal_move(RULES, at, data)
+    other = f"{data.draw(st.sampled_from(PLUGS))}-{data.draw(st.sampled_from(SECTIONS))}"
+    move = RULES.read(other)
+    assert RULES.write(move) == other
+    playing.accepts_or_refuses(RULES, at, move)
+
+
+def turned(shown):
+    """Return a position with left and top exchanged, so plugs and sections are reversed."""
+
+    def back(plugs):
+        return sorted(plug[::-1] for plug in plugs)
+
+    grid = {at[::-1]: [plug[::-1], seat] for at, (plug, seat) in shown["grid"].items()}
+    after = {"left": shown["top"], "top": shown["left"], "grid": dict(sorted(grid.items()))}
+    if "pool" in shown:
+        return after | {"pool": back(shown["pool"])}
+    return after | {"hands": [back(hand) for hand in shown["hands"]]}
+
+
+@given(positions())
+def test_a_turned_grid_has_the_turned_moves_and_the_same_end(drawn):
+    flags, at = drawn
+    other = RULES.from_json(turned(RULES.to_json(at)), options(*flags), at.turn)
+    assert set(legal(other)) == {f"{text[1::-1]}-{text[:2:-1]}" for text in legal(at)}
+    assert RULES.outcome(other) == RULES.outcome(at)
+
+
+@given(positions())
+def test_edges_read_backwards_drain_alike(drawn):
+    """Nothing depends on which end of an edge comes first."""
+    flags, at = drawn
+    if not any(flag.startswith("-o") for flag in flags):
+        shown = RULES.to_json(at)
+        shown["left"].reverse()
+        other = RULES.from_json(shown, options(*flags), at.turn)
+        assert rests(other.left, other.top, other.grid) == rests(at.left, at.top, at.grid)
+
+
+# --- positions as values
+
+
+@given(positions())
+def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
+    flags, at = drawn
+    playing.passes_unchanged("powerdrain/1", at, options(*flags), at.turn, 48)
+
+
+def mid_game(**change):
+    return RULES.to_json(play(dealt(), "22-11", "24-99", "26-97")) | change
+
+
+@pytest.mark.parametrize(
+    ("data", "to_move", "problem"),
+    [
+        (None, 0, "Expected `object`, got `null`"),
+        ({**SETUP}, 0, "missing required field `grid`"),
+        (mid_game(more=1), 1, "unknown field `more`"),
+        (mid_game(), 0, "it can't be the turn of seat 0"),
+        (mid_game(grid={"11": ["22", 0], "12": ["24", 1], "97": ["26", 0]}), 1,
+         "'12' is no section"),
+        (mid_game(grid={"11": ["22", 0], "99": ["25", 1], "97": ["26", 0]}), 1, "'25' is no plug"),
+        (mid_game(grid={"11": ["22", 2]}), 1, "plug 22 is of seat 2"),
+        (mid_game(grid={"11": ["22", 0], "13": ["22", 1]}), 1, "plug 22 is there twice"),
+        (mid_game(grid={"11": ["22", 0], "13": ["26", 0], "15": ["24", 0]}), 1,
+         "3 and 0 plugs are not from turns taken alternately"),
+        (mid_game(hands=[HANDS[0][3:], sorted([*HANDS[1][1:], "42"])]), 1,
+         "Positive does not have 8 plugs in all"),
+        (mid_game(grid={}), 0, "plug 22 is missing"),
+        (mid_game(left=COUNTING[:4]), 1, "Expected `array` of length 5"),
+    ],
+)  # fmt: skip
+def test_what_is_no_position_is_refused(data, to_move, problem):
+    sentence = playing.bad_setup(RULES.from_json, data, options(), to_move)
+    assert sentence.startswith("this does not fit powerdrain: ")
+    assert problem in sentence

@@ -1,0 +1,119 @@
+"""No file of domain and services names a game, but for its own package, the tuple of games, examples."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from domain.rules import all_games
+
+ROOT = Path(__file__).parents[2]
+KEYS = [game.key for game in all_games()]
+WORDS = {"line", "one", "two", "jump"}
+"""Keys that are words of the language, too: what is named so need not be the game."""
+NAMED = re.compile(
+    rf"\b(?:{'|'.join(key for key in KEYS if key not in WORDS)})\b"
+    rf"|\b(?:{'|'.join(type(game.latest).__name__ for game in all_games() if game.key not in WORDS)})\b"
+    rf"|\b(?:{'|'.join(KEYS)})/\d|domain\.games\.(?:{'|'.join(KEYS)})\b"
+)
+GAMES = ROOT / "domain" / "games"
+SERVICES = ROOT / "services"
+EXAMPLES = {
+    "api/challenges.py": ["pow2"],
+    "api/players.py": ["pow2", "pow2"],
+    "api/starting.py": ["pow2"],
+    "cli/main.py": ["pow2", "pow2"],
+    "serve/greeting.py": ["pow2"],
+}
+"""Examples of commands and values in help and in the API's document: a file, and what it names."""
+MEASURED = SERVICES / "cli" / "bench"
+"""Benchmarks play one game, because only then can runs be compared."""
+
+
+def names_in(source: str) -> list[str]:
+    """Return the names of games in code: words, strings and imports, but no docstrings."""
+    return [found[0] for word in words_of(source) for found in NAMED.finditer(word)]
+
+
+def words_of(source: str) -> Iterator[str]:
+    tree = ast.parse(source)
+    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in explained:
+                yield text
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.ImportFrom(module=module, names=aliases):
+                yield from (f"{module}.{alias.name}" for alias in aliases)
+            case ast.Import(names=aliases):
+                yield from (alias.name for alias in aliases)
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in (ROOT / "domain").rglob("*.py") if GAMES not in path.parents),
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_what_games_share_names_none(path: Path) -> None:
+    assert names_in(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in SERVICES.rglob("*.py") if MEASURED not in path.parents),
+    ids=lambda path: str(path.relative_to(SERVICES)),
+)
+def test_services_name_games_in_examples_only(path: Path) -> None:
+    examples = EXAMPLES.get(str(path.relative_to(SERVICES)), [])
+    assert sorted(names_in(path.read_text())) == examples
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        path
+        for ending in ("js", "css", "html")
+        for path in (SERVICES / "web").rglob(f"*.{ending}")
+        if path.name != "htmx.js"
+    ),
+    ids=lambda path: path.name,
+)
+def test_pages_scripts_and_styles_name_none(path: Path) -> None:
+    text = path.read_text()
+    assert NAMED.findall(text) == []
+    # a drawing says which game it is of, for others: what is made here must fit every game
+    assert "data-game" not in text
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_game_names_no_other(key: str) -> None:
+    for path in (GAMES / key).glob("*.py"):
+        assert {name.rpartition(".")[2].lower() for name in names_in(path.read_text())} <= {key}
+
+
+def test_the_tuple_of_games_has_a_line_a_game() -> None:
+    text = (GAMES / "__init__.py").read_text()
+    assert [found[1] for found in re.finditer(r"^    (\w+)\.GAME,$", text, re.MULTILINE)] == KEYS
+
+
+def test_the_project_file_names_none() -> None:
+    assert NAMED.findall((ROOT / "pyproject.toml").read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'KEY = "pow2"',
+        "from domain.games.line import GAME",
+        "from domain.games import one",
+        "import domain.games.two.game",
+        'rules = pinned("jump/1")',
+        "position: Goliath",
+        "def paint(): return torere.GAME",
+    ],
+)
+def test_a_name_is_found_wherever_it_stands(source: str) -> None:
+    assert names_in(source) != []

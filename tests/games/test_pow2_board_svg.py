@@ -1,0 +1,196 @@
+"""The games on the Power of Two board in SVG: where things are, what is marked, what differs how."""
+
+import random
+import re
+from itertools import combinations, pairwise
+from math import dist
+
+import pytest
+
+from domain.boards.pow2_board import LINES, NAMES, POINTS
+from domain.drawing import draw_text
+from domain.rules import current
+from tests.games.svg_pictures import (
+    SVG,
+    after,
+    centre,
+    corners,
+    marked,
+    parsed,
+    places,
+    points,
+    recorded,
+    size,
+    start,
+    wide,
+    with_class,
+)
+from tests.golden.make_games import replay
+
+
+def test_the_64_places_lie_where_the_lines_cross():
+    found = {name: centre(place) for name, place in places(parsed("line", start("line"))).items()}
+    assert list(found) == list(NAMES)
+    (left, top), (right, bottom) = found["a1"], found["m13"]
+    for name, (x, y) in found.items():
+        across, down = POINTS[name]
+        assert (x - left) / (right - left) == pytest.approx(across / 720, abs=1e-9)
+        assert (y - top) / (bottom - top) == pytest.approx(down / 720, abs=1e-9)
+
+
+def test_the_44_lines_are_drawn_from_end_to_end_the_outer_ones_as_edges():
+    tree = parsed("line", start("line"))
+    where = {name: centre(place) for name, place in places(tree).items()}
+    lines = {each.get("data-line"): each for each in with_class(tree, "line")}
+    assert set(lines) == {f"{NAMES[line[0]]}-{NAMES[line[-1]]}" for line in LINES}
+    assert len(lines) == 44
+    for name, line in lines.items():
+        begin, end = name.split("-")
+        assert (float(line.get("x1")), float(line.get("y1"))) == where[begin]
+        assert (float(line.get("x2")), float(line.get("y2"))) == where[end]
+    edges = {name for name, line in lines.items() if "edge" in line.get("class")}
+    assert edges == {"a1-a13", "m1-m13", "a1-m1", "a13-m13"}
+
+
+def test_letters_and_numbers_stand_on_all_four_sides_and_the_mark_in_the_middle():
+    tree = parsed("pow2", start("pow2"))
+    labels = [each.text for each in with_class(tree, "label")]
+    assert sorted(labels) == sorted([*"abcdefghijklm", *map(str, range(1, 14))] * 2)
+    (mark,) = with_class(tree, "mark")
+    assert mark.text == "P o T"
+    (left, top), (right, bottom) = (centre(places(tree)[name]) for name in ("a1", "m13"))
+    assert (float(mark.get("x")), float(mark.get("y"))) == ((left + right) / 2, (top + bottom) / 2)
+
+
+def test_every_place_can_be_touched_by_a_finger():
+    tree = parsed("line", start("line"))
+    for name, place in places(tree).items():
+        (hit,) = with_class(place, "hit")
+        for along in zip(*corners(hit), strict=True):
+            assert max(along) - min(along) >= wide(tree), name
+
+
+def test_a_touch_means_the_nearest_place_and_never_two():
+    drawn = places(parsed("line", start("line")))
+    areas = {
+        name: (centre(place), corners(place.find(f"{SVG}path"))) for name, place in drawn.items()
+    }
+    rng = random.Random(1)
+    hit = 0
+    for _ in range(2000):
+        touch = rng.uniform(20, 492), rng.uniform(20, 492)
+        distances = {name: dist(touch, middle) for name, (middle, _) in areas.items()}
+        nearest, second = sorted(distances, key=distances.get)[:2]
+        if distances[second] - distances[nearest] < 0.1:
+            continue
+        inside = [name for name, area in areas.items() if _holds(*area, touch)]
+        assert inside in ([], [nearest])
+        hit += len(inside)
+        assert inside or distances[nearest] > 29
+    assert hit > 1000
+
+
+def _holds(middle, area, touch):
+    """Return whether a convex area around its middle holds a point."""
+    x, y = touch[0] - middle[0], touch[1] - middle[1]
+    sides = [
+        (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+        for (ax, ay), (bx, by) in pairwise([*area, area[0]])
+    ]
+    return all(side >= 0 for side in sides) or all(side <= 0 for side in sides)
+
+
+def test_pieces_of_neighbouring_places_do_not_touch():
+    tree = parsed("pow2", start("pow2"))
+    (disc,) = {each.get("r") for each in with_class(tree, "body") if each.get("r")}
+    where = [centre(place) for place in places(tree).values()]
+    nearest = min(dist(one, other) for one, other in combinations(where, 2))
+    assert 2 * float(disc) + 2 < nearest
+
+
+def test_seats_have_shapes_of_their_own():
+    for key in ("pow2", "goliath", "torere"):
+        tree = parsed(key, start(key))
+        shapes = {
+            look: {
+                each.tag.removeprefix(SVG)
+                for piece in with_class(tree, look)
+                for each in with_class(piece, "body")
+            }
+            for look in ("light", "dark")
+        }
+        assert shapes == {"light": {"circle"}, "dark": {"rect"}}
+
+
+def test_aged_pieces_are_hollow_and_empty_places_have_a_spot():
+    for at in replay(recorded("pow2")):
+        board = current("pow2").to_json(at)["board"]
+        for name, place in places(parsed("pow2", at)).items():
+            assert len(with_class(place, "hole")) == (board.get(name) in ("o", "x"))
+            assert len(with_class(place, "spot")) == (name not in board)
+
+
+def test_figures_are_larger_than_stones_and_lettered():
+    tree = after("goliath", start("goliath"), "m13-h8:i9", "a1-c3:f6")
+    drawn = places(tree)
+    assert [with_class(drawn[name], "letter")[0].text for name in ("h8", "c3")] == ["D", "G"]
+    assert not with_class(drawn["i9"], "letter")
+    assert size(drawn["h8"], "r") > size(drawn["i9"], "r")
+    assert size(drawn["c3"], "width") > size(drawn["f6"], "width")
+
+
+def test_the_jumper_is_larger_than_the_stones():
+    drawn = places(after("jump", start("jump", players=1), "a1", "e1:g1"))
+    assert size(drawn["g1"], "r") > size(drawn["e1"], "r")
+
+
+@pytest.mark.parametrize("key", ["one", "two"])
+def test_lines_that_count_and_lines_with_too_many_stones_are_marked(key):
+    for at in replay(recorded(key)):
+        tree, counts = parsed(key, at), draw_text(current(key), at, "small").split("\n")[0]
+        full = re.search(r"Lines with exactly \w+: (\d+)", counts)[1]
+        assert len(with_class(tree, "full")) == int(full)
+        stones = current(key).to_json(at)["board"]
+        most = {"one": 1, "two": 2}[key]
+        over = sum(sum(NAMES[place] in stones for place in line) > most for line in LINES)
+        assert len(with_class(tree, "over")) == over
+        (said,) = with_class(tree, "counts")
+        assert f"{full} lines with {key}, {over} with more" in said.text
+
+
+@pytest.mark.parametrize(
+    ("key", "texts", "touched", "ways", "thrown"),
+    [
+        ("pow2", "m13-j7", "-m13 j7", "m13-j7", ""),
+        ("pow2", "m13-j7 a13-a9 j7-m7", "-j7 m7", "j7-m7", ""),
+        ("goliath", "m13-h8:i9", "-m13 h8 i9", "m13-h8", "h8-i9"),
+        ("line", "c3 j12", "j12", "", ""),
+        ("duo", "c3 j12", "j12", "", ""),
+        ("jump", "a1 e1:g1", "e1 g1", "", ""),
+        ("jump", "a1 e1:g1 e3:d4-g1", "e3 -d4 g1", "d4-g1", ""),
+        ("one", "a5 -a5", "-a5", "", ""),
+        ("two", "a5 c3", "c3", "", ""),
+        ("two", "a5 done", "", "", ""),
+    ],
+)
+def test_the_last_move_is_marked_with_the_ways_that_were_gone(key, texts, touched, ways, thrown):
+    tree = after(key, start(key, players=current(key).players[0]), *texts.split())
+    assert marked(tree) == set(touched.split())
+    where = {name: centre(place) for name, place in places(tree).items()}
+    trails = {"trail": [], "trail thrown": []}
+    for each in with_class(tree, "trail"):
+        trails[each.get("class")].append(points(each))
+    for kind, expected in (("trail", ways), ("trail thrown", thrown)):
+        assert trails[kind] == [
+            [where[name] for name in way.split("-")] for way in expected.split()
+        ]
+
+
+@pytest.mark.parametrize("key", ["pow2", "goliath", "jump"])
+def test_all_places_of_a_last_move_are_marked_and_no_others(key):
+    game = recorded(key)
+    for at, last in zip(list(replay(game))[1:], game["moves"].split(), strict=False):
+        board = current(key).to_json(at)["board"]
+        named = set(re.findall(r"[a-m]\d+", last))
+        expected = {name if name in board else f"-{name}" for name in named}
+        assert marked(parsed(key, at, last=last)) == expected

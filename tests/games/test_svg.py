@@ -1,0 +1,288 @@
+"""The drawings in SVG of every game: what holds for all of them, and the boards on file."""
+
+import re
+from itertools import islice
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from domain.drawing import STYLE, draw_svg
+from domain.rules import all_rules, current, pinned, rules_id
+from domain.rules.protocol import Outcome
+from tests.golden.make_games import read_games, record_of, replay
+from tests.golden.make_svg import NAMES, drawn, path_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+RUDE = """<script>&"']]>--\x00\x1b\ud800\ufffe"""
+KEYS = sorted({rules.key for rules in all_rules()})
+FAMILIES = [
+    pytest.param(game, id=f"{rules_id(rules)} {game['family']}")
+    for rules in all_rules()
+    for game in read_games(rules.key)
+    if game["number"] == 0
+]
+each_family = pytest.mark.parametrize("game", FAMILIES)
+
+
+def positions(game):
+    """Yield about ten positions of a recorded game, from the first to the last."""
+    played = list(replay(game))
+    yield from played[:: max(1, len(played) // 9)]
+    yield played[-1]
+
+
+def read(text):
+    return ET.fromstring(text)
+
+
+def parsed(rules, at, names=(), **more):
+    return read(draw_svg(rules, at, names, **more))
+
+
+def with_class(tree, name):
+    return [each for each in tree.iter() if name in each.get("class", "").split()]
+
+
+def pieces(tree):
+    """Return what stands on each place, or cell of halves: classes after the first, and seat."""
+    found = {}
+    for place in tree.iter(f"{SVG}g"):
+        name = place.get("data-cell") or place.get("data-place")
+        if name is not None:
+            inside = [each for each in place if "piece" in each.get("class", "").split()]
+            assert len(inside) <= 1
+            assert name not in found
+            found[name] = [
+                f"{each.get('class').removeprefix('piece ')} {each.get('data-seat')}"
+                for each in inside
+            ]
+    return {name: inside[0] for name, inside in found.items() if inside}
+
+
+def words(tree):
+    return tree.find(f"{SVG}title").text, tree.find(f"{SVG}desc").text
+
+
+def states(tree):
+    return [player.get("class") for player in with_class(tree, "player")]
+
+
+# --- every game
+
+
+@each_family
+def test_every_piece_is_drawn_once_in_its_place_as_its_seats(game):
+    rules = pinned(game["rules"])
+    for at in positions(game):
+        drawn_now = pieces(parsed(rules, at))
+        # whether a plug is drained is no matter of the look that every piece has
+        found = {name: re.sub(" (active|drained)", "", each) for name, each in drawn_now.items()}
+        assert found == record_of(rules.key).pieces(rules.to_json(at))
+
+
+def most_bytes(places):
+    """Return how long a drawing may be: of a large board 320 bytes a place."""
+    return max(40_000, 320 * places)
+
+
+def test_a_larger_board_has_a_longer_drawing_than_a_small_one():
+    assert [most_bytes(places) for places in (9, 64, 225, 361)] == [40_000, 40_000, 72_000, 115_520]
+
+
+@each_family
+def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
+    rules = pinned(game["rules"])
+    for at in positions(game):
+        text = draw_svg(rules, at, NAMES[: game["players"]])
+        assert len(text.encode()) <= most_bytes(text.count("data-place="))
+        assert not re.search(r"<script|href|url\(|@import|\bon[a-z]+=|<image|<foreignObject", text)
+        assert re.findall("https?:[^\"']*", text) == ["http://www.w3.org/2000/svg"]
+
+
+@each_family
+def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
+    rules = pinned(game["rules"])
+    for at in positions(game):
+        for each in parsed(rules, at, standalone=False).iter():
+            assert "id" not in each.attrib
+            for name, value in each.attrib.items():
+                assert not re.search(r"\d\.\d{3}|e-\d|nan|inf", value) or "scale" in value, name
+
+
+@each_family
+def test_the_same_arguments_give_the_same_text(game):
+    rules = pinned(game["rules"])
+    last = game["moves"].split()[0]
+    for before, at in zip(islice(replay(game), 2), islice(replay(game), 1, 3), strict=False):
+        copy = rules.from_json(
+            rules.to_json(at), rules.read_options(game["options"]), rules.to_move(at) or 0
+        )
+        texts = {
+            draw_svg(rules, same, NAMES[: game["players"]], last=last, before=before)
+            for same in (at, copy)
+        }
+        assert len(texts) == 1
+
+
+@each_family
+def test_names_are_shown_and_nothing_in_them_is_markup(game):
+    rules = pinned(game["rules"])
+    names = [f"{seat}{RUDE}" for seat in range(game["players"])]
+    at = next(replay(game))
+    tree, plain = (parsed(rules, at, given) for given in (names, NAMES[: game["players"]]))
+    shown = [
+        name.replace("\x00", "?").replace("\x1b", "?").replace("\ud800", "?") for name in names
+    ]
+    shown = [name.replace("?", "\ufffd").replace("\ufffe", "\ufffd") for name in shown]
+    assert [name.text for name in with_class(tree, "name")] == shown
+    assert all(name in words(tree)[0] for name in shown)
+    assert [each.tag for each in tree.iter()] == [each.tag for each in plain.iter()]
+
+
+@each_family
+def test_a_title_and_a_description_say_who_plays_and_how_it_stands(game):
+    rules = pinned(game["rules"])
+    names = NAMES[: game["players"]]
+    for at in positions(game):
+        title, description = words(parsed(rules, at, names))
+        assert title.startswith(f"{rules.title}: alice ({rules.sides[0]})")
+        seat, outcome = rules.to_move(at), rules.outcome(at)
+        begin = (
+            f"{names[seat]} ({rules.sides[seat]}) is to move."
+            if outcome is None
+            else outcome.detail
+        )
+        assert description.startswith(begin)
+
+
+@each_family
+def test_the_plate_of_the_player_to_move_is_marked_and_after_the_end_the_winners(game):
+    rules = pinned(game["rules"])
+    for at in positions(game):
+        outcome, players = rules.outcome(at), game["players"]
+        if outcome is None:
+            marked, kind = [rules.to_move(at)], "player turn"
+        else:
+            marked, kind = outcome.winners if players > 1 else (), "player won"
+        assert states(parsed(rules, at)) == [
+            kind if seat in marked else "player" for seat in range(players)
+        ]
+
+
+@each_family
+def test_without_a_style_of_its_own_a_drawing_is_the_same_otherwise(game):
+    rules = pinned(game["rules"])
+    at = list(replay(game))[-1]
+    alone, inline = (draw_svg(rules, at, (), standalone=alone) for alone in (True, False))
+    assert "<style>" in alone
+    assert inline == (
+        alone.replace(f"<style>{STYLE}</style>", "")
+        .replace(' xmlns="http://www.w3.org/2000/svg"', "")
+        .replace('role="img"', 'role="group"')
+    )
+
+
+def test_every_game_has_a_board_on_file():
+    assert all(path_of(key).is_file() for key in KEYS)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_position_is_drawn_as_on_file(key):
+    assert drawn(key) == path_of(key).read_text()
+
+
+# --- the frame
+
+
+def start(key, *flags, players=2):
+    rules = current(key)
+    return rules, rules.start(rules.read_options(flags), players, None)
+
+
+def test_a_match_that_did_not_end_by_its_rules_is_nobodys_turn():
+    rules, at = start("pow2")
+    ended = Outcome((1,), "resigned", "alice has resigned")
+    tree = parsed(rules, at, NAMES[:2], ended=ended)
+    assert states(tree) == ["player", "player won"]
+    assert [each.text for each in with_class(tree, "tag-words")] == ["won"]
+    assert [each.text for each in with_class(tree, "ending")] == ["alice has resigned"]
+    assert words(tree)[1].startswith("alice has resigned. Light: 14 left to place.")
+
+
+def test_a_draw_is_said_on_all_plates():
+    rules, at = start("line")
+    tree = parsed(rules, at, ended=Outcome((0, 1), "agreed", "a draw by agreement"))
+    assert [each.text for each in with_class(tree, "tag-words")] == ["draw", "draw"]
+
+
+def test_an_annulled_match_has_no_winner():
+    rules, at = start("line")
+    assert states(parsed(rules, at, ended=Outcome((), "annulled", "annulled"))) == ["player"] * 2
+
+
+def test_without_names_the_sides_are_shown():
+    rules, at = start("goliath")
+    tree = parsed(rules, at)
+    assert [each.text for each in with_class(tree, "name")] == ["David", "Goliath"]
+    assert words(tree)[0] == "David and Goliath"
+
+
+def test_as_many_names_are_given_as_there_are_seats():
+    rules, at = start("goliath")
+    with pytest.raises(ValueError, match="1 names are given for 2 seats"):
+        draw_svg(rules, at, ["alice"])
+
+
+def test_a_name_too_long_for_its_plate_is_narrowed():
+    rules, at = start("halves", "-manual_start", players=3)
+    short, middle, long = with_class(parsed(rules, at, ["bo", "b" * 12, "b" * 20]), "name")
+    assert short.get("class") == "name"
+    assert short.get("textLength") is None
+    assert middle.get("class") == long.get("class") == "name long"
+    assert float(long.get("textLength")) < 512 / 3
+
+
+@pytest.mark.parametrize("last", ["<script>", '"&', "z99-a1", "9", "-", ":", "a1-", "keep", "done"])
+def test_a_text_that_names_no_place_marks_none(last):
+    for rules in all_rules():
+        game = read_games(rules.key)[0]
+        at = next(replay(game))
+        tree = parsed(rules, at, last=last)
+        marked = {each.get("data-place") for each in with_class(tree, "last")}
+        assert marked <= ({"a1"} if "a1" in last else set())
+        assert words(tree)[1].count(f"The last move was {last}.") == 1
+
+
+# --- the style sheet
+
+
+def test_every_colour_is_given_plainly_before_it_is_given_as_a_property():
+    used = re.findall(r"([a-z-]+):(#[0-9a-f]{6});\1:var\(--board-[a-z-]+,(#[0-9a-f]{6})\)", STYLE)
+    assert len(used) == STYLE.count("var(")
+    assert all(plain == fallback for _, plain, fallback in used)
+
+
+def test_every_colour_has_a_second_one_for_the_dark():
+    light, _, dark = STYLE.partition("@media (prefers-color-scheme:dark)")
+    names = set(re.findall(r"var\((--board-[a-z-]+)", light))
+    assert names == set(re.findall(r"(--board-[a-z-]+):#", dark))
+    assert len(names) == 13
+
+
+def test_the_style_sheet_touches_nothing_else_of_a_page():
+    rules = re.sub(r"@media [^{]*\{(.*)\}", r"\1", STYLE).strip().splitlines()
+    selectors = [selector for rule in rules for selector in rule.partition("{")[0].split(",")]
+    assert all(re.match(r"\.board\b", selector) for selector in selectors)
+    assert len(selectors) > 50
+
+
+def test_every_class_of_the_style_sheet_is_drawn_somewhere():
+    classes, seen = set(re.findall(r"\.([a-z][a-z-]*)", STYLE)), set()
+    for param in FAMILIES:
+        (game,) = param.values
+        moves, played = game["moves"].split(), list(replay(game))
+        for ply in (1, len(played) // 2, len(played) - 1):
+            rules, last = pinned(game["rules"]), moves[ply - 1]
+            tree = parsed(rules, played[ply], last=last, before=played[ply - 1])
+            seen |= {name for each in tree.iter() for name in each.get("class", "").split()}
+    assert classes - seen == {"long"}  # as nobody has a long name here

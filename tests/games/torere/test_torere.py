@@ -1,0 +1,248 @@
+"""Mū tōrere: rules, every sentence and ending, the drawing, the help, and a slow second opinion."""
+
+import random
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.drawing import draw_text
+from domain.errors import Code, Refusal
+from domain.games.torere.game import Ending
+from domain.rules import current
+from tests.games import playing
+from tests.games.torere import reference
+
+RULES = current("torere")
+LIGHT, DARK = 0, 1
+HERE = Path(__file__).parent
+HELP = HERE.parents[2] / "domain/games/torere"
+SHUT_IN = "1-0 8-1 0-8 1-0 8-1 7-8"
+"""A shortest match: Light hems itself in, and Dark wins."""
+FORM = "a move is written as two places from 0 to 8, such as 4-0"
+EVERY_TEXT = [f"{start}-{end}" for start in range(9) for end in range(9)]
+
+legal = partial(playing.legal, RULES)
+
+
+def start():
+    return RULES.start(RULES.read_options([]), 2, None)
+
+
+def position(letters, seat):
+    """Return a position by the nine letters of the places 0 to 8."""
+    board = {str(at): letter for at, letter in enumerate(letters) if letter != "*"}
+    return RULES.from_json({"board": board}, RULES.read_options([]), seat)
+
+
+def letters(at):
+    board = RULES.to_json(at)["board"]
+    return [board.get(str(place), "*") for place in range(9)]
+
+
+def played(texts, at=None):
+    return playing.play(RULES, at or start(), *texts.split())
+
+
+@cache
+def reached():
+    """Return all positions that come about from the start, in the order they are found."""
+    found = {start(): None}
+    new = list(found)
+    while new:
+        at = new.pop()
+        for move in RULES.moves(at):
+            after = RULES.play(at, move)
+            if after not in found:
+                found[after] = None
+                new.append(after)
+    return list(found)
+
+
+positions = st.deferred(lambda: st.sampled_from(reached()))
+
+
+# --- start and moves
+
+
+def test_the_stones_stand_in_two_halves_and_light_begins_beside_dark():
+    assert "".join(letters(start())) == "*ooooxxxx"
+    assert RULES.to_move(start()) == LIGHT
+    assert legal(start()) == ["1-0", "4-0"]
+
+
+def test_a_stone_moves_around_the_circle_from_the_putahi_and_to_it():
+    assert legal(position("o*oooxxxx", DARK)) == ["8-1"]
+    assert legal(position("o*oooxxxx", LIGHT)) == ["0-1", "2-1"]
+    assert legal(position("*oxoxoxox", DARK)) == ["2-0", "4-0", "6-0", "8-0"]
+
+
+def test_without_the_rule_of_the_putahi_light_would_win_at_once():
+    assert RULES.outcome(position("oo*ooxxxx", DARK)).winners == (LIGHT,)
+
+
+def test_torere_is_played_by_two_without_options_or_a_setup():
+    options = RULES.read_options([])
+    playing.refuses_players_and_setup(RULES, options, 3, "torere is played by two, not by 3")
+    with pytest.raises(Refusal, match="there is no option '-limit'; there are none") as option:
+        RULES.read_options(["-limit=9"])
+    assert option.value.code is Code.UNKNOWN_OPTION
+    assert RULES.write_options(options) == ()
+
+
+# --- the ending
+
+
+def test_who_cannot_move_loses():
+    last = played(SHUT_IN)
+    outcome = playing.over(RULES, last)
+    assert (outcome.winners, outcome.reason) == ((DARK,), Ending.NO_MOVE)
+    assert outcome.detail == "Light can't move: Dark has won"
+    mirrored = position(["xo"["ox".index(x)] if x != "*" else x for x in letters(last)], DARK)
+    assert RULES.outcome(mirrored).detail == "Dark can't move: Light has won"
+
+
+def test_the_ending_is_a_kebab_case_word():
+    assert [str(ending) for ending in Ending] == ["no-move"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_games_come_to_an_end(seed):
+    *_, (last, _) = playing.random_game(RULES, start(), random.Random(seed), 5000)
+    assert RULES.outcome(last).reason == "no-move"
+
+
+def test_with_good_play_nobody_loses():
+    """Work back from the ends: at the start neither player can force one."""
+    wins = {}  # whether who is to move wins; positions without an entry go on for ever
+    before = -1
+    while before < len(wins):
+        before = len(wins)
+        for at in reached():
+            after = [wins.get(RULES.play(at, move)) for move in RULES.moves(at)]
+            if False in after:
+                wins[at] = True
+            elif all(after):
+                wins[at] = False
+    assert start() not in wins
+    assert {True, False} == set(wins.values())
+
+
+# --- refusals and notation
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (start(), "2-0", "2-0: neither 1 nor 3, beside 2, holds a stone of Dark's"),
+        (played("4-0"), "7-4", "7-4: 7 and 4 are not neighbours on the circle"),
+        (played("4-0"), "1-4", "1-4: the stone on 1 is Light's"),
+        (start(), "8-0", "8-0: the stone on 8 is Dark's"),
+        (start(), "0-1", "0-1: no stone stands on 0"),
+        (start(), "1-2", "1-2: 2 is occupied by o"),
+        (start(), "1-1", "1-1: 1 is occupied by o"),
+        (start(), "1-8", "1-8: 8 is occupied by x"),
+        (played(SHUT_IN), "2-1", "2-1: the match is over: Light can't move"),
+    ],
+)
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert playing.refused(RULES, at, text) == sentence
+
+
+@pytest.mark.parametrize("text", ["4-0", " 4 - 0\n"])
+def test_blanks_are_free(text):
+    assert RULES.write(RULES.read(text)) == "4-0"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "4", "40", "4-9", "4-0-5", "-4-0", "4:0", "\u0664-0", "4\u20130"]
+)
+def test_what_is_no_notation_is_refused_with_the_form(text):
+    assert playing.unreadable(RULES, text) == f"{text!r} is no move; {FORM}"
+
+
+def test_a_long_text_is_not_quoted_in_full():
+    assert playing.unreadable(RULES, "4" * 9000).startswith(f"'{'4' * 24}' is no")
+
+
+def test_every_move_is_read_as_it_is_written():
+    for text in EVERY_TEXT:
+        assert RULES.write(RULES.read(text)) == text
+
+
+# --- all positions against the slow reference
+
+
+def test_moves_and_ends_agree_with_the_reference_in_every_position():
+    assert letters(start()) == reference.START
+    for at in reached():
+        texts = reference.legal(letters(at), "ox"[at.turn])
+        assert legal(at) == texts
+        assert RULES.count_moves(at) == len(texts)
+        assert RULES.to_move(at) == (at.turn if texts else None)
+        assert (RULES.outcome(at) is None) == bool(texts)
+        for text in texts:
+            after = played(text, at)
+            assert letters(after) == reference.play(letters(at), text)
+            assert after.turn == 1 - at.turn
+
+
+@given(positions)
+def test_exactly_the_legal_moves_are_accepted(at):
+    assert playing.accepted(RULES, at, EVERY_TEXT) == legal(at)
+
+
+# --- positions as values
+
+
+@given(positions)
+def test_positions_pass_through_json_and_messagepack_unchanged(at):
+    playing.passes_unchanged("torere/1", at, RULES.read_options([]), at.turn, 8)
+
+
+def test_a_position_that_comes_about_again_is_the_same():
+    assert played("4-0 5-4 0-5 4-0 5-4 0-5") == start()
+
+
+STONES = RULES.to_json(start())["board"]
+
+
+@pytest.mark.parametrize(
+    ("data", "to_move", "problem"),
+    [
+        (None, 0, "Expected `object`, got `null`"),
+        ({}, 0, "missing required field `board`"),
+        ({"board": STONES, "more": 1}, 0, "unknown field `more`"),
+        ({"board": STONES | {"1": "O"}}, 0, "Invalid enum value 'O'"),
+        ({"board": STONES | {"9": "o"}}, 0, "'9' is no place"),
+        ({"board": STONES | {"": "o"}}, 0, "'' is no place"),
+        ({"board": STONES | {"0": "o"}}, 0, "Light has 5 stones, not 4"),
+        ({"board": {"1": "o", "2": "o", "3": "o", "4": "o"}}, 0, "Dark has 0 stones, not 4"),
+        ({"board": STONES}, 2, "it can't be the turn of seat 2"),
+    ],
+)
+def test_what_is_no_position_is_refused(data, to_move, problem):
+    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options([]), to_move)
+    assert sentence.startswith("this is no position of torere: ")
+    assert problem in sentence
+
+
+# --- the drawing and the help
+
+
+@pytest.mark.parametrize(("name", "moves"), [("start", ""), ("shut-in", SHUT_IN)])
+def test_positions_are_drawn_as_on_record(name, moves):
+    golden = (HERE / f"{name}.txt").read_text().removesuffix("\n")
+    assert draw_text(RULES, played(moves), "large") == golden
+
+
+@pytest.mark.parametrize("language", ["", ".de"])
+def test_what_the_help_shows_and_says_is_so(language):
+    text = (HELP / f"help{language}.txt").read_text(encoding="utf-8")
+    assert draw_text(RULES, start(), "large") in text
+    assert draw_text(RULES, played("4-0 5-4"), "large") in text
+    assert legal(played("4-0")) == ["5-4"]
+    assert legal(played("4-0 5-4")) == ["0-5"]
+    assert all(move in text for move in ("1-0", "4-0", "5-4", "0-5"))

@@ -1,0 +1,15 @@
+"""The options of tic-tac-toe in words."""
+
+from typing import Final
+
+from domain.rules.option_form import OptionField, option
+from matchpost_tictactoe.game import TicTacToeOptions
+
+OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
+    option(
+        TicTacToeOptions,
+        "misere",
+        "Misere: three in a row lose",
+        "Misère: Drei in einer Reihe verlieren",
+    ),
+)
