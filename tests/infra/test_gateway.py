@@ -10,9 +10,9 @@ from fakes.memory import memory_client
 from domain.errors import Code, Refusal
 from domain.match.commands import Move, Resign, Start
 from infra import keys
+from infra.gateway import MOST_PLIES, CommandGateway, OutcomePending
 from infra.lanes import Lanes
 from infra.store.port import REFUSALS
-from services.post import MOST_PLIES, Pending, Post
 
 START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -20,36 +20,36 @@ START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 @pytest.fixture
 def desk() -> Iterator[FakeDesk]:
     opened = FakeDesk()
-    opened.post.send(START, 0)
+    opened.gateway.send(START, 0)
     yield opened
     opened.close()
 
 
 def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(desk: FakeDesk) -> None:
     with memory_client() as elsewhere:
-        deaf = Post(desk.store, Lanes(desk.client, desk._drain), elsewhere)
+        deaf = CommandGateway(desk.store, Lanes(desk.client, desk._drain), elsewhere)
         assert deaf.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=10).accepted
         deaf.close()
 
 
 def test_a_command_waits_under_an_id_and_another_comes_with_it(desk: FakeDesk) -> None:
     desk.awake = False
-    with pytest.raises(Pending):
-        desk.post.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
+    with pytest.raises(OutcomePending):
+        desk.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
     desk.awake = True
     desk.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
     with pytest.raises(Refusal) as caught:
-        desk.post.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
+        desk.gateway.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
     assert caught.value.code == Code.ID_REUSED
-    assert desk.post.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
+    assert desk.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
 
 
 def test_a_player_who_was_refused_too_often_is_told_at_the_door(desk: FakeDesk) -> None:
     for number in range(REFUSALS):
-        refused = desk.post.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
+        refused = desk.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
         assert refused.code == Code.NOT_YOUR_TURN
     with pytest.raises(Refusal) as caught:
-        desk.post.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
+        desk.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
     assert caught.value.code == Code.TOO_MANY_REFUSALS
     assert desk.store.depth(range(4)) == 0
     assert len(desk.store.leaves(1, 0, 100)) == 1 + REFUSALS
@@ -57,10 +57,10 @@ def test_a_player_who_was_refused_too_often_is_told_at_the_door(desk: FakeDesk) 
 
 def test_a_match_that_is_very_long_takes_no_move_but_ends(desk: FakeDesk) -> None:
     taken = sent(ALICE, Move(text="m13-j7"), 1)
-    assert desk.post.send(taken, MOST_PLIES - 1).accepted
-    assert desk.post.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
+    assert desk.gateway.send(taken, MOST_PLIES - 1).accepted
+    assert desk.gateway.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
     with pytest.raises(Refusal) as caught:
-        desk.post.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
+        desk.gateway.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
     assert caught.value.code == Code.TOO_LONG
     assert desk.store.depth(range(4)) == 0
-    assert desk.post.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
+    assert desk.gateway.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
