@@ -128,9 +128,11 @@ class AsyncCommandGateway:
 
     async def _submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         answers = await self._store.submit(submissions)
-        if any(isinstance(answer, Queued) for answer in answers):
+        pairs = zip(submissions, answers, strict=True)
+        queued = [new for new, answer in pairs if isinstance(answer, Queued)]
+        if queued:
             point("submit.queued")
-        for lane in {self._store.lane_of(new.board) for new in submissions}:
+        for lane in {self._store.lane_of(new.board) for new in queued}:
             self._want(lane)
         return answers
 

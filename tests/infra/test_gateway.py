@@ -1,4 +1,4 @@
-"""The way in: how a door hears of an outcome, and what it is told instead of one."""
+"""The gateway: how it hears of an outcome, and what it raises instead of returning one."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,13 @@ from fakes.given import ALICE, BOB, sent
 from fakes.memory import memory_client
 
 from domain.errors import Code, Refusal
+from domain.match import commands
 from domain.match.commands import Move, Resign, Start
-from infra import keys
-from infra.gateway import MOST_PLIES, CommandGateway, OutcomePending
+from infra import gateway, keys
+from infra.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, OutcomePending
 from infra.lanes import Lanes
-from infra.store.port import REFUSALS
+from infra.outcomes import parse, stored, tail
+from infra.store.port import REFUSALS, Known, Queued, Turned
 
 START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -64,3 +66,40 @@ def test_a_match_that_is_very_long_takes_no_move_but_ends(desk: FakeDesk) -> Non
     assert caught.value.code == Code.TOO_LONG
     assert desk.store.depth(range(4)) == 0
     assert desk.gateway.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
+
+
+MOVE = sent(ALICE, Move(text="m13-j7"), 1)
+DIGEST = commands.digest(commands.encode(MOVE))
+STORED = stored(DIGEST, 4, tail("", 2, ""))
+
+
+def test_a_submission_has_what_the_store_needs() -> None:
+    made = gateway.submission_of(MOVE, 3, "somewhere")
+    assert commands.decode(made.payload) == MOVE
+    assert (made.board, made.id, made.actor) == (MOVE.match, MOVE.id, ALICE)
+    assert (made.ply, made.door, made.digest) == (3, "somewhere", DIGEST)
+
+
+def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
+    assert gateway.outcome_of(Known(STORED), DIGEST) == parse(STORED)
+    assert gateway.outcome_of(Queued("1-0", 7), DIGEST) is None
+    for code, sentence in NOT_ACCEPTED_TEXT.items():
+        with pytest.raises(Refusal) as caught:
+            gateway.outcome_of(Turned(code), DIGEST)
+        assert (caught.value.code, caught.value.sentence) == (code, sentence)
+
+
+def test_the_outcome_of_another_command_under_the_same_id_is_nobodys() -> None:
+    assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
+    with pytest.raises(Refusal) as caught:
+        gateway.outcome_of(Known(STORED), b"another.")
+    assert caught.value.code == Code.ID_REUSED
+
+
+def test_a_move_passes_the_fault_points_in_order(
+    desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[str] = []
+    monkeypatch.setattr("infra.gateway.point", passed.append)
+    assert desk.gateway.send(MOVE, 0).accepted
+    assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]
