@@ -26,7 +26,7 @@ from infra.gateway import (
 )
 from infra.lanes import AsyncLanes
 from infra.outcomes import Outcome, parse
-from infra.store.doors import DoorStore
+from infra.store.async_store import AsyncStore
 from infra.store.port import Queued, Submission, Submitted
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class PendingAt(OutcomePending):
 class AsyncCommandGateway:
     """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop."""
 
-    def __init__(self, store: DoorStore, lanes: AsyncLanes, client: aredis.Redis) -> None:
+    def __init__(self, store: AsyncStore, lanes: AsyncLanes, client: aredis.Redis) -> None:
         self._store = store
         self._lanes = lanes
         self._client = client

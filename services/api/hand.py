@@ -20,7 +20,7 @@ from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
 from infra.pipe import Pipe, sound
 from infra.queue import wake
-from infra.store.doors import DoorStore
+from infra.store.async_store import AsyncStore
 from infra.tokens import AsyncTokens, Token
 from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
@@ -74,7 +74,7 @@ class Hand:
         self,
         parts: Composition,
         gateway: AsyncCommandGateway,
-        store: DoorStore,
+        store: AsyncStore,
         tokens: AsyncTokens,
         follower: Follower,
         bulletins: Bulletins,
@@ -159,7 +159,7 @@ async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator
         Pipe(data) as pipe,
         Pipe(queue) as apart,
     ):
-        store = DoorStore(data, pipe, parts.store.shape(), parts.settings.queue_cap)
+        store = AsyncStore(data, pipe, parts.store.shape(), parts.settings.queue_cap)
         lanes = AsyncLanes(
             apart if parts.settings.queue_url else pipe, lambda lane: wake(parts.queue, lane)
         )

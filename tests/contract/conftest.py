@@ -12,7 +12,7 @@ from infra.clients import make_async_client
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.pipe import Pipe
-from infra.store.doors import DoorStore
+from infra.store.async_store import AsyncStore
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape, Store, Submission, Submitted
 from infra.store.server import RedisStore
@@ -24,7 +24,7 @@ SHAPE = Shape(shards=4, lanes=1)
 class LoopStore(RedisStore):
     """The store of event loops for what it can do, in a loop of its own; the rest is inherited."""
 
-    def __init__(self, client: Redis, runner: Runner, store: DoorStore) -> None:
+    def __init__(self, client: Redis, runner: Runner, store: AsyncStore) -> None:
         super().__init__(client, Mode.FSYNC, cap=CAP)
         self._runner = runner
         self._store = store
@@ -83,5 +83,5 @@ def loop_store(client: Redis, server: EmbeddedServer) -> Iterator[Store]:
     with Runner() as runner:
         data = make_async_client(server.url)
         pipe = Pipe(data)
-        yield LoopStore(client, runner, DoorStore(data, pipe, SHAPE, CAP))
+        yield LoopStore(client, runner, AsyncStore(data, pipe, SHAPE, CAP))
         runner.run(close())

@@ -88,7 +88,7 @@ def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
 
 def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
     (entry,) = queue(store, 1)
-    assert (entry.shard, entry.payload, entry.door) == (SHARD, b"payload 1", "door:1")
+    assert (entry.shard, entry.payload, entry.reply_to) == (SHARD, b"payload 1", "door:1")
     assert entry.received > 1_700_000_000_000
     assert store.depth([SHARD]) == 1
     assert store.depth([0, 1, 2]) == 0

@@ -77,7 +77,7 @@ def test_a_submission_has_what_the_store_needs() -> None:
     made = gateway.submission_of(MOVE, 3, "somewhere")
     assert commands.decode(made.payload) == MOVE
     assert (made.board, made.id, made.actor) == (MOVE.match, MOVE.id, ALICE)
-    assert (made.ply, made.door, made.digest) == (3, "somewhere", DIGEST)
+    assert (made.ply, made.reply_to, made.digest) == (3, "somewhere", DIGEST)
 
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
