@@ -85,6 +85,7 @@ class AsyncLanes:
     async def want(self, lane: int) -> None:
         """Ask for a drain unless one runs or has been asked for."""
         if (await scripts.call_all_async(self._pipe, [_want(lane)]))[0]:
+            point("wake.wanted")
             await to_thread(self._wake, lane)
 
 

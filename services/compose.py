@@ -21,6 +21,7 @@ from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.durability import verify
 from infra.embedded import socket_url
+from infra.gateway import CommandGateway, Gateway
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
@@ -47,8 +48,7 @@ from infra.store.server import RedisStore
 from infra.tokens import Tokens
 from infra.unread import Unread
 from infra.words import Words
-from services.language import LOCAL, Language, Sender
-from services.post import Post
+from services.language import LOCAL, Language
 
 
 class Composition:
@@ -65,7 +65,7 @@ class Composition:
         queue: redis.Redis | None = None,
         store: Store | None = None,
         accounts: Accounts | None = None,
-        post: Sender | None = None,
+        gateway: Gateway | None = None,
         pace: CommandLimit | None = None,
         listening: float = 0.0,
     ) -> None:
@@ -77,10 +77,10 @@ class Composition:
             "queue": queue,
             "store": store,
             "accounts": accounts,
-            "post": post,
+            "gateway": gateway,
             "pace": pace,
         }
-        if post is not None:  # who hands in the way in answers for the server behind it
+        if gateway is not None:  # the caller that gives a gateway answers for its server
             self._verified = True
         # a cached property that has a value is never computed
         vars(self).update({name: part for name, part in given.items() if part is not None})
@@ -255,10 +255,10 @@ class Composition:
         wake(self.queue, lane)
 
     @cached_property
-    def post(self) -> Sender:
+    def gateway(self) -> Gateway:
         """The way in for commands; `DurabilityError` when the server can't keep our promise."""
         self.ready()
-        return self._closing.enter_context(Post(self.store, self.lanes, self.data))
+        return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.data))
 
     def ready(self) -> None:
         """Look once whether the server keeps what is written; `DurabilityError` when it may not."""

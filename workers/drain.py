@@ -281,7 +281,7 @@ class Drain:
                 self._store.forgive(task.entry.shard, task.entry.id)
             write, matches[board] = decided
             writes.append(write)
-            doors.append(task.entry.door)
+            doors.append(task.entry.reply_to)
         point("drain.decided")
         if not writes:
             return 0

@@ -8,12 +8,12 @@ from typing import Final, assert_never
 import msgspec
 
 from domain.errors import Code
-from domain.match import commands
 from domain.match.commands import Flag, Nag, Sent
 from domain.match.events import THE_SERVER, command_id
 from domain.match.record import unpack_snapshot
 from domain.match.state import due, reminds
 from infra.faults import point
+from infra.gateway import submission_of
 from infra.keys import lane_of, shards_of
 from infra.lanes import Lanes
 from infra.outcomes import parse
@@ -233,6 +233,4 @@ def _submission(case: _Case) -> Submission:
     if case.attempt:
         key += f" {case.attempt}"
     id_ = command_id(DOOR, THE_SERVER, key)
-    payload = commands.encode(Sent(call.board, id_, THE_SERVER, call.command))
-    digest = commands.digest(payload)
-    return Submission(call.board, id_, digest, payload, THE_SERVER, call.ply, DOOR)
+    return submission_of(Sent(call.board, id_, THE_SERVER, call.command), call.ply, DOOR)

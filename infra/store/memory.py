@@ -116,7 +116,7 @@ class MemoryStore:
         shard = shard_of(new.board, self.shape().shards)
         if len(self._inboxes[shard]) >= self._cap:
             return Turned(Code.BUSY)
-        entry = Entry(shard, f"{next(self._ids)}-0", self._clock(), new.door, new.payload)
+        entry = Entry(shard, f"{next(self._ids)}-0", self._clock(), new.reply_to, new.payload)
         self._inboxes[shard][entry.id] = entry
         return Queued(entry.id, entry.received)
 

@@ -45,7 +45,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """A command as a door hands it in."""
+    """A command as a gateway submits it."""
 
     board: int
     id: CommandId
@@ -54,8 +54,8 @@ class Submission(msgspec.Struct, frozen=True):
     payload: bytes
     actor: AccountId
     ply: int
-    """At which the door saw the match: refusals are counted a player and ply."""
-    door: str
+    """At which the sender saw the match: refusals are counted a player and ply."""
+    reply_to: str
     """Channel on which the outcome is announced."""
 
 
@@ -88,7 +88,7 @@ class Entry(msgspec.Struct, frozen=True):
     shard: int
     id: str
     received: int
-    door: str
+    reply_to: str
     payload: bytes
 
 

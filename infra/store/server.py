@@ -156,7 +156,7 @@ class RedisStore:
 
     def set_aside(self, entry: Entry) -> None:
         """Take an entry out of the inbox and keep it."""
-        fields: Any = {"c": entry.payload, "t": entry.received, "d": entry.door, "id": entry.id}
+        fields: Any = {"c": entry.payload, "t": entry.received, "d": entry.reply_to, "id": entry.id}
         with self._client.pipeline(transaction=True) as pipe:
             pipe.xadd(keys.aside(entry.shard), fields)
             pipe.xdel(keys.inbox(entry.shard), entry.id)
@@ -302,7 +302,7 @@ class RedisStore:
 def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
     """Give the call that hands a command in; `received` in ms, or the server's time."""
     names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
-    args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.door, received]
+    args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
     args += [cap, refusal_field(new.actor, new.ply), REFUSALS]
     return scripts.SUBMIT, names, args
 

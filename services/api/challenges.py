@@ -18,6 +18,7 @@ from domain.match.commands import Sent
 from domain.match.events import AccountId, command_id
 from domain.rules import pinned, rules_id
 from infra.challenges import Challenge, Proposal, State
+from infra.gateway import OutcomePending
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
@@ -30,7 +31,6 @@ from services.language import contact
 from services.language.draws import all_committed, committed
 from services.language.starting import check_players, start_command
 from services.language.terms import Agreed, read_agreed
-from services.post import Pending
 
 logger = logging.getLogger(__name__)
 
@@ -233,7 +233,7 @@ def take(hand: Hand, id_: str, account: AccountId, commitment: str) -> Challenge
 async def start(hand: Hand, challenge: Challenge, wait: float) -> Challenge:
     """Start the match of a challenge that is full, as often as it takes: there is one.
 
-    `Taken` when there is no outcome in time; it is started all the same, see `start_full`.
+    `PendingAt` when there is no outcome in time; it is started all the same, see `start_full`.
     """
     sent = await asyncio.to_thread(_sent, hand, challenge)
     begun = await begin(hand, sent, wait)
@@ -255,7 +255,7 @@ async def start_full(hand: Hand) -> None:
 async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
     try:
         await start(hand, challenge, WAIT_SECONDS)
-    except Pending:
+    except OutcomePending:
         return  # it has been handed in, and is noted next time
     except Refusal as reason:
         logger.warning("challenge %s could not be started (%s)", challenge.id, reason)

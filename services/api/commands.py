@@ -16,13 +16,13 @@ from domain.match.decide import OFFER_KINDS, seat_of
 from domain.match.events import AccountId, CommandId, command_id
 from domain.match.state import MatchState
 from domain.rules import pinned
+from infra.async_gateway import PendingAt
 from infra.outcomes import Outcome, parse
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import AHEAD, PLAY, Caller
 from services.api.hand import DOOR, Hand
-from services.api.post import Taken
 from services.language.draws import Part, consent, read_text, revealed
 from services.language.typography import read_move
 
@@ -172,7 +172,7 @@ async def give_command(
     id_ = command_id(DOOR, account, key or uuid4().hex)
     command = await command_of(data, hand, board, account, state, id_)
     sent = Sent(board, id_, account, command)
-    return promised(hand, board, id_, await hand.post.send(sent, state.ply, wait))
+    return promised(hand, board, id_, await hand.gateway.send(sent, state.ply, wait))
 
 
 class Revealing(Asked, frozen=True):
@@ -207,7 +207,7 @@ async def reveal_text(
     """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
     state = (await hand.match(board)).state
     sent = revealed(board, state, read_text(data.text))
-    return promised(hand, board, sent.id, await hand.post.send(sent, state.ply, wait))
+    return promised(hand, board, sent.id, await hand.gateway.send(sent, state.ply, wait))
 
 
 @get(
@@ -245,12 +245,12 @@ async def command_outcome(
 def promised(hand: Hand, board: int, id_: CommandId, outcome: Outcome) -> Answered:
     """Show the outcome of a command that was accepted, and refuse one that was not.
 
-    `Taken` where nothing may be promised.
+    `PendingAt` where nothing may be promised.
     """
     if not outcome.accepted:
         raise Refusal(Code(outcome.code), outcome.sentence)
     if not hand.parts.durable:
-        raise Taken(board, id_, "with durability none this is never more than pending")
+        raise PendingAt(board, id_, "with durability none this is never more than pending")
     return answered(board, id_, outcome)
 
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol, Self
 
 from redis.exceptions import RedisError
 
-from infra.store.doors import DoorStore
+from infra.store.async_store import AsyncStore
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Follower:
     where they stand. So nothing is lost where the subscription breaks.
     """
 
-    def __init__(self, store: DoorStore, again_seconds: float = AGAIN_SECONDS) -> None:
+    def __init__(self, store: AsyncStore, again_seconds: float = AGAIN_SECONDS) -> None:
         self._store = store
         self._again_seconds = again_seconds
         self._watching: dict[int, set[Settable]] = defaultdict(set)

@@ -14,17 +14,17 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING
+from infra.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.batches import Batches
 from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
 from infra.pipe import Pipe, sound
 from infra.queue import wake
-from infra.store.doors import DoorStore
+from infra.store.async_store import AsyncStore
 from infra.tokens import AsyncTokens, Token
 from services.api.bulletins import Bulletins, Horizon, counts_of
 from services.api.following import Follower
 from services.api.marks import Marks
-from services.api.post import AsyncPost, ThreadPost
 from services.api.streams import Streams
 from services.api.visitors import Visitors
 from services.compose import Composition
@@ -67,14 +67,14 @@ USUAL: Final = Rhythm()
 class Hand:
     """The parts of a process that answers requests, those for an event loop among them.
 
-    `parts` may be used from threads: all but its `post` and its `language`.
+    `parts` may be used from threads: all but its `gateway` and its `language`.
     """
 
     def __init__(
         self,
         parts: Composition,
-        post: AsyncPost,
-        store: DoorStore,
+        gateway: AsyncCommandGateway,
+        store: AsyncStore,
         tokens: AsyncTokens,
         follower: Follower,
         bulletins: Bulletins,
@@ -82,7 +82,7 @@ class Hand:
         rhythm: Rhythm = USUAL,
     ) -> None:
         self.parts = parts
-        self.post = post
+        self.gateway = gateway
         self.store = store
         self.follower = follower
         self.bulletins = bulletins
@@ -97,9 +97,9 @@ class Hand:
             store=parts.store,
             accounts=parts.accounts,
             pace=parts.pace,
-            post=ThreadPost(post),
+            gateway=ThreadGateway(gateway),
         )
-        """For threads: all of it, also its `post` and its `language`."""
+        """For threads: all of it, also its `gateway` and its `language`."""
         self.language = Language(self.desk, DOOR)
         self._tokens = Batches(tokens.check)
         self._lines = ThreadPoolExecutor(_LINES, "line")
@@ -159,17 +159,19 @@ async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator
         Pipe(data) as pipe,
         Pipe(queue) as apart,
     ):
-        store = DoorStore(data, pipe, parts.store.shape(), parts.settings.queue_cap)
+        store = AsyncStore(data, pipe, parts.store.shape(), parts.settings.queue_cap)
         lanes = AsyncLanes(
             apart if parts.settings.queue_url else pipe, lambda lane: wake(parts.queue, lane)
         )
         horizon = Horizon(parts.store, counts_of(parts.data), time.monotonic)
         async with (
-            AsyncPost(store, lanes, data) as post,
+            AsyncCommandGateway(store, lanes, data) as gateway,
             Follower(store) as follower,
             Bulletins(parts.notices, horizon) as bulletins,
         ):
-            hand = Hand(parts, post, store, AsyncTokens(pipe), follower, bulletins, rhythm=rhythm)
+            hand = Hand(
+                parts, gateway, store, AsyncTokens(pipe), follower, bulletins, rhythm=rhythm
+            )
             try:
                 async with hand.marks:
                     yield hand

@@ -10,10 +10,10 @@ from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from infra.async_gateway import PendingAt
+from infra.gateway import OutcomePending
 from services.api.bodies import LIMIT, WrongKindError, uncapital
 from services.api.methods import methods_of
-from services.api.post import Taken
-from services.post import Pending
 from services.problems import PROBLEMS, server_failure
 
 logger = logging.getLogger(__name__)
@@ -74,9 +74,9 @@ def refused(_: AnyRequest, reason: Refusal) -> Response[Problem]:
     return problem(reason.code, reason.sentence)
 
 
-def pending(_: AnyRequest, error: Pending) -> Response[Problem]:
+def pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
     """Answer that the outcome is not known yet, and where it will be."""
-    if not isinstance(error, Taken):
+    if not isinstance(error, PendingAt):
         return problem(Code.PENDING, str(error))
     return problem(Code.PENDING, str(error), headers={"Location": error.place})
 
@@ -160,7 +160,7 @@ def _fault(fault: Any, names: Mapping[str, str]) -> str:
 
 HANDLERS: Final[dict[Any, Any]] = {
     Refusal: refused,
-    Pending: pending,
+    OutcomePending: pending,
     RedisError: failed,
     LookupError: late,
     WrongKindError: wrong_kind,

@@ -80,7 +80,7 @@ async def start_match(
 
 async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
     """Hand a start in, and give its outcome."""
-    outcome = await hand.post.send(sent, 0, wait)
+    outcome = await hand.gateway.send(sent, 0, wait)
     return promised(hand, sent.match, sent.id, outcome)
 
 

@@ -1,22 +1,21 @@
 """What the command language works with, behind every door."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, Protocol
 
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent
 from domain.match.events import AccountId
 from domain.rules import AnyRules, current
 from infra.accounts import Accounts, Profile
 from infra.blocks import Blocks
 from infra.damage import Damage
 from infra.drafts import Drafts
+from infra.gateway import Gateway
 from infra.letters import Letters
 from infra.limits import CommandLimit
 from infra.mail.standing import Standing
-from infra.outcomes import Outcome
 from infra.projections.head_to_head import HeadToHead
 from infra.projections.history import History
 from infra.projections.lists import Lists
@@ -28,18 +27,6 @@ from infra.store.port import Store
 from infra.words import Words
 from services.language.answer import Answer
 from services.language.parsing import Line
-
-
-class Sender(Protocol):
-    """The way in for commands; `services.post.Post` is the one."""
-
-    def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
-        """Hand a command in and give its outcome; raises `Refusal` and `Pending`."""
-        ...
-
-    def hand_in(self, commands: Sequence[Sent]) -> None:
-        """Hand commands in whose outcomes nobody waits for."""
-        ...
 
 
 class Desk(Protocol):
@@ -126,7 +113,7 @@ class Desk(Protocol):
         ...
 
     @property
-    def post(self) -> Sender:
+    def gateway(self) -> Gateway:
         """The way in for commands."""
         ...
 

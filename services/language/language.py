@@ -7,13 +7,13 @@ from uuid import uuid4
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.gateway import WAIT_SECONDS
 from services.language.answer import Answer, refusal
 from services.language.desk import UNKNOWN, Call, Desk, Origin
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
 from services.language.parsing import Line, Unparsed, games, parse, written
 from services.language.reading import check_key, check_line, check_text, nearest
-from services.post import WAIT_SECONDS
 
 _BY_RULE: Final = {form.rule: form for form in FORMS}
 

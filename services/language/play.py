@@ -23,6 +23,7 @@ from domain.match.events import (
 from domain.match.record import refold
 from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned
+from infra.gateway import OutcomePending
 from infra.outcomes import Outcome
 from services.damage import UNREADABLE, damaged
 from services.language.answer import Answer
@@ -35,7 +36,6 @@ from services.language.starting import check_players, sent_by_name, start_comman
 from services.language.telling import Scene, tell
 from services.language.terms import read_agreed, read_draw
 from services.language.typography import read_move
-from services.post import Pending
 from services.problems import server_failure
 
 
@@ -187,12 +187,11 @@ def _read_move(rules: AnyRules, text: str) -> Move:
 
 def deliver(call: Call, sent: Sent, ply: int) -> Answer:
     """Hand a command in, and tell what became of it; `ply` is where this door saw the match."""
-    post = call.desk.post
     try:
-        outcome = post.send(sent, ply, call.seconds)
+        outcome = call.desk.gateway.send(sent, ply, call.seconds)
         if outcome.accepted:
             return _accepted(call, sent, outcome)
-    except Pending as pending:
+    except OutcomePending as pending:
         return _untold(call, sent, Code.PENDING, str(pending))
     except RedisError as error:
         said = f"{server_failure(error)}; the command may have been taken"

@@ -63,7 +63,7 @@ def _changed(
     until = _until(vacations, now)
     command = told(until=until)
     boards = [row.board for row in _active(call.desk, account) if len(row.seats) > 1]
-    call.desk.post.hand_in([_sent(account, board, command, call.key) for board in boards])
+    call.desk.gateway.submit_all([_sent(account, board, command, call.key) for board in boards])
     count = f"{len(boards)} match{'es' * (len(boards) != 1)}"
     return Answer(f"{_told(vacations, now)}; {count} of yours with a clock heard of it")
 

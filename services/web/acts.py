@@ -49,7 +49,7 @@ async def carry_out(board: int, form: Form, hand: Hand, visitor: Visitor) -> Non
     id_ = command_id(DOOR, account, _key(form))
     command = await command_of(_asked(form, state), hand, board, account, state, id_)
     sent = Sent(board, id_, account, command)
-    outcome = await hand.post.send(sent, state.ply, WAIT_SECONDS)
+    outcome = await hand.gateway.send(sent, state.ply, WAIT_SECONDS)
     if not outcome.accepted:
         raise Refusal(Code(outcome.code), outcome.sentence)
 

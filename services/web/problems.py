@@ -9,8 +9,8 @@ from litestar.exceptions import HTTPException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from infra.gateway import OutcomePending
 from services.api import problems
-from services.post import Pending
 from services.problems import PROBLEMS, server_failure
 from services.web.pages import HEADERS, go, own_path, page
 from services.web.visitors import LoginNeededError, Visitor
@@ -48,7 +48,7 @@ def refused(request: AnyRequest, reason: Refusal) -> Response[Any]:
     return no(request, PROBLEMS[reason.code].status, reason.sentence, reason.code)
 
 
-def pending(request: AnyRequest, _: Pending) -> Response[Any]:
+def pending(request: AnyRequest, _: OutcomePending) -> Response[Any]:
     """Say that the outcome is not known yet."""
     told = "it was taken and is not decided yet; load the page again in a moment"
     return no(request, PROBLEMS[Code.PENDING].status, told, Code.PENDING)
@@ -106,7 +106,7 @@ def _wanted(request: AnyRequest) -> str:
 
 HANDLERS: Final[dict[Any, Any]] = {
     Refusal: refused,
-    Pending: pending,
+    OutcomePending: pending,
     RedisError: failed,
     LookupError: late,
     HTTPException: unfit,

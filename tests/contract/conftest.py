@@ -1,31 +1,87 @@
 """Every adapter of the store, behind one fixture."""
 
-from collections.abc import Iterator
+from asyncio import Runner
+from collections.abc import Iterator, Sequence
 
 import pytest
 from fakes.memory import memory_client
 from redis import Redis
 
+from domain.match.events import CommandId
+from infra.clients import make_async_client
 from infra.durability import Mode
+from infra.embedded import EmbeddedServer
+from infra.pipe import Pipe
+from infra.store.async_store import AsyncStore
 from infra.store.memory import MemoryStore
-from infra.store.port import Shape, Store
+from infra.store.port import Shape, Store, Submission, Submitted
 from infra.store.server import RedisStore
 
+CAP = 5
+SHAPE = Shape(shards=4, lanes=1)
 
-@pytest.fixture(params=["memory", "fakeredis", "valkey"])
+
+class LoopStore(RedisStore):
+    """The store of event loops for what it can do, in a loop of its own; the rest is inherited."""
+
+    def __init__(self, client: Redis, runner: Runner, store: AsyncStore) -> None:
+        super().__init__(client, Mode.FSYNC, cap=CAP)
+        self._runner = runner
+        self._store = store
+
+    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+        return self._runner.run(self._store.submit(submissions))
+
+    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+        async def read() -> list[bytes | None]:
+            return [(await self._store.ask_snapshot(board))[0] for board in boards]
+
+        return self._runner.run(read())
+
+    def outcome(self, board: int, command: CommandId) -> bytes | None:
+        (found,) = self._runner.run(self._store.outcomes([(board, command)]))
+        return found
+
+    def events(self, board: int) -> list[bytes]:
+        return self._runner.run(self._store.events(board, 1))
+
+    def depth(self, shards: Sequence[int]) -> int:
+        if [*shards] == [*range(SHAPE.shards)]:
+            return self._runner.run(self._store.waiting())
+        return super().depth(shards)
+
+
+@pytest.fixture(params=["memory", "fakeredis", "valkey", "event loop"])
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     if request.param == "memory":
-        made: Store = MemoryStore(cap=5)
-        made.create(Shape(shards=4, lanes=1))
+        made: Store = MemoryStore(cap=CAP)
+        made.create(SHAPE)
         yield made
     elif request.param == "fakeredis":
         with memory_client() as client:
             yield redis_store(client, Mode.NONE)
     else:
-        yield redis_store(request.getfixturevalue("redis_client"), Mode.FSYNC)
+        client = request.getfixturevalue("redis_client")
+        made = redis_store(client, Mode.FSYNC)
+        if request.param == "valkey":
+            yield made
+        else:
+            yield from loop_store(client, request.getfixturevalue("valkey"))
 
 
 def redis_store(client: Redis, mode: Mode) -> Store:
-    made = RedisStore(client, mode, cap=5)
-    made.create(Shape(shards=4, lanes=1))
+    made = RedisStore(client, mode, cap=CAP)
+    made.create(SHAPE)
     return made
+
+
+def loop_store(client: Redis, server: EmbeddedServer) -> Iterator[Store]:
+    async def close() -> None:
+        await pipe.__aexit__(None, None, None)
+        await data.aclose()
+
+    with Runner() as runner:
+        data = make_async_client(server.url)
+        pipe = Pipe(data)
+        yield LoopStore(client, runner, AsyncStore(data, pipe, SHAPE, CAP))
+        runner.run(close())

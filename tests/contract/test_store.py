@@ -88,10 +88,11 @@ def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
 
 def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
     (entry,) = queue(store, 1)
-    assert (entry.shard, entry.payload, entry.door) == (SHARD, b"payload 1", "door:1")
+    assert (entry.shard, entry.payload, entry.reply_to) == (SHARD, b"payload 1", "door:1")
     assert entry.received > 1_700_000_000_000
     assert store.depth([SHARD]) == 1
     assert store.depth([0, 1, 2]) == 0
+    assert store.depth([0, 1, 2, 3]) == 1
 
 
 def test_commands_wait_in_the_order_they_came(store: Store) -> None:
@@ -127,6 +128,7 @@ def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
     outcome = parse(result.stored)
     assert (outcome.accepted, outcome.seq, outcome.index) == (True, 1, 0)
     assert store.events(BOARD) == [b"event 1", b"event 2"]
+    assert store.outcome(BOARD, id_of(2)) is None
     assert store.snapshots([BOARD, 8]) == [HEADS[2] + b"state", None]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"event 2")]
     assert store.outcome(BOARD, id_of(1)) == result.stored

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from redis import Redis
 
-from domain.match import commands
 from domain.match.commands import Command, Sent, Start
 from domain.match.decide import decide
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
 from fakes.given import ALICE, BOB, sent
 from infra.durability import Mode
+from infra.gateway import submission_of
 from infra.lanes import Lanes
 from infra.outcomes import Outcome, parse
 from infra.seeds import Seeds
-from infra.store.port import Shape, Submission, Submitted
+from infra.store.port import Shape, Submitted
 from infra.store.server import RedisStore
 from workers.drain import Decider, Drain
 
@@ -46,10 +46,7 @@ class Bench:
 
     def submit(self, order: Sent, door: str = "door:test") -> Submitted:
         """Hand a command in."""
-        payload = commands.encode(order)
-        digest = commands.digest(payload)
-        new = Submission(order.match, order.id, digest, payload, order.actor, 0, door)
-        (answer,) = self.store.submit([new])
+        (answer,) = self.store.submit([submission_of(order, 0, door)])
         return answer
 
     def start(self, *boards: int) -> None:

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from domain.clocks.terms import Terms
 from domain.fairness import Commitment, entropy_text
-from domain.match import commands
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Reveal, Start
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import pinned
 from fakes.bench import Bench
+from infra.gateway import submission_of
 from infra.store.port import Submission
 
 GAMES = (
@@ -62,9 +62,7 @@ class Corpus:
 
     def _new(self, board: int, actor: bytes, command: Command) -> Submission:
         self.commands[type(command).__name__.lower()] += 1
-        order = self._bench.order(actor, command, board)
-        payload = commands.encode(order)
-        return Submission(board, order.id, commands.digest(payload), payload, actor, 0, "door:test")
+        return submission_of(self._bench.order(actor, command, board), 0, "door:test")
 
     def _going_on(self) -> Iterator[tuple[int, MatchState]]:
         found = self._bench.store.snapshots(self._boards)

@@ -1,4 +1,4 @@
-"""A desk without a server: matches in memory, and a post whose wake-ups drain at once."""
+"""A desk without a server: matches in memory, and a gateway whose wake-ups drain at once."""
 
 import itertools
 from pathlib import Path
@@ -13,6 +13,7 @@ from infra.accounts import Accounts
 from infra.blocks import Blocks
 from infra.damage import Damage
 from infra.drafts import Drafts
+from infra.gateway import CommandGateway
 from infra.lanes import Lanes
 from infra.letters import Letters
 from infra.limits import CommandLimit
@@ -31,7 +32,6 @@ from infra.store.memory import MemoryStore
 from infra.store.port import Shape
 from infra.words import Words
 from services.language import LOCAL, Answer, Language
-from services.post import Post
 from workers.drain import Drain
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -61,7 +61,7 @@ class FakeDesk:
         self.accounts = Accounts(self.client, CHEAP)
         self.words = Words(self.client)
         self._lanes = Lanes(self.client, self._drain)
-        self.post = Post(self.store, self._lanes, self.client)
+        self.gateway = CommandGateway(self.store, self._lanes, self.client)
 
     def _drain(self, lane: int) -> None:
         if self.awake:
@@ -113,7 +113,7 @@ class FakeDesk:
 
     def close(self) -> None:
         """Close what was opened."""
-        self.post.close()
+        self.gateway.close()
         self.client.close()
         self._folder.cleanup()
 

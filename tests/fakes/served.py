@@ -21,12 +21,12 @@ from domain.match.state import MatchState
 from infra.clients import make_client
 from infra.durability import Mode
 from infra.embedded import EmbeddedError, socket_url
+from infra.gateway import CommandGateway, OutcomePending
 from infra.lanes import Lanes
 from infra.outcomes import Outcome
 from infra.queue import wake
 from infra.store.server import RedisStore
 from services.cli.bench.workload import Game, games, moves, starts
-from services.post import Pending, Post
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")
@@ -166,9 +166,9 @@ class Player:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
-                with self._served.client() as client, post(client) as door:
+                with self._served.client() as client, gateway(client) as door:
                     outcome = door.send(sent, 0, seconds=5)
-            except (RedisError, Pending, EmbeddedError, LookupError):
+            except (RedisError, OutcomePending, EmbeddedError, LookupError):
                 self.unknown += 1
                 time.sleep(0.05)
             else:
@@ -183,10 +183,10 @@ class Player:
             assert outcome.accepted, outcome
 
 
-def post(client: redis.Redis) -> Post:
-    """A door on the server."""
+def gateway(client: redis.Redis) -> CommandGateway:
+    """A gateway to the server."""
     store = RedisStore(client, Mode.FSYNC)
-    return Post(store, Lanes(client, lambda lane: wake(client, lane)), client)
+    return CommandGateway(store, Lanes(client, lambda lane: wake(client, lane)), client)
 
 
 def order(game: Game, number: int) -> Sent:

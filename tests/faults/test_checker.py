@@ -22,6 +22,7 @@ from domain.match.events import NO_HASH, decode, encode
 from domain.match.state import MatchState
 from infra import keys
 from infra.durability import Mode
+from infra.gateway import submission_of
 from infra.lanes import Lanes
 from infra.outcomes import Outcome, parse, stored
 from infra.projections.shelf import Shelf
@@ -129,11 +130,7 @@ class Direct:
 
     def send(self, sent: Sent, ply: int, seconds: float = 0) -> Outcome:
         del seconds
-        payload = commands.encode(sent)
-        new = Submission(
-            sent.match, sent.id, commands.digest(payload), payload, sent.actor, ply, "door:none"
-        )
-        (answer,) = self.store.submit([new])
+        (answer,) = self.store.submit([submission_of(sent, ply, "door:none")])
         if isinstance(answer, Known):
             return parse(answer.stored)
         assert isinstance(answer, Queued)

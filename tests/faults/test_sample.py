@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from faults.harness import chance, copies, kills, lost, poison, power, results, room
 from faults.harness.results import Outcome
+from faults.harness.web import WEB_POINTS
 
 from infra.faults import POINTS
 
@@ -27,6 +28,12 @@ def test_a_door_keeper_or_start_killed_at_any_point_leaves_exactly_one_outcome(
     tmp_path: Path, points: Sequence[str]
 ) -> None:
     expect(kills.at_points(points, 1, tmp_path))
+
+
+def test_a_web_process_killed_at_any_point_of_the_way_in_leaves_exactly_one_outcome(
+    tmp_path: Path,
+) -> None:
+    expect(kills.through_http(WEB_POINTS, 1, tmp_path))
 
 
 def test_the_points_of_these_samples_are_all_there_are() -> None:

@@ -13,12 +13,12 @@ from hypothesis import event, note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from domain.match import commands
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
 from domain.match.decide import decide
 from infra import keys
 from infra.announce import Listener
 from infra.durability import Mode
+from infra.gateway import submission_of
 from infra.keys import lane_of, shard_of, shards_of
 from infra.lanes import LEASE_MS, Lanes
 from infra.store.port import (
@@ -28,7 +28,6 @@ from infra.store.port import (
     Known,
     Queued,
     Shape,
-    Submission,
     Turned,
     Write,
 )
@@ -165,9 +164,7 @@ class MatchServer(RuleBasedStateMachine):
         type(self).commands_sent += 1
         note(f"send {sent}")
         ply = self.model.match(sent.match).ply
-        payload = commands.encode(sent)
-        digest = commands.digest(payload)
-        new = Submission(sent.match, sent.id, digest, payload, sent.actor, ply, DOOR)
+        new = submission_of(sent, ply, DOOR)
         expected = self.model.expected(sent, ply)
         (answer,) = self.store.submit([new])
         match answer:

@@ -234,3 +234,20 @@ def test_without_durability_nothing_is_more_than_pending(tmp_path):
         assert code_of(one.get(moved.headers["Location"])) == "pending"
         assert code_of(one.move(board, "m13-j7")) == "not-your-turn"
         assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1
+
+
+def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
+    one, _, board = pair
+    passed = []
+    monkeypatch.setattr("infra.async_gateway.point", passed.append)
+    key = {"Idempotency-Key": "first"}
+    submitted = ["submit.ready", "submit.queued", "submit.woken"]
+    with ThreadPoolExecutor(1) as pool:
+        with api.asleep():  # it can't hear before the drain was requested
+            moved = pool.submit(one.move, board, "m13-j7", headers=key)
+            until(lambda: passed == submitted)
+        assert moved.result(timeout=10).is_success
+    assert passed == [*submitted, "submit.heard"]
+    passed.clear()
+    assert one.move(board, "m13-j7", headers=key).is_success
+    assert passed == ["submit.ready"], "it was answered from its outcome"

@@ -286,13 +286,13 @@ def test_a_player_on_vacation_loses_no_time_though_the_last_accept_comes_by_the_
 def test_a_match_called_for_before_commitments_were_there_starts_with_the_vacation(api):
     one, other = api.players()
     on_vacation(api, one)
-    store, post = api.parts.store, api.parts.post
+    store, gateway = api.parts.store, api.parts.gateway
     board = store.allocate(one.account)
     start = Start(
         rules="powerdrain/1", options=(), seats=(one.account, other.account), gather=True,
         text=b"text", terms=Terms(days=3, forfeit=0),
     )  # fmt: skip
-    assert post.send(Sent(board, b"a" * 16, one.account, start), 0, 10).accepted
+    assert gateway.send(Sent(board, b"a" * 16, one.account, start), 0, 10).accepted
     assert match(api, board)["draw"] is None
     assert other.give(board, {"do": "accept", "entropy": "luck"}).is_success
     bodies = [decode(data).body for data in store.events(board)]

@@ -13,7 +13,7 @@ from domain.match.events import decode
 from infra import keys
 from infra.clients import make_async_client
 from infra.pipe import Pipe
-from infra.store.doors import DoorStore
+from infra.store.async_store import AsyncStore
 from infra.store.port import Shape
 from services.api.following import Follower
 from services.api.hand import Rhythm
@@ -207,7 +207,7 @@ def test_a_watcher_of_a_match_is_not_told_of_another(api):
         assert news(told).data == events_of(api, boards[0], "?from=2").json()[0]
 
 
-class Flaky(DoorStore):
+class Flaky(AsyncStore):
     """A store whose logs can't be followed at first."""
 
     def __init__(self, client, pipe, shape) -> None:

@@ -13,9 +13,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from infra import keys
+from infra import gateway, keys
 from infra.settings import SettingsError, table
-from services import __version__, post
+from services import __version__
 from services.cli import failures
 from services.cli.flags import SETTINGS, split_line
 from services.cli.main import WAIT_SECONDS, main
@@ -144,8 +144,8 @@ def test_settings_are_read_from_the_file_that_is_named(nowhere, tmp_path):
     assert "shards in " in done.stderr
 
 
-def test_a_door_waits_as_long_as_the_post_says():
-    assert WAIT_SECONDS == post.WAIT_SECONDS
+def test_a_door_waits_as_long_as_the_gateway_does():
+    assert WAIT_SECONDS == gateway.WAIT_SECONDS
 
 
 def test_each_setting_has_its_flag():

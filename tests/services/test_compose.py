@@ -20,7 +20,7 @@ def settings(tmp_path) -> Settings:
 def test_parts_that_are_handed_in_are_used_and_no_server_is_asked(settings):
     desk = FakeDesk()
     with Composition(
-        settings, data=desk.client, store=desk.store, accounts=desk.accounts, post=desk.post
+        settings, data=desk.client, store=desk.store, accounts=desk.accounts, gateway=desk.gateway
     ) as parts:
         assert parts.data is desk.client
         for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
@@ -76,9 +76,9 @@ def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
         RedisStore(client, Mode.NONE).create(Shape(shards=4, lanes=1))
         with Composition(settings) as parts, pytest.raises(DurabilityError):
-            _ = parts.post
+            _ = parts.gateway
         with Composition(Settings(data=settings.data, durability=Mode.NONE)) as parts:
-            assert parts.post is parts.post
+            assert parts.gateway is parts.gateway
 
 
 def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
@@ -88,6 +88,6 @@ def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
     before = connections()
     with Composition(Settings(data=settings.data, redis_url=valkey.url)) as parts:
         parts.store.create(Shape(shards=4, lanes=1))
-        assert parts.post
+        assert parts.gateway
         assert connections() > before
     until(lambda: connections() == before)

@@ -246,20 +246,20 @@ class Broken:
     """A way in whose server goes away once a command was handed in."""
 
     def __init__(self, desk):
-        self._post = desk.post
+        self._gateway = desk.gateway
 
     def send(self, sent, ply, seconds):
-        self._post.send(sent, ply, seconds)
+        self._gateway.send(sent, ply, seconds)
         raise RedisConnectionError("Connection closed by server.")
 
     def close(self):
-        self._post.close()
+        self._gateway.close()
 
 
 def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_outcome(terminal):
     board = terminal.challenge()
     desk = terminal.desk
-    whole, desk.post = desk.post, Broken(desk)
+    whole, desk.gateway = desk.gateway, Broken(desk)
     answer = terminal.move(board, "alice", "m13-j7", key="k 1")
     assert (answer.code, answer.page) == (Code.UNAVAILABLE, "")
     assert answer.sentence == (
@@ -267,7 +267,7 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
         "running; the command may have been taken; repeat the command with the key 'k 1' to hear "
         "its outcome"
     )
-    desk.post = whole
+    desk.gateway = whole
     assert terminal.move(board, "alice", "m13-j7", key="k 1").sentence.startswith("match 1, #1: ")
 
 

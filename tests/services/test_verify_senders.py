@@ -170,7 +170,7 @@ def by_commands_of_before_commitments(api: Api) -> set[type]:
         Sent(board, ids[0], seats[0], start),
         Sent(board, ids[1], seats[1], Answer(accept=True, text=b"ours")),
     ):
-        api.parts.post.hand_in([sent])
+        api.parts.gateway.submit_all([sent])
     heard(api, board, {events.MatchStarted})
     return kinds_of(api.parts.store, board)
 
@@ -236,5 +236,5 @@ def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
     assert not terminal.do("vacation alice wonderland 5").refused
     store, account = terminal.desk.store, terminal.desk.accounts.id_of("alice")
     late = Sent(board, command_id("vacation", account, "late"), account, Return(until=1))
-    assert terminal.desk.post.send(late, 0).accepted
+    assert terminal.desk.gateway.send(late, 0).accepted
     assert "holds" in check(store, board)

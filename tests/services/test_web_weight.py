@@ -95,7 +95,7 @@ def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, mo
 
 
 def test_no_match_grows_without_end_by_any_way_in(api, monkeypatch):
-    monkeypatch.setattr("services.post.MOST_PLIES", 1)
+    monkeypatch.setattr("infra.gateway.MOST_PLIES", 1)
     one, other = api.players()
     board = api.match(one, other)
     move = {"do": "move", "move": "m13-j7"}

@@ -110,7 +110,7 @@ def _prepare(data: Path, played: Sequence[Game]) -> dict[int, list[bytes]]:
             replace(sent, actor=pair[0], command=replace(sent.command, seats=pair))
             for sent in starts(played, Terms())
         ]
-        parts.post.hand_in(begun)
+        parts.gateway.submit_all(begun)
         _await_starts(parts, [sent.match for sent in begun])
     seats = {game.board: game.seats for game in played}
     found: dict[int, list[bytes]] = {game.board: [] for game in played}

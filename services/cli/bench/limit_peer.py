@@ -14,9 +14,10 @@ from domain.match.commands import Sent
 from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, Snapshot, pack_snapshot, seal
 from infra import outcomes
+from infra.gateway import submission_of
 from infra.keys import shard_of
 from infra.store.port import Queued, Store, Write
-from services.cli.bench.rig import SHARDS, Place, new_store, submission
+from services.cli.bench.rig import SHARDS, Place, new_store
 from services.cli.bench.workload import Game, moves, starts
 from workers.drain import BATCH
 
@@ -70,7 +71,7 @@ def decided(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[tupl
 
 def write(store: Store, batch: Sequence[tuple[Sent, Write]]) -> None:
     """Hand a batch in and commit it."""
-    answers = store.submit([submission(order, "door:limit") for order, _ in batch])
+    answers = store.submit([submission_of(order, 0, "door:limit") for order, _ in batch])
     store.commit(
         [
             msgspec.structs.replace(prepared, entry=answer.entry)

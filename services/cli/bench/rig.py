@@ -11,24 +11,23 @@ from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
-from uuid import uuid4
 
 import msgspec
 import redis
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from domain.match import commands
 from domain.match.commands import Sent
 from infra.announce import Listener
 from infra.disk import median_fdatasync
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
+from infra.gateway import new_channel, submission_of
 from infra.lanes import Lanes
 from infra.outcomes import parse
 from infra.queue import wake
 from infra.settings import Settings
-from infra.store.port import Queued, Shape, Submission
+from infra.store.port import Queued, Shape
 from infra.store.server import RedisStore
 from services.serve.workers import worker_child
 from workers.keeper import Keeper
@@ -131,23 +130,16 @@ def new_store(client: redis.Redis, lanes: int) -> RedisStore:
     return store
 
 
-def submission(order: Sent, door: str) -> Submission:
-    """Give a command as a door hands it in."""
-    payload = commands.encode(order)
-    digest = commands.digest(payload)
-    return Submission(order.match, order.id, digest, payload, order.actor, 0, door)
-
-
 class Door:
     """Submits in micro-batches, keeps a window under way, and counts the outcomes."""
 
     def __init__(self, client: redis.Redis, store: RedisStore, progress: Progress) -> None:
-        self._name = f"door:{uuid4().hex}"
+        self._channel = new_channel()
         self._store = store
         self._progress = progress
         # the keeper's look at every lane is what a busy door does with each micro-batch
         self._keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
-        self._listener = Listener(client, self._name)
+        self._listener = Listener(client, self._channel)
         self._waiting: set[bytes] = set()
 
     def __enter__(self) -> Self:
@@ -177,7 +169,7 @@ class Door:
         return seconds
 
     def _submit(self, batch: Sequence[Sent]) -> None:
-        answers = self._store.submit([submission(order, self._name) for order in batch])
+        answers = self._store.submit([submission_of(order, 0, self._channel) for order in batch])
         for order, answer in zip(batch, answers, strict=True):
             if not isinstance(answer, Queued):
                 raise RuntimeError(f"a command was not taken: {answer}")

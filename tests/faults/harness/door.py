@@ -8,5 +8,5 @@ from services.compose import Composition
 
 if __name__ == "__main__":
     with Composition(load()) as parts:
-        outcome = parts.post.send(commands.decode(bytes.fromhex(sys.argv[1])), 0)
+        outcome = parts.gateway.send(commands.decode(bytes.fromhex(sys.argv[1])), 0)
     print(outcome.code, outcome.seq, outcome.index, sep=",")  # noqa: T201 - its answer

@@ -14,18 +14,16 @@ from redis.exceptions import RedisError
 
 from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
-from domain.match import commands
 from domain.match.commands import Flag, Sent
 from domain.match.events import THE_SERVER, command_id
 from infra.durability import Mode
 from infra.embedded import EmbeddedError
+from infra.gateway import CommandGateway, submission_of
 from infra.lanes import Lanes
 from infra.outcomes import parse
 from infra.queue import wake
-from infra.store.port import Submission
 from infra.store.server import RedisStore
 from services.cli.bench.workload import Game, starts
-from services.post import Post
 from workers.keeper import DOOR
 
 _LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
@@ -87,12 +85,9 @@ def _leave_waiting(station: Station, number: int) -> None:
     """Hand a command in as a door that dies before it wakes a drain."""
     sent = next(orders(FOREIGN_BOARDS + number, 1))
     began = now()
-    payload = commands.encode(sent)
-    digest = commands.digest(payload)
-    new = Submission(sent.match, sent.id, digest, payload, sent.actor, 0, "-")
     # the keeper may have been killed just now, and the server with it
     with contextlib.suppress(RedisError, EmbeddedError), station.connect() as client:
-        RedisStore(client, Mode.FSYNC).submit([new])
+        RedisStore(client, Mode.FSYNC).submit([submission_of(sent, 0, "-")])
     station.note(sent, began)
 
 
@@ -114,12 +109,12 @@ def _at_a_sending(station: Station, number: int, process: "subprocess.Popen[str]
     return settle
 
 
-def _door_of_long_ago(client: Redis) -> Post:
+def _door_of_long_ago(client: Redis) -> CommandGateway:
     """A door whose commands are received long ago."""
     store = RedisStore(client, Mode.FSYNC)
     ago = int(store.now()) - _AGO_MS
     store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
-    return Post(store, Lanes(client, lambda lane: wake(client, lane)), client)
+    return CommandGateway(store, Lanes(client, lambda lane: wake(client, lane)), client)
 
 
 def _flagged(station: Station, board: int, began: int) -> None:

@@ -22,6 +22,7 @@ from faults.harness.station import (
     since,
     slowest_outcome,
 )
+from faults.harness.web import kill_at
 
 from domain.match import commands
 from domain.match.commands import Sent
@@ -177,6 +178,22 @@ def _kill_at_start(station: Station, once: Path) -> float:
         station.start()
         outcomes_of(load, in_flight)
         return since(began)
+
+
+def through_http(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    """Kill the process that answers HTTP at these points, while a command goes through it."""
+    files = {point: folder / f"once-{point}" for point in points}
+    setting = ",".join(f"{point}:1:{file}" for point, file in files.items())
+    station = Station(folder, {VARIABLE: setting, "MATCHPOST_HTTP": "127.0.0.1:0"})
+    station.start()
+    try:
+        times = kill_at(points, kills, station, RESTART_EVERY)
+        found = _outcome(points, kills, times, station)
+        found.name = "http-" + "-".join(points)
+        found.what += " in the process that answers HTTP"
+        return found
+    finally:
+        station.end()
 
 
 def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:

@@ -8,7 +8,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from fakes.served import post
+from fakes.served import gateway
 from faults.harness.record import Call, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
@@ -18,12 +18,11 @@ from domain.match.commands import Move, Sent
 from domain.match.events import command_id, leaf_hash
 from infra.durability import Mode
 from infra.embedded import EmbeddedError
+from infra.gateway import Gateway, OutcomePending
 from infra.outcomes import Outcome
 from infra.store.port import Store
 from infra.store.server import RedisStore
 from services.cli.bench.workload import Game, games, moves, starts
-from services.language import Sender
-from services.post import Pending
 
 Connect = Callable[[], Redis]
 
@@ -47,7 +46,7 @@ class Client:
         connect: Connect,
         record: Record,
         wait: float = 5.0,
-        open_door: Callable[[Redis], Sender] = post,
+        open_door: Callable[[Redis], Gateway] = gateway,
         open_store: Callable[[Redis], Store] = open_store,
     ) -> None:
         self.name = name
@@ -56,7 +55,7 @@ class Client:
         self._open_store = open_store
         self._record = record
         self._wait = wait
-        self._open: tuple[Redis, Sender] | None = None
+        self._open: tuple[Redis, Gateway] | None = None
         self.busy_with: bytes | None = None
         """The command that was sent and has no outcome yet."""
 
@@ -84,7 +83,7 @@ class Client:
             outcome = door.send(sent, 0, seconds=self._wait)
         except Refusal:  # it was turned away at the door
             self._note(sent, began, Result.FAILED)
-        except (Pending, *_DOWN):
+        except (OutcomePending, *_DOWN):
             self.hang_up()
             self._note(sent, began, Result.UNKNOWN)
         else:
@@ -126,7 +125,7 @@ class Client:
                     close()
             client.close()
 
-    def _connection(self) -> tuple[Redis, Sender]:
+    def _connection(self) -> tuple[Redis, Gateway]:
         if self._open is None:
             client = self._connect()
             try:

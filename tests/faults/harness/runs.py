@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 from faults.harness import chance, copies, kills, lost, poison, power, room
 from faults.harness.results import Outcome
+from faults.harness.web import WEB_POINTS
 
 from infra.faults import POINTS
 
@@ -25,6 +26,7 @@ STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
 RUNS: tuple[Run, ...] = (
     *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in POINTS),
+    *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),
     Run("random", "kills", chance.random_kills, 8, 1_000),
     Run("server", "server", kills.servers, 5, 300),
     Run("power", "power", power.cuts, 3, 300),

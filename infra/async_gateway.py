@@ -1,30 +1,35 @@
-"""The way in for commands from an event loop; `services.post` is the one for threads."""
+"""The gateway for event loops; see `infra.gateway`, whose half without input and output it shares."""
 
 import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
-from uuid import uuid4
 
 from redis import asyncio as aredis
 
-from domain.errors import Code, Refusal
-from domain.match import commands
 from domain.match.commands import Sent
 from domain.match.events import CommandId
 from infra.announce import read_told
 from infra.batches import Batches
+from infra.faults import point
+from infra.gateway import (
+    LOOK_SECONDS,
+    PENDING_TEXT,
+    OutcomePending,
+    check_digest,
+    is_too_long,
+    new_channel,
+    outcome_before_limit,
+    outcome_of,
+    submission_of,
+)
 from infra.lanes import AsyncLanes
 from infra.outcomes import Outcome, parse
-from infra.store.doors import DoorStore
-from infra.store.port import Known, Submission, Submitted, Turned
-from services.post import TURNED, Pending, is_too_long, known_or_refused, own
+from infra.store.async_store import AsyncStore
+from infra.store.port import Queued, Submission, Submitted
 
 logger = logging.getLogger(__name__)
-
-LOOK_SECONDS: Final = 1.0
-"""How often the stored outcomes of what is waited for are looked at: announcements may be lost."""
 
 _LISTEN_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 0.2
@@ -34,22 +39,22 @@ Answer = TypeVar("Answer")
 Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
 
 
-class Taken(Pending):
-    """A command was taken whose outcome is not known yet; `place` is where it will be."""
+class PendingAt(OutcomePending):
+    """A command was accepted whose outcome is not known yet; `place` is where it will be."""
 
     def __init__(self, board: int, command: CommandId, why: str) -> None:
         self.place = f"/api/matches/{board}/commands/{command.hex()}"
         super().__init__(f"{why}; its outcome will be at {self.place}")
 
 
-class AsyncPost:
-    """Hands commands in by micro-batches, and waits for their outcomes. Open it in the loop."""
+class AsyncCommandGateway:
+    """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop."""
 
-    def __init__(self, store: DoorStore, lanes: AsyncLanes, client: aredis.Redis) -> None:
+    def __init__(self, store: AsyncStore, lanes: AsyncLanes, client: aredis.Redis) -> None:
         self._store = store
         self._lanes = lanes
         self._client = client
-        self._door = f"door:{uuid4().hex}"
+        self._channel = new_channel()
         self._submitting = Batches(self._submit)
         self._waiting: Waiting = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -61,7 +66,7 @@ class AsyncPost:
             asyncio.create_task(self._listen(listening)),
             asyncio.create_task(self._look()),
         ]
-        # subscribed before anything is submitted: nothing is announced past us
+        # subscribed before anything is submitted, so no announcement is missed
         await listening.wait()
         return self
 
@@ -77,41 +82,33 @@ class AsyncPost:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
-        """Hand a command in and give its outcome, accepted or refused.
+        """Submit a command and return its outcome, an acceptance or a refusal.
 
-        As `services.post.Post.send`: raises `Refusal` when it was not taken, `Pending` when there
-        is no outcome in time.
+        As `CommandGateway.send`: raises `Refusal` when the store did not accept it, `PendingAt`
+        when there is no outcome in time.
         """
-        submission = self._submission(sent, ply)
+        submission = submission_of(sent, ply, self._channel)
         digest = submission.digest
         if is_too_long(sent, ply):
-            (stored,) = await self._store.outcomes([(sent.match, sent.id)])
-            return own(parse(known_or_refused(stored)), digest)
+            (found,) = await self._store.outcomes([(sent.match, sent.id)])
+            return outcome_before_limit(found, digest)
         future = self._expect(sent)
         try:
-            answer = await self._submitting.get(submission)
-            if isinstance(answer, Turned):
-                raise Refusal(Code(answer.code), TURNED[Code(answer.code)])
-            if isinstance(answer, Known):
-                return own(parse(answer.stored), digest)
+            point("submit.ready")
+            if (known := outcome_of(await self._submitting.get(submission), digest)) is not None:
+                return known
             stored = await asyncio.wait_for(future, seconds)
         except TimeoutError:
-            raise Taken(
-                sent.match, sent.id, "the command was taken and waits for its turn"
-            ) from None
+            raise PendingAt(sent.match, sent.id, PENDING_TEXT) from None
         finally:
             self._forget(sent, future)
-        return own(parse(stored), digest)
+        point("submit.heard")
+        return check_digest(parse(stored), digest)
 
-    async def hand_in(self, sents: Sequence[Sent]) -> None:
-        """Hand commands in whose outcomes nobody waits for. Repeating it is harmless."""
-        submissions = [self._submission(sent, 0) for sent in sents]
+    async def submit_all(self, sents: Sequence[Sent]) -> None:
+        """Submit commands without waiting for their outcomes. Repeating it is harmless."""
+        submissions = [submission_of(sent, 0, self._channel) for sent in sents]
         await asyncio.gather(*map(self._submitting.get, submissions))
-
-    def _submission(self, sent: Sent, ply: int) -> Submission:
-        payload = commands.encode(sent)
-        digest = commands.digest(payload)
-        return Submission(sent.match, sent.id, digest, payload, sent.actor, ply, self._door)
 
     def _expect(self, sent: Sent) -> asyncio.Future[bytes]:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -131,15 +128,23 @@ class AsyncPost:
 
     async def _submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         answers = await self._store.submit(submissions)
-        for lane in {self._store.lane_of(new.board) for new in submissions}:
+        pairs = zip(submissions, answers, strict=True)
+        queued = [new for new, answer in pairs if isinstance(answer, Queued)]
+        if queued:
+            point("submit.queued")
+        for lane in {self._store.lane_of(new.board) for new in queued}:
             self._want(lane)
         return answers
 
     def _want(self, lane: int) -> None:
-        """Ask for a drain; nobody waits for that. What becomes of a failure is the sweeper's."""
-        task = asyncio.create_task(self._lanes.want(lane))
+        """Request a drain without awaiting it; the sweep repeats a request that failed."""
+        task = asyncio.create_task(self._wake(lane))
         self._wanting.add(task)
         task.add_done_callback(lambda done: self._wanted(lane, done))
+
+    async def _wake(self, lane: int) -> None:
+        await self._lanes.want(lane)
+        point("submit.woken")
 
     def _wanted(self, lane: int, done: asyncio.Task[None]) -> None:
         self._wanting.discard(done)
@@ -157,7 +162,7 @@ class AsyncPost:
     async def _hear(self, listening: asyncio.Event) -> None:
         pubsub: Any = self._client.pubsub()
         async with pubsub:
-            await pubsub.subscribe(self._door)
+            await pubsub.subscribe(self._channel)
             await pubsub.get_message(timeout=None)
             listening.set()
             while True:
@@ -173,26 +178,26 @@ class AsyncPost:
             try:
                 found = await self._store.outcomes(wanted) if wanted else []
             except (aredis.RedisError, OSError):
-                continue  # who waits hears that it is pending, in time
+                continue  # a caller that waits gets `PendingAt` in time
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:
                     self._tell(command, stored)
 
 
-class ThreadPost:
-    """The same way in, for code that runs in a thread beside the loop."""
+class ThreadGateway:
+    """An `AsyncCommandGateway` for code that runs in a thread beside the loop."""
 
-    def __init__(self, post: AsyncPost) -> None:
-        self._post = post
+    def __init__(self, gateway: AsyncCommandGateway) -> None:
+        self._gateway = gateway
         self._loop = asyncio.get_running_loop()
 
     def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
-        """Hand a command in and give its outcome; see `AsyncPost.send`."""
-        return self._wait(self._post.send(sent, ply, seconds))
+        """Submit a command and return its outcome; see `AsyncCommandGateway.send`."""
+        return self._wait(self._gateway.send(sent, ply, seconds))
 
-    def hand_in(self, commands: Sequence[Sent]) -> None:
-        """Hand commands in whose outcomes nobody waits for."""
-        self._wait(self._post.hand_in(commands))
+    def submit_all(self, sents: Sequence[Sent]) -> None:
+        """Submit commands without waiting for their outcomes."""
+        self._wait(self._gateway.submit_all(sents))
 
     def _wait(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

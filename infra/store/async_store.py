@@ -1,4 +1,4 @@
-"""The part of the store that a door in an event loop needs, on Redis or Valkey.
+"""The part of the store that an event loop needs, on Redis or Valkey.
 
 The same scripts and keys as `infra.store.server`; the guarantees are those of `infra.store.port`.
 """
@@ -15,8 +15,8 @@ from infra.store.port import Shape, Submission, Submitted
 from infra.store.server import submit_call, submitted
 
 
-class DoorStore:
-    """Hands commands in and reads matches. Errors of the server pass through."""
+class AsyncStore:
+    """Submits commands and reads matches. Errors of the server pass through."""
 
     def __init__(self, client: asyncio.Redis, pipe: Pipe, shape: Shape, cap: int) -> None:
         self._client = client
@@ -29,7 +29,7 @@ class DoorStore:
         return keys.lane_of(self._shard(board), self._shape.lanes)
 
     async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
-        """Hand commands in, each with its own answer."""
+        """Submit commands; return an answer for each."""
         calls = [submit_call(self._shard(new.board), new, self._cap) for new in submissions]
         return [submitted(reply) for reply in await scripts.call_all_async(self._pipe, calls)]
 

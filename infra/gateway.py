@@ -1,0 +1,182 @@
+"""The gateway: submit a command and wait for its outcome.
+
+The functions are the half without input and output. Both drivers use them: `CommandGateway` for
+threads, and `infra.async_gateway.AsyncCommandGateway` for event loops. The scheduler and the
+benchmarks submit by them too.
+"""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Protocol, Self
+from uuid import uuid4
+
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match import commands
+from domain.match.commands import Sent
+from infra.announce import Listener
+from infra.faults import point
+from infra.keys import lane_of, shard_of
+from infra.lanes import Lanes
+from infra.outcomes import Outcome, parse
+from infra.store.port import REFUSALS, Known, Store, Submission, Submitted, Turned
+
+WAIT_SECONDS: Final = 10.0
+"""How long a gateway waits for an outcome by default."""
+
+LOOK_SECONDS: Final = 1.0
+"""How often a waiting gateway reads the stored outcome, because an announcement may be lost."""
+
+_TOGETHER: Final = 200
+"""Commands that are submitted in one round trip."""
+
+NOT_ACCEPTED_TEXT: Final = {
+    Code.ID_REUSED: "this id was used for another command before; give each command its own",
+    Code.TOO_MANY_REFUSALS: f"{REFUSALS} commands were refused at this ply; no more are taken "
+    "until the match has moved on",
+    Code.BUSY: "the server has more commands waiting than it takes; try again in a minute",
+}
+"""The sentence for each code with which the store does not accept a command."""
+
+PENDING_TEXT: Final = "the command was taken and waits for its turn"
+
+MOST_PLIES: Final = 2_000
+"""Plies after which no move is taken: a puzzle could be played without end, and its pages grow."""
+
+
+class OutcomePending(Exception):  # noqa: N818 - it is an answer
+    """The command was accepted, and its outcome is not known yet; repeating it is safe."""
+
+
+class Gateway(Protocol):
+    """A gateway whose caller may block: `CommandGateway` or `ThreadGateway`."""
+
+    def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
+        """Submit a command and return its outcome; raises `Refusal` and `OutcomePending`."""
+        ...
+
+    def submit_all(self, sents: Sequence[Sent]) -> None:
+        """Submit commands without waiting for their outcomes."""
+        ...
+
+
+def new_channel() -> str:
+    """Return the name of a channel on which one gateway alone hears outcomes."""
+    return f"door:{uuid4().hex}"
+
+
+def submission_of(sent: Sent, ply: int, reply_to: str) -> Submission:
+    """Return a command as the store takes it.
+
+    `ply` is where the sender saw the match; the outcome is announced on the channel `reply_to`.
+    """
+    payload = commands.encode(sent)
+    digest = commands.digest(payload)
+    return Submission(sent.match, sent.id, digest, payload, sent.actor, ply, reply_to)
+
+
+def outcome_of(answer: Submitted, digest: bytes) -> Outcome | None:
+    """Return the outcome that a submitted command has already; None when it is queued.
+
+    Raises `Refusal` when the store did not accept the command.
+    """
+    if isinstance(answer, Turned):
+        code = Code(answer.code)
+        raise Refusal(code, NOT_ACCEPTED_TEXT[code])
+    return check_digest(parse(answer.stored), digest) if isinstance(answer, Known) else None
+
+
+def check_digest(outcome: Outcome, digest: bytes) -> Outcome:
+    """Return the outcome; `id-reused` when it is of another command under the same id."""
+    if outcome.digest != digest:
+        raise Refusal(Code.ID_REUSED, NOT_ACCEPTED_TEXT[Code.ID_REUSED])
+    return outcome
+
+
+def is_too_long(sent: Sent, ply: int) -> bool:
+    """Whether a command is a move in a match that has as many as a match may have."""
+    return ply >= MOST_PLIES and isinstance(sent.command, commands.Move)
+
+
+def outcome_before_limit(stored: bytes | None, digest: bytes) -> Outcome:
+    """Return the outcome of a move that was accepted before; `too-long` for another."""
+    if stored is None:
+        raise Refusal(
+            Code.TOO_LONG,
+            f"a match has at most {MOST_PLIES} plies by commands; end it with `resign`, with an "
+            "offer, or as the game has it",
+        )
+    return check_digest(parse(stored), digest)
+
+
+class CommandGateway:
+    """Submits commands and waits for their outcomes. Not for several threads at once."""
+
+    def __init__(self, store: Store, lanes: Lanes, client: redis.Redis) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._channel = new_channel()
+        # subscribed before anything is submitted, so no announcement is missed
+        self._listener = Listener(client, self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._listener.close()
+
+    def send(self, sent: Sent, ply: int, seconds: float = WAIT_SECONDS) -> Outcome:
+        """Submit a command and return its outcome, an acceptance or a refusal.
+
+        `ply` is where the sender saw the match. Raises `Refusal` when the store did not accept the
+        command (`id-reused`, `too-many-refusals`, `busy`), and `OutcomePending` when there is no
+        outcome after `seconds`: it may come later, and the same command sent again gets it.
+        """
+        submission = submission_of(sent, ply, self._channel)
+        if is_too_long(sent, ply):
+            stored = self._store.outcome(sent.match, sent.id)
+            return outcome_before_limit(stored, submission.digest)
+        point("submit.ready")
+        (answer,) = self._store.submit([submission])
+        if (known := outcome_of(answer, submission.digest)) is not None:
+            return known
+        point("submit.queued")
+        shape = self._store.shape()
+        self._lanes.want(lane_of(shard_of(sent.match, shape.shards), shape.lanes))
+        point("submit.woken")
+        outcome = self._await(sent, time.monotonic() + seconds)
+        point("submit.heard")
+        return check_digest(outcome, submission.digest)
+
+    def submit_all(self, sents: Sequence[Sent]) -> None:
+        """Submit commands without waiting for their outcomes. Repeating it is harmless.
+
+        It does not return which of them were accepted: the inbox of a shard may be full.
+        """
+        for start in range(0, len(sents), _TOGETHER):
+            some = sents[start : start + _TOGETHER]
+            self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
+            shape = self._store.shape()
+            for lane in {lane_of(shard_of(s.match, shape.shards), shape.lanes) for s in some}:
+                self._lanes.want(lane)
+
+    def _await(self, sent: Sent, end: float) -> Outcome:
+        while (left := end - time.monotonic()) > 0:
+            for command, stored in self._listener.heard(min(left, LOOK_SECONDS)):
+                if command == sent.id:
+                    return parse(stored)
+            stored_now = self._store.outcome(sent.match, sent.id)
+            if stored_now is not None:
+                return parse(stored_now)
+        raise OutcomePending(PENDING_TEXT)

@@ -1,0 +1,105 @@
+"""The gateway: how it hears of an outcome, and what it raises instead of returning one."""
+
+from collections.abc import Iterator
+
+import pytest
+from fakes.desk import FakeDesk
+from fakes.given import ALICE, BOB, sent
+from fakes.memory import memory_client
+
+from domain.errors import Code, Refusal
+from domain.match import commands
+from domain.match.commands import Move, Resign, Start
+from infra import gateway, keys
+from infra.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, OutcomePending
+from infra.lanes import Lanes
+from infra.outcomes import parse, stored, tail
+from infra.store.port import REFUSALS, Known, Queued, Turned
+
+START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
+
+
+@pytest.fixture
+def desk() -> Iterator[FakeDesk]:
+    opened = FakeDesk()
+    opened.gateway.send(START, 0)
+    yield opened
+    opened.close()
+
+
+def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(desk: FakeDesk) -> None:
+    with memory_client() as elsewhere:
+        deaf = CommandGateway(desk.store, Lanes(desk.client, desk._drain), elsewhere)
+        assert deaf.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=10).accepted
+        deaf.close()
+
+
+def test_a_command_waits_under_an_id_and_another_comes_with_it(desk: FakeDesk) -> None:
+    desk.awake = False
+    with pytest.raises(OutcomePending):
+        desk.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
+    desk.awake = True
+    desk.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
+    with pytest.raises(Refusal) as caught:
+        desk.gateway.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
+    assert caught.value.code == Code.ID_REUSED
+    assert desk.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
+
+
+def test_a_player_who_was_refused_too_often_is_told_at_the_door(desk: FakeDesk) -> None:
+    for number in range(REFUSALS):
+        refused = desk.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
+        assert refused.code == Code.NOT_YOUR_TURN
+    with pytest.raises(Refusal) as caught:
+        desk.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
+    assert caught.value.code == Code.TOO_MANY_REFUSALS
+    assert desk.store.depth(range(4)) == 0
+    assert len(desk.store.leaves(1, 0, 100)) == 1 + REFUSALS
+
+
+def test_a_match_that_is_very_long_takes_no_move_but_ends(desk: FakeDesk) -> None:
+    taken = sent(ALICE, Move(text="m13-j7"), 1)
+    assert desk.gateway.send(taken, MOST_PLIES - 1).accepted
+    assert desk.gateway.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
+    with pytest.raises(Refusal) as caught:
+        desk.gateway.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
+    assert caught.value.code == Code.TOO_LONG
+    assert desk.store.depth(range(4)) == 0
+    assert desk.gateway.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
+
+
+MOVE = sent(ALICE, Move(text="m13-j7"), 1)
+DIGEST = commands.digest(commands.encode(MOVE))
+STORED = stored(DIGEST, 4, tail("", 2, ""))
+
+
+def test_a_submission_has_what_the_store_needs() -> None:
+    made = gateway.submission_of(MOVE, 3, "somewhere")
+    assert commands.decode(made.payload) == MOVE
+    assert (made.board, made.id, made.actor) == (MOVE.match, MOVE.id, ALICE)
+    assert (made.ply, made.reply_to, made.digest) == (3, "somewhere", DIGEST)
+
+
+def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
+    assert gateway.outcome_of(Known(STORED), DIGEST) == parse(STORED)
+    assert gateway.outcome_of(Queued("1-0", 7), DIGEST) is None
+    for code, sentence in NOT_ACCEPTED_TEXT.items():
+        with pytest.raises(Refusal) as caught:
+            gateway.outcome_of(Turned(code), DIGEST)
+        assert (caught.value.code, caught.value.sentence) == (code, sentence)
+
+
+def test_the_outcome_of_another_command_under_the_same_id_is_nobodys() -> None:
+    assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
+    with pytest.raises(Refusal) as caught:
+        gateway.outcome_of(Known(STORED), b"another.")
+    assert caught.value.code == Code.ID_REUSED
+
+
+def test_a_move_passes_the_fault_points_in_order(
+    desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[str] = []
+    monkeypatch.setattr("infra.gateway.point", passed.append)
+    assert desk.gateway.send(MOVE, 0).accepted
+    assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]
