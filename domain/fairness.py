@@ -48,7 +48,7 @@ class Commitment(msgspec.Struct, frozen=True, array_like=True):
     """SHA-256 of a word of the player's own, where the server keeps the text: the text ends with it."""
 
     def fits(self, text: bytes) -> bool:
-        """Tell whether this is the text."""
+        """Return whether this is the text."""
         return self.digest == sha256(text).digest()
 
 
@@ -68,29 +68,29 @@ class Seed(msgspec.Struct, frozen=True):
 
 
 def before(seed: bytes) -> bytes:
-    """Give s(i-1) for s(i)."""
+    """Return s(i-1) for s(i)."""
     return sha256(_LABEL + b"chain\0" + seed).digest()
 
 
 def steps_back(seed: bytes, steps: int) -> bytes:
-    """Give s(i - steps) for s(i)."""
+    """Return s(i - steps) for s(i)."""
     for _ in range(steps):
         seed = before(seed)
     return seed
 
 
 def entropy_text(command: bytes, word: str) -> bytes:
-    """Give the text of a player who gave entropy: the command id, and SHA-256 of the word."""
+    """Return the text of a player who gave entropy: the command id, and SHA-256 of the word."""
     return command + sha256(word.encode()).digest()
 
 
 def contribution(account: bytes, text: bytes) -> bytes:
-    """Give c(i), a player's part of the key material: 32 bytes."""
+    """Return c(i), a player's part of the key material: 32 bytes."""
     return sha256(_LABEL + b"player\0" + account + text).digest()
 
 
 def terms(board: int, rules: str, options: Sequence[str]) -> bytes:
-    """Give the salt: SHA-256 of board, game, rules version and options as recorded.
+    """Return the salt: SHA-256 of board, game, rules version and options as recorded.
 
     They are written as one line of text, separated by single blanks.
     """
@@ -101,7 +101,7 @@ def terms(board: int, rules: str, options: Sequence[str]) -> bytes:
 def key_of(
     draw: Draw, seats: Sequence[bytes], board: int, rules: str, options: Sequence[str]
 ) -> bytes:
-    """Give the pseudorandom key of a match's draw: 32 bytes."""
+    """Return the pseudorandom key of a match's draw: 32 bytes."""
     parts = [contribution(a, text) for a, text in zip(seats, draw.texts, strict=True)]
     material = draw.seed + b"".join(parts)
     return hmac.digest(terms(board, rules, options), material, "sha256")
@@ -119,7 +119,7 @@ class Stream:
         self._purposes: dict[str, _Bits] = {}
 
     def below(self, purpose: str, n: int) -> int:
-        """Give a uniform integer from 0 to n - 1.
+        """Return a uniform integer from 0 to n - 1.
 
         Takes bit_length(n - 1) bits, the most significant first, until they are less than n.
         """
@@ -135,7 +135,7 @@ class Stream:
         return found
 
     def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
-        """Give the items in a uniform random order: Fisher and Yates, from the top."""
+        """Return the items in a uniform random order: Fisher and Yates, from the top."""
         found = list(items)
         for top in range(len(found) - 1, 0, -1):
             other = self.below(purpose, top + 1)
@@ -154,7 +154,7 @@ class _Bits:
         self._left = 0
 
     def take(self, width: int) -> int:
-        """Give the next `width` bits as an integer, the first bit the most significant."""
+        """Return the next `width` bits as an integer, the first bit the most significant."""
         while self._left < width:
             data = self._prefix + self._counter.to_bytes(8, "big")
             block = hmac.digest(self._key, data, "sha256")

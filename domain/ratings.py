@@ -45,7 +45,7 @@ NEWCOMER: Final = Skill()
 
 
 def ranking(seats: int, winners: Collection[Seat], left: Sequence[Seat]) -> tuple[int, ...]:
-    """Give the place of each seat, 1 for the first; equal places are shared.
+    """Return the place of each seat, 1 for the first; equal places are shared.
 
     The winners share the first, and those who stayed without winning the next. Who left in the
     course of the match comes behind them, the first to leave last. Nobody has a place in a match

@@ -15,13 +15,13 @@ class AccountNotices:
         self._letters = letters
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[Notice]:
-        """Give an account's notices, the newest first; 200 of matches, and 200 of letters, are kept."""
+        """Return an account's notices, the newest first; 200 of matches, and 200 of letters, are kept."""
         found = self._matches.of(account, 0, start + count)
         found += [one.notice for one in self._letters.of(account)]
         return sorted(found, key=place_of, reverse=True)[start : start + count]
 
     def since(self, account: AccountId, after: Place) -> Kept:
-        """Give an account's notices after a place in their order, the oldest first."""
+        """Return an account's notices after a place in their order, the oldest first."""
         return self._matches.since(account, after).with_(self._letters.since(account, after))
 
     def count(self, account: AccountId) -> int:

@@ -20,7 +20,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(list[Told])
 
 
 def messages(told: Mapping[str, Iterable[Told]]) -> dict[str, bytes]:
-    """Give the message for each door with the outcomes it waits for."""
+    """Return the message for each door with the outcomes it waits for."""
     return {door: _ENCODER.encode(list(outcomes)) for door, outcomes in told.items()}
 
 
@@ -47,7 +47,7 @@ class Listener:
         self._pubsub.get_message(timeout=None)
 
     def heard(self, seconds: float) -> list[Told]:
-        """Give what was announced, waiting up to `seconds` for it."""
+        """Return what was announced, waiting up to `seconds` for it."""
         message: Any = self._pubsub.get_message(timeout=seconds)
         if message is None or message["type"] != "message":
             return []

@@ -131,7 +131,7 @@ def mend(files: Path, known: int = 0, unknown_command: bytes = b"") -> Mended | 
 
 
 def newest(files: Path) -> Path | None:
-    """Give the append-only file that is written to, by the manifest; None when there is none."""
+    """Return the append-only file that is written to, by the manifest; None when there is none."""
     manifest = files / _FOLDER / _MANIFEST
     if not manifest.exists():
         return None
@@ -197,7 +197,7 @@ def _read_line(file: BinaryIO) -> bytes | None:
 
 
 def _number(line: bytes, mark: bytes, limit: int) -> int | None:
-    """Give the number after the mark, if that is all there is and it is within the limit."""
+    """Return the number after the mark, if that is all there is and it is within the limit."""
     digits = line[1:]
     if line[:1] != mark or not digits.isdigit() or int(digits) > limit:
         return None
@@ -205,7 +205,7 @@ def _number(line: bytes, mark: bytes, limit: int) -> int | None:
 
 
 def _whole_command_after(file: BinaryIO, start: int) -> int | None:
-    """Give where the first whole command after the damage begins; None when there is none.
+    """Return where the first whole command after the damage begins; None when there is none.
 
     The torn command itself, or the transaction, begins at `start`: what is whole in that was not
     acknowledged either, as long as nothing damaged comes between it and the end.
@@ -221,7 +221,7 @@ def _whole_command_after(file: BinaryIO, start: int) -> int | None:
 
 
 def _damage(file: BinaryIO, start: int) -> int:
-    """Give where the first command that is not whole begins: `start`, or later in a transaction."""
+    """Return where the first command that is not whole begins: `start`, or later in a transaction."""
     file.seek(start)
     place = start
     while _read_command(file) is not None:
@@ -246,7 +246,7 @@ def _cut(path: Path, end: int, size: int, known: int) -> Mended:
 
 
 def _unused(path: Path) -> Path:
-    """Give the path, with a number behind it if there is such a file from an earlier cut."""
+    """Return the path, with a number behind it if there is such a file from an earlier cut."""
     names = (path.with_name(f"{path.name}.{n}" if n > 1 else path.name) for n in count(1))
     return next(name for name in names if not name.exists())
 

@@ -29,7 +29,7 @@ class Batches(Generic[Wanted, Found]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, wanted: Wanted) -> Found:
-        """Give the answer for one."""
+        """Return the answer for one."""
         return await self.ask(wanted)
 
     def ask(self, wanted: Wanted) -> asyncio.Future[Found]:

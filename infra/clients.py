@@ -61,7 +61,7 @@ def make_client(
     name: str | None = None,
     max_connections: int | None = None,
 ) -> Redis:
-    """Give a client of the server at `target`; it connects when it is first used.
+    """Return a client of the server at `target`; it connects when it is first used.
 
     `target` is a `redis://`, `rediss://` or `unix://` URL, or the absolute path of a socket.
     `blocking_timeout` is the longest time, in seconds, that any command sent by this client
@@ -83,7 +83,7 @@ def make_client(
 
 
 def make_async_client(target: str, *, blocking_timeout: float = 0.0) -> asyncio.Redis:
-    """Give a client for an event loop; in all else as `make_client`."""
+    """Return a client for an event loop; in all else as `make_client`."""
     pool: Any = asyncio.ConnectionPool.from_url(
         _url_of(target),
         socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
@@ -101,7 +101,7 @@ def _url_of(target: str) -> str:
 
 
 def unix_url(socket: str) -> str:
-    """Give the URL of the server that listens on the socket at the absolute path `socket`."""
+    """Return the URL of the server that listens on the socket at the absolute path `socket`."""
     return f"unix://{quote(socket)}"
 
 

@@ -59,7 +59,7 @@ class DataDirectory:
             ) from error
 
     def choose_socket(self) -> Path:
-        """Give the path on which a server is to listen; the owner calls it before a first start.
+        """Return the path on which a server is to listen; the owner calls it before a first start.
 
         Where the usual path is too long, it is in a new temporary directory (0700), and written
         down for `known_socket`. Raises DirectoryError if there is none short enough.
@@ -80,7 +80,7 @@ class DataDirectory:
         )
 
     def known_socket(self) -> Path:
-        """Give the path on which a server listens, if one runs."""
+        """Return the path on which a server listens, if one runs."""
         try:
             return Path(os.fsdecode(self._note.read_bytes()))
         except OSError:
@@ -110,7 +110,7 @@ class DataDirectory:
         return log
 
     def log_tail(self, start: int) -> str:
-        """Give the last lines logged since the position `start`, in one; and where the rest is."""
+        """Return the last lines logged since the position `start`, in one; and where the rest is."""
         with self.log.open("rb") as log:
             log.seek(start)
             lines = log.read().decode(errors="replace").splitlines()

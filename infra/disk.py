@@ -11,7 +11,7 @@ _BYTES: Final = 4_096
 
 
 def median_fdatasync(folder: Path) -> float:
-    """Give the median time in seconds of an fdatasync after appending a page to a file there."""
+    """Return the median time in seconds of an fdatasync after appending a page to a file there."""
     place = folder / ".fdatasync-probe"
     descriptor = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     try:

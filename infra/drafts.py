@@ -84,7 +84,7 @@ class Drafts:
         scripts.call(self._client, _LAY, [self._name(board)], args)
 
     def get(self, board: int, account: AccountId) -> Draft | None:
-        """Give the move laid ready; None when there is none."""
+        """Return the move laid ready; None when there is none."""
         found: Any = self._client.hget(self._name(board), account.hex())
         return found and _parse(found)
 

@@ -78,7 +78,7 @@ def verify(client: Redis, mode: Mode) -> None:
 
 
 def check_version(client: Redis) -> tuple[str, str]:
-    """Give the server's name and version, ("Valkey", "9.1.2"), if it is new enough.
+    """Return the server's name and version, ("Valkey", "9.1.2"), if it is new enough.
 
     Raises DurabilityError, naming the server, for one older than 7.2.
     """
@@ -94,7 +94,7 @@ def check_version(client: Redis) -> tuple[str, str]:
 
 
 def parse_version(text: str) -> tuple[int, int]:
-    """Give major and minor number of a version as text, (0, 0) when it has none."""
+    """Return major and minor number of a version as text, (0, 0) when it has none."""
     found = re.match(r"(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 

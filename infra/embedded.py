@@ -170,7 +170,7 @@ class EmbeddedServer:
             raise
 
     def client(self, *, blocking_timeout: float = 0.0) -> Redis:
-        """Give a new client of the server; `make_client` says what it does. The caller closes it."""
+        """Return a new client of the server; `make_client` says what it does. The caller closes it."""
         return make_client(self.url, blocking_timeout=blocking_timeout)
 
     def poll(self) -> int | None:
@@ -313,7 +313,7 @@ class EmbeddedServer:
         logger.info("%s is ready after %.2f s", self.version, self._load_seconds)
 
     def _arguments(self, place: Path) -> list[str]:
-        """Give the server's settings as arguments."""
+        """Return the server's settings as arguments."""
         places = {
             "unixsocket": str(place),
             "dir": str(self._directory.files),
@@ -338,7 +338,7 @@ class EmbeddedServer:
 
 
 def socket_url(data: Path) -> str:
-    """Give the URL of the server that runs on the data directory `data`, for other processes.
+    """Return the URL of the server that runs on the data directory `data`, for other processes.
 
     Raises NotRunningError when none answers there.
     """

@@ -44,7 +44,7 @@ Point = Callable[[str], None]
 
 
 def plan(environ: Mapping[str, str]) -> Point:
-    """Give the function for points; `ValueError` when the variable makes no sense."""
+    """Return the function for points; `ValueError` when the variable makes no sense."""
     wanted = environ.get(VARIABLE, "")
     if not wanted:
         return _pass

@@ -95,7 +95,7 @@ _BEATS: Final = msgspec.msgpack.Decoder(Beat)
 
 
 def read_beats(client: redis.Redis) -> list[Beat]:
-    """Give the last signs of life of all processes that did not end in good order."""
+    """Return the last signs of life of all processes that did not end in good order."""
     found: Any = client.hvals(keys.BEATS)
     return [_BEATS.decode(data) for data in found]
 

@@ -83,17 +83,17 @@ FILLING: Final = f"{CHALLENGES}:filling"
 
 
 def shard_of(board: int, shards: int) -> int:
-    """Give the shard a board lives in."""
+    """Return the shard a board lives in."""
     return board % shards
 
 
 def lane_of(shard: int, lanes: int) -> int:
-    """Give the lane that drains a shard."""
+    """Return the lane that drains a shard."""
     return shard % lanes
 
 
 def shards_of(lane: int, lanes: int, shards: int) -> range:
-    """Give the shards a lane drains."""
+    """Return the shards a lane drains."""
     return range(lane, shards, lanes)
 
 

@@ -68,14 +68,14 @@ class LetterNotices:
         return _NOTIFY, names, [now, KEPT, KEPT_SECONDS, member]
 
     def of(self, account: AccountId) -> list[Said]:
-        """Give all notices of letters to an account, those to everybody among them."""
+        """Return all notices of letters to an account, those to everybody among them."""
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.told(account), keys.BROADCAST_TOLD):
                 pipe.zrange(name, 0, -1, withscores=True)
             return [_said(*found) for reply in pipe.execute() for found in reply]
 
     def since(self, account: AccountId, after: Place) -> Kept:
-        """Give an account's notices after a place in their order."""
+        """Return an account's notices after a place in their order."""
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.told(account), keys.BROADCAST_TOLD):
                 pipe.zrange(name, 0, 0, withscores=True)

@@ -89,7 +89,7 @@ _TAILS: Final = msgspec.msgpack.Decoder(_Tail)
 
 
 def read_text(text: str) -> str:
-    """Give a text as it is kept, without blanks around it; `too-long` or `bad-request` otherwise.
+    """Return a text as it is kept, without blanks around it; `too-long` or `bad-request` otherwise.
 
     The sentence of a refusal repeats nothing of the text.
     """
@@ -180,11 +180,11 @@ class Letters:
     # reading
 
     def read(self, account: AccountId, count: int = 20) -> list[Letter]:
-        """Give the newest messages and broadcasts, the newest first, at most `count`."""
+        """Return the newest messages and broadcasts, the newest first, at most `count`."""
         return self._shown(account, count)[: max(count, 0)]
 
     def chat_of(self, board: int, count: int = 50) -> list[Letter]:
-        """Give the newest lines said at a board, the oldest of them first, at most `count`."""
+        """Return the newest lines said at a board, the oldest of them first, at most `count`."""
         found: Any = self._client.lrange(self._chat(board), *_newest(count))
         return _letters(found)
 
@@ -195,7 +195,7 @@ class Letters:
         return sum(letter.at > marks.get(letter.kind, 0) for letter in letters)
 
     def has_written(self, sender: AccountId, recipient: AccountId) -> bool:
-        """Tell whether the account has written a message to the other within half a year."""
+        """Return whether the account has written a message to the other within half a year."""
         # redis-py types members as text only
         member: Any = recipient
         return bool(self._client.sismember(keys.sent(sender), member))
@@ -231,7 +231,7 @@ class Letters:
         return self._marks(account)
 
     def chat_read(self, account: AccountId, board: int) -> int:
-        """Give up to which time, ms, an account has read what was said at a board."""
+        """Return up to which time, ms, an account has read what was said at a board."""
         return int(self._marks(account).get(_mark(board), 0))
 
     def _marks(self, account: AccountId) -> dict[str, float]:
@@ -279,7 +279,7 @@ class Letters:
         self._client.delete(*[name(account) for name in names])
 
     def _written_in(self, account: AccountId) -> list[str]:
-        """Give all lists in which there may be something the account wrote."""
+        """Return all lists in which there may be something the account wrote."""
         recipients: Any = self._client.smembers(keys.sent(account))
         boards: Any = self._client.smembers(keys.chats(account))
         chats = [self._chat(int(board)) for board in boards]
@@ -308,7 +308,7 @@ class Letters:
         return _DELIVER, [name], [command, now, tail, limit, kept]
 
     def _shown(self, account: AccountId, count: int) -> list[Letter]:
-        """Give the newest `count` messages and as many broadcasts, the newest first."""
+        """Return the newest `count` messages and as many broadcasts, the newest first."""
         oldest = self._now() - KEPT * 1000
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.box(account), keys.BROADCAST):
@@ -325,7 +325,7 @@ class Letters:
 
 
 def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
-    """Give each recipient once."""
+    """Return each recipient once."""
     to = list(dict.fromkeys(recipients))
     if not 1 <= len(to) <= RECIPIENTS:
         raise Refusal(
@@ -344,7 +344,7 @@ def _tail(sender: AccountId, text: str, kind: Kind) -> bytes:
 
 
 def _newest(count: int) -> tuple[int, int]:
-    """Give the range of a list in which its newest `count` letters are."""
+    """Return the range of a list in which its newest `count` letters are."""
     return (-2 * count, -1) if count > 0 else (1, 0)
 
 

@@ -147,7 +147,7 @@ class CommandLimit:
 
 
 def _hidden(name: str, network: str) -> str:
-    """Give what stands for a userid in a key: nobody who lists the keys reads names in them."""
+    """Return what stands for a userid in a key: nobody who lists the keys reads names in them."""
     said = f"{name.lower()}\0{network}" if network else name.lower()
     digest = hashlib.sha256(said.encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]

@@ -71,7 +71,7 @@ class Heart:
             await asyncio.sleep(BEAT_SECONDS)
 
     def watch(self) -> None:
-        """Give signs of life, if who started this process listens; call it in the main thread."""
+        """Return signs of life, if who started this process listens; call it in the main thread."""
         written = os.environ.pop(VARIABLE, None)
         if written is None:
             return

@@ -37,7 +37,7 @@ class Notes:
         self._client = client
 
     def get(self, account: AccountId, board: int) -> str:
-        """Give what the account has noted about a match; empty for nothing."""
+        """Return what the account has noted about a match; empty for nothing."""
         found: Any = self._client.hget(notes_key(account), str(board))
         return "" if found is None else bytes(found).decode()
 

@@ -39,12 +39,12 @@ _TAILS: Final = msgspec.msgpack.Decoder(_Tail)
 
 
 def tail(code: str, seq: int, sentence: str) -> bytes:
-    """Give the part of the stored form that the decision knows."""
+    """Return the part of the stored form that the decision knows."""
     return _ENCODER.encode(_Tail(code, seq, sentence))
 
 
 def stored(digest: bytes, index: int, outcome_tail: bytes) -> bytes:
-    """Give the whole stored form."""
+    """Return the whole stored form."""
     return b"%b%d:%b" % (digest, index, outcome_tail)
 
 

@@ -31,7 +31,7 @@ _MOST: Final = 4_096
 
 
 def sound(replies: list[Any]) -> list[Any]:
-    """Give replies, none of which is an error; raise the first that is."""
+    """Return replies, none of which is an error; raise the first that is."""
     for reply in replies:
         if isinstance(reply, ResponseError):
             raise reply

@@ -87,7 +87,7 @@ class DirectoryLock:
 
 
 def owner_of(directory: Path) -> int | None:
-    """Give the process id that the lock file in `directory` names; None where there is none.
+    """Return the process id that the lock file in `directory` names; None where there is none.
 
     The process may have ended since: it is the lock that counts, and only `acquire` knows.
     """
@@ -175,6 +175,6 @@ def _write_owner(descriptor: int) -> None:
 
 
 def _read_owner(descriptor: int) -> int | None:
-    """Give the process id in the lock file; None while its owner is still writing it."""
+    """Return the process id in the lock file; None while its owner is still writing it."""
     text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
     return int(text) if text.isdecimal() else None

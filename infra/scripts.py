@@ -22,7 +22,7 @@ class Script:
         self.sha = sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
     def words(self, keys: Sequence[str], args: Sequence[Arg]) -> tuple[Arg, ...]:
-        """Give the EVALSHA command."""
+        """Return the EVALSHA command."""
         return ("EVALSHA", self.sha, len(keys), *keys, *args)
 
 

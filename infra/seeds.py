@@ -50,7 +50,7 @@ class Seeds:
         """Of each shard, the first seed that is given since draws were committed."""
 
     def next(self, shard: int, after: Seed | None = None) -> Seed:
-        """Give the seed that the shard's next draw uses; after `after`, if that is given.
+        """Return the seed that the shard's next draw uses; after `after`, if that is given.
 
         Anchors a first or a new chain where one is needed. Raises `LostSeedsError`.
         """
@@ -164,7 +164,7 @@ class ChainUsedUp(Exception):  # noqa: N818 - it says what is the case
 
 
 def _marks(end: bytes) -> list[bytes]:
-    """Give s(0), s(256), s(512) and so on to s(CHAIN_LENGTH), from the last."""
+    """Return s(0), s(256), s(512) and so on to s(CHAIN_LENGTH), from the last."""
     found = [end]
     seed = end
     for k in range(CHAIN_LENGTH - 1, -1, -1):

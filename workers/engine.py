@@ -27,7 +27,7 @@ class _ListedJob(Job):
 
     @property
     def func(self) -> Callable[..., None]:
-        """Give the function listed under the job's name; `LookupError` for any other."""
+        """Return the function listed under the job's name; `LookupError` for any other."""
         job = self.jobs.get(self.func_name or "")
         if job is None:
             raise LookupError(f"job {self.id} asks for {self.func_name!r}, which is not listed")

@@ -113,7 +113,7 @@ class Keeper:
                 self._lanes.want(lane)
 
     def _agrees(self, now: int) -> bool:
-        """Tell whether the server's clock can be believed; say so when that changes."""
+        """Return whether the server's clock can be believed; say so when that changes."""
         apart = now - self._clock()
         skewed = abs(apart) > SKEW_MS
         if skewed and not self._skewed:
@@ -136,7 +136,7 @@ class Keeper:
             self._cases[shard] = cases
 
     def _look(self, shard: int, now: int) -> dict[int, _Case]:
-        """Give the cases of matches of a shard that are due."""
+        """Return the cases of matches of a shard that are due."""
         before = self._cases.get(shard, {})
         # what can't be helped must not stand in the way of those that are due after it
         stuck = sum(case.stuck for case in before.values())
@@ -166,7 +166,7 @@ class Keeper:
         return answers
 
     def _is_time(self, case: _Case, oldest: int | None) -> bool:
-        """Tell whether to send: at first, and again when nothing as old waits in the inbox."""
+        """Return whether to send: at first, and again when nothing as old waits in the inbox."""
         if case.sent is None:
             return True
         if self._timer() - case.sent < AGAIN_SECONDS:
@@ -207,7 +207,7 @@ def _tell(case: _Case, call: _Call, code: str) -> None:
 
 
 def _case(board: int, data: bytes | None, now: int, before: _Case) -> _Case:
-    """Give the case of a match, as it was before if that has not changed."""
+    """Return the case of a match, as it was before if that has not changed."""
     try:
         call = _call(board, data, now)
     except Exception:

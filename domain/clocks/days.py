@@ -22,7 +22,7 @@ _JANUARY: Final = 306
 
 
 def tally(instant: int, *, weekends: bool) -> int:
-    """Give the milliseconds that count up to an instant, from a fixed one on.
+    """Return the milliseconds that count up to an instant, from a fixed one on.
 
     Only differences of two tallies mean anything. Without weekends it stands still on Saturdays
     and Sundays.
@@ -34,7 +34,7 @@ def tally(instant: int, *, weekends: bool) -> int:
 
 
 def instant_of(tallied: int, *, weekends: bool) -> int:
-    """Give the first instant at which `tally` is this; where it stands still, the Friday's end."""
+    """Return the first instant at which `tally` is this; where it stands still, the Friday's end."""
     if weekends:
         return tallied
     weeks, rest = divmod(tallied - 1, _WORK)
@@ -42,7 +42,7 @@ def instant_of(tallied: int, *, weekends: bool) -> int:
 
 
 def year_of(day: int) -> int:
-    """Give the calendar year of a day, counted from 1 January 1970 as 0.
+    """Return the calendar year of a day, counted from 1 January 1970 as 0.
 
     Years that begin in March are 365 days long but for what the corrections by 4, 100 and 400
     years add at their ends.

@@ -59,18 +59,18 @@ class Clock(msgspec.Struct, frozen=True, array_like=True):
 
 
 def start(terms: Terms, at: int) -> Clock:
-    """Give the clock of a match that begins: its first turn runs from `at`."""
+    """Return the clock of a match that begins: its first turn runs from `at`."""
     return Clock(terms, at)
 
 
 def moved(clock: Clock, seat: Seat, at: int) -> Clock:
-    """Give the clock after a ply of `seat`, whose turn ends; the next begins."""
+    """Return the clock after a ply of `seat`, whose turn ends; the next begins."""
     took = min(running(clock, seat, at), _LONGEST)
     return _begin(clock, at, clock.turns + _RECORD.pack(seat, took >> 32, took & 0xFFFF_FFFF))
 
 
 def turned(clock: Clock, at: int) -> Clock:
-    """Give the clock when a turn begins without a ply, because a seat left the match.
+    """Return the clock when a turn begins without a ply, because a seat left the match.
 
     The time of the turn that was running is nobody's.
     """
@@ -78,7 +78,7 @@ def turned(clock: Clock, at: int) -> Clock:
 
 
 def rewound(clock: Clock, plies: int, at: int) -> Clock:
-    """Give the clock as after the first `plies` plies, with a turn that begins now.
+    """Return the clock as after the first `plies` plies, with a turn that begins now.
 
     What the plies taken back had used is given back, and so is the running turn's time.
     """
@@ -86,12 +86,12 @@ def rewound(clock: Clock, plies: int, at: int) -> Clock:
 
 
 def paused(clock: Clock, at: int) -> Clock:
-    """Give the clock of a match that stands still; one that does already is left as it is."""
+    """Return the clock of a match that stands still; one that does already is left as it is."""
     return clock if clock.paused else msgspec.structs.replace(clock, paused=at)
 
 
 def resumed(clock: Clock, at: int) -> Clock:
-    """Give the clock of a match that goes on; one that was not paused is left as it is."""
+    """Return the clock of a match that goes on; one that was not paused is left as it is."""
     if not clock.paused:
         return clock
     off = Off(clock.paused, at, EVERYONE)
@@ -99,19 +99,19 @@ def resumed(clock: Clock, at: int) -> Clock:
 
 
 def away(clock: Clock, seat: Seat, since: int, until: int) -> Clock:
-    """Give the clock with a vacation of `seat`, which may touch or overlap others."""
+    """Return the clock with a vacation of `seat`, which may touch or overlap others."""
     return _without(clock, Off(since, until, seat))
 
 
 def back(clock: Clock, seat: Seat, at: int) -> Clock:
-    """Give the clock with all vacation of `seat` ended at `at`, if it would have lasted longer."""
+    """Return the clock with all vacation of `seat` ended at `at`, if it would have lasted longer."""
     cut = (one._replace(until=min(one.until, at)) if one.seat == seat else one for one in clock.off)
     off = tuple(one for one in cut if one.until > max(one.since, clock.since))
     return msgspec.structs.replace(clock, off=off)
 
 
 def nagged(clock: Clock) -> Clock:
-    """Give the clock once the running turn's player has been reminded."""
+    """Return the clock once the running turn's player has been reminded."""
     return msgspec.structs.replace(clock, nagged=True)
 
 
@@ -137,7 +137,7 @@ def _without(clock: Clock, off: Off) -> Clock:
 
 
 def running(clock: Clock, seat: Seat, now: int) -> int:
-    """Give the counted ms of the running turn until `now`, if it is that seat's."""
+    """Return the counted ms of the running turn until `now`, if it is that seat's."""
     now = max(now, clock.since)
     skipped = sum(
         _tally(clock, min(until, now)) - _tally(clock, min(since, now))
@@ -147,12 +147,12 @@ def running(clock: Clock, seat: Seat, now: int) -> int:
 
 
 def used(clock: Clock, seat: Seat) -> int:
-    """Give the counted ms of all that seat's turns that ended with a ply."""
+    """Return the counted ms of all that seat's turns that ended with a ply."""
     return sum(_finished(clock, seat))
 
 
 def left(clock: Clock, seat: Seat, mover: Seat | None, now: int) -> int | None:
-    """Give the counted ms until the flag of `seat` falls, by whichever limit is nearest.
+    """Return the counted ms until the flag of `seat` falls, by whichever limit is nearest.
 
     For a seat that is not to move, those of its next turn. 0 once the flag has fallen, None where
     nothing is limited.
@@ -164,7 +164,7 @@ def left(clock: Clock, seat: Seat, mover: Seat | None, now: int) -> int | None:
 
 
 def deadline(clock: Clock, mover: Seat) -> int | None:
-    """Give the instant at which the mover's flag falls; None when paused or not limited.
+    """Return the instant at which the mover's flag falls; None when paused or not limited.
 
     It is the first at which the running turn has taken all it may.
     """
@@ -173,7 +173,7 @@ def deadline(clock: Clock, mover: Seat) -> int | None:
 
 
 def reminder(clock: Clock, mover: Seat) -> int | None:
-    """Give the instant at which the mover is to be reminded; None if that is not to be.
+    """Return the instant at which the mover is to be reminded; None if that is not to be.
 
     It is once a turn, and only before the flag falls.
     """
@@ -184,13 +184,13 @@ def reminder(clock: Clock, mover: Seat) -> int | None:
 
 
 def due(clock: Clock, mover: Seat) -> int | None:
-    """Give the instant of the reminder or else of the flag, the next to happen by itself."""
+    """Return the instant of the reminder or else of the flag, the next to happen by itself."""
     instant = reminder(clock, mover)  # None, or before the flag
     return deadline(clock, mover) if instant is None else instant
 
 
 def _allowance(clock: Clock, seat: Seat) -> int | None:
-    """Give the counted ms that a turn of `seat` may take; negative if the last took too much."""
+    """Return the counted ms that a turn of `seat` may take; negative if the last took too much."""
     return min(_allowances(clock, seat), default=None)
 
 
@@ -212,7 +212,7 @@ def _finished(clock: Clock, seat: Seat) -> Iterator[int]:
 
 
 def _reached(clock: Clock, seat: Seat, counted: int) -> int:
-    """Give the first instant at which the running turn, if it is that seat's, has taken this."""
+    """Return the first instant at which the running turn, if it is that seat's, has taken this."""
     goal = _tally(clock, clock.since) + counted
     for since, until in _breaks(clock, seat):
         begin = _tally(clock, since)

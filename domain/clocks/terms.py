@@ -112,7 +112,7 @@ def read_terms(flags: Sequence[str]) -> Terms:
 
 
 def _usual(fields: Mapping[str, int]) -> Terms:
-    """Give what holds where nothing is said: who sets a time of their own means no other."""
+    """Return what holds where nothing is said: who sets a time of their own means no other."""
     return Terms(forfeit=0) if fields.get("days") or fields.get("bank") else Terms()
 
 
@@ -132,7 +132,7 @@ def _known() -> str:
 
 
 def _fields(name: str, value: str | None) -> Mapping[str, int]:
-    """Give the fields that an option sets; its value is None without an equals sign."""
+    """Return the fields that an option sets; its value is None without an equals sign."""
     match name:
         case "unrated" if value is None:
             return {"rated": False}
@@ -166,7 +166,7 @@ def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
 
 
 def write_terms(terms: Terms) -> tuple[str, ...]:
-    """Give the words that `read_terms` reads as these terms: sorted, defaults left out."""
+    """Return the words that `read_terms` reads as these terms: sorted, defaults left out."""
     said = {"days": terms.days, "bank": terms.bank}
     return tuple(sorted(_words(terms, _usual(said))))
 
@@ -186,7 +186,7 @@ def _words(terms: Terms, usual: Terms) -> Iterator[str]:
 
 
 def describe(terms: Terms) -> str:
-    """Give one line for people, such as `21 days a move, a reminder after 7`."""
+    """Return one line for people, such as `21 days a move, a reminder after 7`."""
     return ", ".join((*(tuple(_limits(terms)) or ("no time limit",)), *_manners(terms)))
 
 

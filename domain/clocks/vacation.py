@@ -41,17 +41,17 @@ Vacations = tuple[Vacation, ...]
 
 
 def running(taken: Vacations, now: int) -> Vacation | None:
-    """Give the vacation that a player is on."""
+    """Return the vacation that a player is on."""
     return next((one for one in taken if one.since <= now < one.until), None)
 
 
 def left(taken: Vacations, year: int) -> int:
-    """Give the days that can still be taken in a calendar year."""
+    """Return the days that can still be taken in a calendar year."""
     return A_YEAR - sum(one.years[year] for one in taken)
 
 
 def take(taken: Vacations, now: int, days: int) -> Vacations:
-    """Give the vacations with another of so many days, or the running one so many days longer.
+    """Return the vacations with another of so many days, or the running one so many days longer.
 
     `bad-option` if a year has fewer days left, or if `days` can't be a vacation.
     """
@@ -69,7 +69,7 @@ def take(taken: Vacations, now: int, days: int) -> Vacations:
 
 
 def back(taken: Vacations, now: int) -> Vacations:
-    """Give the vacations with the running one ending with the day it has come to.
+    """Return the vacations with the running one ending with the day it has come to.
 
     Its days that have not begun can be taken again. `too-late` when none is running.
     """
@@ -91,5 +91,5 @@ def _check(taken: Vacations, year: int, asked: int) -> None:
 
 
 def _matters(one: Vacation, now: int) -> bool:
-    """Tell whether any of its days can belong to this year or a later one."""
+    """Return whether any of its days can belong to this year or a later one."""
     return year_of((one.until - DAY) // DAY) >= year_of(now // DAY)

@@ -27,5 +27,5 @@ def with_absences(decided: Decided, state: MatchState, given: Given, now: int) -
 
 
 def _is_off(clock: Clock, seat: Seat, until: int) -> bool:
-    """Tell whether the clock stands still for a seat that long already."""
+    """Return whether the clock stands still for a seat that long already."""
     return any(one.seat == seat and one.until >= until for one in clock.off)

@@ -82,7 +82,7 @@ def verify(board: int, events: Sequence[bytes]) -> Verdict:
 
 
 def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
-    """Give the events of each command together."""
+    """Return the events of each command together."""
     for _, group in groupby(envelopes, key=lambda envelope: envelope.command):
         yield list(group)
 
@@ -111,7 +111,7 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
 
 
 def _given(group: Sequence[Envelope]) -> Given:
-    """Give what must have been given to the decision of a command for it to lead to these events."""
+    """Return what must have been given to the decision of a command for it to lead to these events."""
     later = [envelope.body for envelope in group[1:]]
     return Given(
         received=group[0].at,
@@ -123,7 +123,7 @@ def _given(group: Sequence[Envelope]) -> Given:
 
 
 def _seed(group: Sequence[Envelope]) -> Seed | None:
-    """Give the seed that a command's events reveal or seal."""
+    """Return the seed that a command's events reveal or seal."""
     for envelope in reversed(group):
         match envelope.body:
             case MatchStarted(draw=Draw() as draw):
@@ -134,7 +134,7 @@ def _seed(group: Sequence[Envelope]) -> Seed | None:
 
 
 def _replies(group: Sequence[Envelope]) -> Replies:
-    """Give what must have been laid ready for a command to lead to these events."""
+    """Return what must have been laid ready for a command to lead to these events."""
     return {
         seat: Laid(tuple(Reply(m.ply - 1, None, m.move) for m in moves if m.seat == seat))
         for moves in [[e.body for e in group if isinstance(e.body, Moved) and e.body.queued]]

@@ -21,7 +21,7 @@ _DIGEST: Final = 32
 
 
 def needs_seed(sent: Sent, state: MatchState) -> bool:
-    """Tell whether deciding this may take the shard's next seed: then `decide` is to be given it."""
+    """Return whether deciding this may take the shard's next seed: then `decide` is to be given it."""
     match sent.command:
         case Start(gather=False) as start if not state.started:
             return draws(start.rules, start.options, len(start.seats))
@@ -52,7 +52,7 @@ def concerned(sent: Sent, state: MatchState) -> tuple[AccountId, ...]:
 
 
 def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
-    """Tell whether chance has a part in a start, if it is one that makes sense."""
+    """Return whether chance has a part in a start, if it is one that makes sense."""
     try:
         rules = pinned(name)
         return rules.needs_draw(rules.read_options(flags), players)

@@ -123,7 +123,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(Sent)
 
 
 def encode(sent: Sent) -> bytes:
-    """Give the bytes for the inbox."""
+    """Return the bytes for the inbox."""
     return _ENCODER.encode(sent)
 
 

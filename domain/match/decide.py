@@ -48,7 +48,7 @@ __all__ = [
 
 
 def decide(sent: Sent, state: MatchState, given: Given = NOTHING) -> Decided | Rejected:
-    """Give what `sent` leads to in `state`, with what is given beside the two."""
+    """Return what `sent` leads to in `state`, with what is given beside the two."""
     try:
         decided = _decide(sent, state, given)
         if given.away:
@@ -105,7 +105,7 @@ def _act(
 
 
 def _canonical(command: Command, state: MatchState) -> str | None:
-    """Give the move's canonical text for the log, if it is one that can be read."""
+    """Return the move's canonical text for the log, if it is one that can be read."""
     if not isinstance(command, Move) or not state.started:
         return None
     rules = pinned(state.rules)

@@ -63,7 +63,7 @@ class Rejected(msgspec.Struct, frozen=True):
 
 
 def seat_of(actor: bytes, state: MatchState) -> Seat:
-    """Give the actor's seat; `unknown-board` before the start, `not-a-player` for others."""
+    """Return the actor's seat; `unknown-board` before the start, `not-a-player` for others."""
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
     try:
@@ -82,11 +82,11 @@ def read_move(rules: AnyRules, text: str) -> Any:
 
 
 def mover_of(state: MatchState) -> Seat:
-    """Give the seat to move, where there is one."""
+    """Return the seat to move, where there is one."""
     assert state.next is not None
     return state.next
 
 
 def endings(outcome: Outcome | None) -> tuple[Event, ...]:
-    """Give the event that ends a match, if its rules have ended it."""
+    """Return the event that ends a match, if its rules have ended it."""
     return () if outcome is None else (Ended(winners=outcome.winners, reason=outcome.reason),)

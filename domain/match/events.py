@@ -291,7 +291,7 @@ _REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
 
 
 def encode(item: Envelope | RefusedLeaf | AnchorLeaf) -> bytes:
-    """Give the bytes that are stored and hashed; `ValueError` above `EVENT_LIMIT`."""
+    """Return the bytes that are stored and hashed; `ValueError` above `EVENT_LIMIT`."""
     data = _ENCODER.encode(item)
     if len(data) > EVENT_LIMIT:
         raise ValueError(f"an event of {len(data)} bytes; {EVENT_LIMIT} is the limit")
@@ -319,7 +319,7 @@ def leaf_hash(data: bytes) -> bytes:
 
 
 def command_id(door: str, account: AccountId, key: str) -> CommandId:
-    """Give the id of a command: whoever repeats it by the same door and key means the same.
+    """Return the id of a command: whoever repeats it by the same door and key means the same.
 
     First 16 bytes of SHA-256 over the door's name, a zero byte, the account id and the key,
     whatever the key was (an Idempotency-Key, a Message-ID).

@@ -81,7 +81,7 @@ def answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
 
 
 def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
-    """Give what follows when all have agreed."""
+    """Return what follows when all have agreed."""
     match offer.kind:
         case "draw":
             ended: tuple[Event, ...] = (Ended(winners=state.seats_in, reason=Reason.AGREEMENT),)
@@ -97,7 +97,7 @@ def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
 
 
 def _last_move_of(seat: Seat, state: MatchState) -> int:
-    """Give the number of moves played before a seat's last one; refused if it has none."""
+    """Return the number of moves played before a seat's last one; refused if it has none."""
     rules = pinned(state.rules)
     before = [rules.to_move(position) for position in positions(state)[:-1]]
     if seat not in before:

@@ -58,7 +58,7 @@ def reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
 
 
 def _after(decided: Decided, state: MatchState) -> MatchState:
-    """Give the state after a decision, but for its time."""
+    """Return the state after a decision, but for its time."""
     for event in decided.events:
         state = evolve(state, event, state.at, decided.position)
     return state
@@ -94,7 +94,7 @@ def resign(seat: Seat, state: MatchState) -> Decided:
 
 
 def leave(left: Resigned | Flagged, reason: Reason, state: MatchState) -> Decided:
-    """Give what follows when a seat leaves the match."""
+    """Return what follows when a seat leaves the match."""
     rest = tuple(other for other in state.seats_in if other != left.seat)
     if len(rest) <= 1:
         return Decided((left, Ended(winners=rest, reason=reason)))

@@ -46,7 +46,7 @@ NO_MATCH = Snapshot(NO_HASH, initial())
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
-    """Give the stored bytes: 32 of the head, then the state."""
+    """Return the stored bytes: 32 of the head, then the state."""
     return snapshot.head + _PACK.encode(snapshot.state)
 
 
@@ -60,7 +60,7 @@ def unpack_snapshot(data: bytes | None) -> Snapshot:
 def seal(
     sent: Sent, decided: Decided, snapshot: Snapshot, received: int
 ) -> tuple[tuple[bytes, ...], Snapshot]:
-    """Give the events' final bytes, each chained to the one before, and the snapshot after them.
+    """Return the events' final bytes, each chained to the one before, and the snapshot after them.
 
     `received` is the time the inbox stamped, in ms. A match's time never runs backwards, so an
     event bears the later of that and the time of the match's last event.
@@ -81,7 +81,7 @@ def seal(
 
 
 def _actor_of(event: Event, sent: Sent, state: MatchState) -> AccountId:
-    """Give who did it: the sender, but for what another had laid ready or the server keeps."""
+    """Return who did it: the sender, but for what another had laid ready or the server keeps."""
     match event:
         case Moved(queued=True):
             return state.seats[event.seat]
@@ -98,7 +98,7 @@ def _is_own(sent: Sent, account: AccountId) -> bool:
 
 
 def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: int) -> bytes:
-    """Give the log's leaf for a refusal."""
+    """Return the log's leaf for a refusal."""
     at = max(received, snapshot.state.at)
     return encode(
         RefusedLeaf(SCHEMA, sent.match, at, sent.id, sent.actor, rejected.code, rejected.move, None)
@@ -106,7 +106,7 @@ def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: i
 
 
 def refold(events: Iterable[bytes]) -> MatchState:
-    """Give the state that stored events add up to, without checking them."""
+    """Return the state that stored events add up to, without checking them."""
     state = initial()
     for data in events:
         envelope = decode(data)

@@ -53,7 +53,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(dict[Seat, Laid])
 
 
 def pack(replies: Replies) -> bytes:
-    """Give the stored bytes; empty when nothing is left to store."""
+    """Return the stored bytes; empty when nothing is left to store."""
     # in the order of the seats, so that equal replies have equal bytes
     kept = {seat: replies[seat] for seat in sorted(replies) if replies[seat] != Laid()}
     return _ENCODER.encode(kept) if kept else b""
@@ -65,7 +65,7 @@ def unpack(data: bytes | None) -> Replies:
 
 
 def find(replies: Replies, seat: Seat, moves: Sequence[str]) -> Reply | None:
-    """Give the reply of a seat after these moves of the match; the most particular of several."""
+    """Return the reply of a seat after these moves of the match; the most particular of several."""
     fitting = [
         reply
         for reply in replies.get(seat, Laid()).replies
@@ -75,7 +75,7 @@ def find(replies: Replies, seat: Seat, moves: Sequence[str]) -> Reply | None:
 
 
 def _agrees(reply: Reply, moves: Sequence[str]) -> bool:
-    """Tell whether the moves until now are those it waits for, as far as they go."""
+    """Return whether the moves until now are those it waits for, as far as they go."""
     if reply.path is None:
         return True
     played = tuple(moves[reply.since : reply.ply])
@@ -83,7 +83,7 @@ def _agrees(reply: Reply, moves: Sequence[str]) -> bool:
 
 
 def kept(replies: Replies, moves: Sequence[str], seats: Container[Seat]) -> Replies:
-    """Give those that can still come to be played after these moves, by the seats that play on."""
+    """Return those that can still come to be played after these moves, by the seats that play on."""
     return {
         seat: Laid(
             tuple(r for r in laid.replies if r.ply >= len(moves) and _agrees(r, moves)), laid.notes
@@ -103,7 +103,7 @@ def merged(laid: Laid, more: Iterable[Reply]) -> Laid:
 
 
 def _is_for_the_same(old: Reply, new: Reply) -> bool:
-    """Tell whether a reply is for the same moves as one laid ready later.
+    """Return whether a reply is for the same moves as one laid ready later.
 
     The path of the older one may begin with moves that have been played meanwhile.
     """

@@ -67,7 +67,7 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
     accepted: tuple[Seat, ...] = ()
 
     def outlives(self, mover: Seat) -> bool:
-        """Tell whether it still stands after a move of that seat.
+        """Return whether it still stands after a move of that seat.
 
         A draw may be proposed together with a move; what a game offers is about a position.
         """
@@ -157,17 +157,17 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         return self.result is not None
 
     def moves_of(self, plies: int) -> list[str]:
-        """Give the first `plies` moves."""
+        """Return the first `plies` moves."""
         return self.moves.split(" ")[:plies] if self.ply else []
 
 
 def initial() -> MatchState:
-    """Give the state of a match before its first event."""
+    """Return the state of a match before its first event."""
     return MatchState()
 
 
 def evolve(state: MatchState, event: Event, at: int, position: bytes | None = None) -> MatchState:
-    """Give the state after `event`, received at `at` ms.
+    """Return the state after `event`, received at `at` ms.
 
     `position` is the packed position after the event, from a caller that has it.
     """
@@ -177,7 +177,7 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
 
 
 def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa: C901, PLR0911 - one case an event
-    """Give the clock after an event."""
+    """Return the clock after an event."""
     clock = state.clock
     if isinstance(event, Challenged | MatchStarted) and clock is None:
         return None if event.terms is None else clocks.start(event.terms, at)
@@ -208,7 +208,7 @@ def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa:
 
 
 def due(state: MatchState) -> int:
-    """Give when the next reminder or flag is due, ms; 0 when none will be as things stand."""
+    """Return when the next reminder or flag is due, ms; 0 when none will be as things stand."""
     if state.over or state.clock is None:
         return 0
     if state.next is None:
@@ -239,7 +239,7 @@ def deadline_of(state: MatchState, seat: Seat) -> int | None:
 
 
 def reminds(state: MatchState, now: int = 0) -> bool:
-    """Tell whether what is due at `now`, ms, is a reminder, and not a flag.
+    """Return whether what is due at `now`, ms, is a reminder, and not a flag.
 
     A reminder that was held up until the flag falls is not sent any more.
     """
@@ -320,7 +320,7 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
 
 
 def _answered(state: MatchState, event: Answered) -> Offering | None:
-    """Give the offer as it stands after an answer; what all have agreed to is none any more."""
+    """Return the offer as it stands after an answer; what all have agreed to is none any more."""
     if state.offer is None:
         return None
     return state.offer.answered(event.seat, accept=event.accept, playing=state.seats_in)
@@ -340,7 +340,7 @@ def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchSt
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
-    """Give the state after all of `events`, each with its time in ms."""
+    """Return the state after all of `events`, each with its time in ms."""
     state = initial()
     for event, at in events:
         state = evolve(state, event, at)
@@ -348,19 +348,19 @@ def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
 
 
 def position_of(state: MatchState) -> Any:
-    """Give the position now, from the memo or by replay; a struct of the game's own type."""
+    """Return the position now, from the memo or by replay; a struct of the game's own type."""
     if state.position is not None:
         return unpack(state.rules, state.position)
     return position_at(state, state.ply)
 
 
 def position_at(state: MatchState, plies: int) -> Any:
-    """Give the position after the first `plies` moves, replayed; 0 is the start."""
+    """Return the position after the first `plies` moves, replayed; 0 is the start."""
     return positions(state)[plies]
 
 
 def positions(state: MatchState) -> list[Any]:
-    """Give every position from the start to now, `ply` + 1 of them, by replay."""
+    """Return every position from the start to now, `ply` + 1 of them, by replay."""
     rules = pinned(state.rules)
     position = _without(state, rules, _start_of(state), 0)
     found = [position]
@@ -371,7 +371,7 @@ def positions(state: MatchState) -> list[Any]:
 
 
 def _without(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
-    """Give the position without those who left at that ply, while two others went on."""
+    """Return the position without those who left at that ply, while two others went on."""
     for gone, (seat, at) in enumerate(state.out, 1):
         if at == ply and len(state.seats) - gone > 1:
             position = rules.leave(position, seat)
@@ -385,7 +385,7 @@ def _start_of(state: MatchState) -> Any:
 
 
 def with_position(state: MatchState) -> MatchState:
-    """Give the same state with the memo filled."""
+    """Return the same state with the memo filled."""
     if state.position is not None or not state.started or state.unplaced:
         return state
     return msgspec.structs.replace(state, position=pack(position_of(state)))

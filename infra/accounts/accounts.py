@@ -89,7 +89,7 @@ class Accounts:
         return account
 
     def verify(self, name: str, password: str) -> AccountId:
-        """Give the account whose password this is.
+        """Return the account whose password this is.
 
         An unknown userid takes as long as a wrong password.
         """
@@ -155,7 +155,7 @@ class Accounts:
         return self._change_addresses(name, password, lambda old: merged(old, read))
 
     def change_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
-        """Give an account these mail addresses and no others, maybe none; ends a sign-off."""
+        """Return an account these mail addresses and no others, maybe none; ends a sign-off."""
         read = read_addresses(addresses)
         return self._change_addresses(name, password, lambda old: replaced(old, read))
 
@@ -189,24 +189,24 @@ class Accounts:
         return account
 
     def record_of(self, account: AccountId) -> Profile | None:
-        """Give what others may see of an account; None for one that is no more."""
+        """Return what others may see of an account; None for one that is no more."""
         found: Any = self._client.get(keys.account(account))
         return None if found is None else decode_profile(found)
 
     def language_of(self, account: AccountId) -> str:
-        """Give the language an account has chosen; empty for English, and for no account."""
+        """Return the language an account has chosen; empty for English, and for no account."""
         profile = self.record_of(account)
         return profile.language if profile else ""
 
     def id_of(self, name: str) -> AccountId:
-        """Give the account of a userid; `unknown-user` when there is none."""
+        """Return the account of a userid; `unknown-user` when there is none."""
         found = self._users.read(name)
         if found is None:
             raise _unknown(name)
         return found[0]
 
     def name_of(self, accounts: Sequence[AccountId]) -> list[str | None]:
-        """Give the accounts' userids, None for an account that is no more."""
+        """Return the accounts' userids, None for an account that is no more."""
         with self._client.pipeline(transaction=False) as pipe:
             for account in accounts:
                 pipe.get(keys.account(account))
@@ -252,7 +252,7 @@ class Accounts:
         return account
 
     def _verified(self, name: str, password: str) -> tuple[AccountId, bytes]:
-        """Give the account and its record, as stored now."""
+        """Return the account and its record, as stored now."""
         found = self._users.read(name)
         if found is not None and self._is_recent(decode(found[1]).password, password):
             return found
@@ -270,7 +270,7 @@ class Accounts:
         return found[0], self._welcome(*found, password)
 
     def _is_recent(self, stored: str, password: str) -> bool:
-        """Tell whether the password was found right lately, and where it comes from as well.
+        """Return whether the password was found right lately, and where it comes from as well.
 
         What comes from elsewhere is counted, so that nobody finds the password by guesses beyond the
         limits while its owner plays.

@@ -44,7 +44,7 @@ class Passwords:
         self._nobodys = _no_hash(hasher)
 
     def hash(self, password: str) -> str:
-        """Give a hash of a password that `check_password` lets pass, with a salt of its own."""
+        """Return a hash of a password that `check_password` lets pass, with a salt of its own."""
         with self.place(), self._turn():
             return self._hasher.hash(password)
 
@@ -115,12 +115,12 @@ class RecentPasswords:
 
 
 def _bytes(password: str) -> bytes:
-    """Give the bytes of any text: half a surrogate pair is in no password, and must match none."""
+    """Return the bytes of any text: half a surrogate pair is in no password, and must match none."""
     return password.encode(errors="surrogatepass")
 
 
 def _no_hash(hasher: PasswordHasher) -> str:
-    """Give a hash that no password has, and that takes as long to check as those of `hasher`."""
+    """Return a hash that no password has, and that takes as long to check as those of `hasher`."""
     salt, digest = (
         b64encode(os.urandom(length)).decode().rstrip("=")
         for length in (hasher.salt_len, hasher.hash_len)

@@ -34,7 +34,7 @@ def is_name(text: str) -> bool:
 
 
 def read_name(text: str) -> str:
-    """Give the stored form of a new userid; `bad-name` when it can't be one."""
+    """Return the stored form of a new userid; `bad-name` when it can't be one."""
     if not is_name(text):
         raise Refusal(
             Code.BAD_NAME,
@@ -62,7 +62,7 @@ def check_password(password: str) -> None:
 
 
 def read_address(text: str) -> str:
-    """Give a plain mail address as it was written; `bad-address` when it is none."""
+    """Return a plain mail address as it was written; `bad-address` when it is none."""
     if len(text) > ADDRESS_LENGTH:
         raise _bad_address(
             f"a mail address has at most {ADDRESS_LENGTH} characters, not {len(text)}"
@@ -82,7 +82,7 @@ def read_address(text: str) -> str:
 
 
 def read_addresses(texts: Sequence[str]) -> tuple[str, ...]:
-    """Give the mail addresses of one command; `bad-address` for a bad, a repeated or too many."""
+    """Return the mail addresses of one command; `bad-address` for a bad, a repeated or too many."""
     read = tuple(read_address(text) for text in texts)
     seen: set[str] = set()
     for address in read:
@@ -100,13 +100,13 @@ def check_count(count: int) -> None:
 
 
 def mailbox(address: str) -> str:
-    """Give what two spellings of one address share: the case of a domain means nothing."""
+    """Return what two spellings of one address share: the case of a domain means nothing."""
     local, _, domain = address.rpartition("@")
     return f"{local}@{domain.lower()}"
 
 
 def merged(old: Sequence[Address], new: Sequence[str]) -> tuple[Address, ...]:
-    """Give the old addresses as they are, then those of the new ones that are not among them."""
+    """Return the old addresses as they are, then those of the new ones that are not among them."""
     known = {mailbox(one.address) for one in old}
     added = [Address(text) for text in new if mailbox(text) not in known]
     check_count(len(old) + len(added))
@@ -114,7 +114,7 @@ def merged(old: Sequence[Address], new: Sequence[str]) -> tuple[Address, ...]:
 
 
 def replaced(old: Sequence[Address], new: Sequence[str]) -> tuple[Address, ...]:
-    """Give the new addresses; what was verified of the old ones stays so."""
+    """Return the new addresses; what was verified of the old ones stays so."""
     verified = {mailbox(one.address) for one in old if one.verified}
     return tuple(Address(text, mailbox(text) in verified) for text in new)
 

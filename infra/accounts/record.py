@@ -66,7 +66,7 @@ _PROFILES: Final = msgspec.msgpack.Decoder(Profile)
 
 
 def encode(record: Account) -> bytes:
-    """Give a record as it is stored."""
+    """Return a record as it is stored."""
     return _ENCODER.encode(record)
 
 

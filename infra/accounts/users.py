@@ -19,20 +19,20 @@ class Users:
         self._client = client
 
     def find(self, name: str) -> AccountId | None:
-        """Give the account a userid points to, which may be no more."""
+        """Return the account a userid points to, which may be no more."""
         if not is_name(name):
             return None
         found: Any = self._client.get(keys.user(name.lower()))
         return found if found is None else AccountId(found)
 
     def read(self, name: str) -> tuple[AccountId, bytes] | None:
-        """Give the account a userid leads to, with its record as stored now."""
+        """Return the account a userid leads to, with its record as stored now."""
         account = self.find(name)
         found: Any = account and self._client.get(keys.account(account))
         return None if account is None or found is None else (account, bytes(found))
 
     def claim(self, name: str, account: AccountId) -> bool:
-        """Give a userid to an account whose record is written; False when it is another's."""
+        """Return a userid to an account whose record is written; False when it is another's."""
         while not self._client.set(keys.user(name), account, nx=True):
             holder = self.find(name)
             if holder is not None and self._exists(holder):
@@ -80,7 +80,7 @@ class Users:
             self.enlist(name)
 
     def _living(self, names: Sequence[str]) -> set[str]:
-        """Give those userids that lead to an account."""
+        """Return those userids that lead to an account."""
         with self._client.pipeline(transaction=False) as pipe:
             for name in names:
                 pipe.get(keys.user(name))

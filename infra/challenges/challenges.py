@@ -80,7 +80,7 @@ class Challenges:
             return challenge
 
     def get(self, id_: str) -> Challenge:
-        """Give a challenge, open or not; `unknown-challenge` when it is none or has expired."""
+        """Return a challenge, open or not; `unknown-challenge` when it is none or has expired."""
         (challenge,) = self._read_all([read_id(id_)])
         return _known(challenge, id_)
 
@@ -102,14 +102,14 @@ class Challenges:
         return self._indexes.count(game)
 
     def of(self, account: AccountId) -> list[Challenge]:
-        """Give the challenges that an account has opened or joined and that wait, newest first."""
+        """Return the challenges that an account has opened or joined and that wait, newest first."""
         found = self._tidy(account, keys.opened(account)) + self._tidy(
             account, keys.joined(account)
         )
         return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
 
     def unstarted(self) -> list[Challenge]:
-        """Give the challenges that are full and have no match yet, the oldest first.
+        """Return the challenges that are full and have no match yet, the oldest first.
 
         Whoever was to start one may have been killed, so anybody may: see `take`.
         """
@@ -193,7 +193,7 @@ class Challenges:
     def _place(
         self, account: AccountId, proposal: Proposal, command: CommandId, commitment: bytes
     ) -> tuple[_Seen, Challenge]:
-        """Give the record of a command, which is made if there is none."""
+        """Return the record of a command, which is made if there is none."""
         attempt = 0
         while True:
             id_ = record.make_id(command, attempt)
@@ -213,7 +213,7 @@ class Challenges:
             attempt += 1
 
     def _make(self, new: Challenge) -> tuple[_Seen, Challenge]:
-        """Give the record of this id, which is the new one if there is none."""
+        """Return the record of this id, which is the new one if there is none."""
         while True:
             seen = self._see(new.id)
             if seen.challenge:
@@ -253,7 +253,7 @@ class Challenges:
         return [_unpack(data, now) for data in found]
 
     def _read(self, ids: Sequence[str]) -> tuple[int, list[bytes | None]]:
-        """Give the time, and records as stored."""
+        """Return the time, and records as stored."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.time()
             for id_ in ids:
@@ -296,7 +296,7 @@ class Challenges:
             )
 
     def _tidy(self, account: AccountId, name: str) -> list[Challenge]:
-        """Give the challenges of one of an account's lists that wait; strike those that are over."""
+        """Return the challenges of one of an account's lists that wait; strike those that are over."""
         ids = self._indexes.listed(name)
         found = [one for one in self._read_all(ids) if one and not record.is_over(one, account)]
         self._indexes.drop(name, {*ids} - {one.id for one in found})

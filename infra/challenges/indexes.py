@@ -37,7 +37,7 @@ class Indexes:
             pipe.execute()
 
     def page(self, game: str | None, start: int, count: int) -> list[str]:
-        """Give ids of a list, the newest first."""
+        """Return ids of a list, the newest first."""
         if start < 0 or count < 1:  # which Redis would count from the end
             return []
         name = keys.open_challenges(game)
@@ -56,7 +56,7 @@ class Indexes:
         self._client.sadd(keys.FILLING, id_)
 
     def filling(self) -> list[str]:
-        """Give the ids of those that are about to be full, or are so without a match."""
+        """Return the ids of those that are about to be full, or are so without a match."""
         found: Any = self._client.smembers(keys.FILLING)
         return _texts(found)
 
@@ -79,7 +79,7 @@ class Indexes:
         return bool(answer != b"full")
 
     def listed(self, name: str) -> list[str]:
-        """Give the ids in one of an account's lists."""
+        """Return the ids in one of an account's lists."""
         found: Any = self._client.hkeys(name)
         return _texts(found)
 

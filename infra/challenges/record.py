@@ -138,7 +138,7 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.state is State.OPEN and now >= self.expires
 
     def kept(self, now: int) -> int:
-        """Give for how many ms it is to be stored."""
+        """Return for how many ms it is to be stored."""
         if self.state is State.DRAFT:
             return DRAFT_MS
         return self.expires - now if self.state is State.OPEN else KEPT_MS
@@ -149,7 +149,7 @@ _CHALLENGES: Final = msgspec.msgpack.Decoder(Challenge)
 
 
 def pack(challenge: Challenge) -> bytes:
-    """Give a record as it is stored."""
+    """Return a record as it is stored."""
     return _ENCODER.encode(challenge)
 
 
@@ -159,13 +159,13 @@ def unpack(data: bytes) -> Challenge:
 
 
 def make_id(command: CommandId, attempt: int) -> str:
-    """Give the id of the challenge that a command opens, the first choice or another."""
+    """Return the id of the challenge that a command opens, the first choice or another."""
     digest = sha256(b"challenge\0%b%d" % (command, attempt)).digest()
     return b32encode(digest).decode().lower()[:_ID_LENGTH]
 
 
 def read_id(text: str) -> str:
-    """Give an id as it is stored; `unknown-challenge` for what can't be one."""
+    """Return an id as it is stored; `unknown-challenge` for what can't be one."""
     id_ = text.lower()
     if not text.isascii() or not _ID.fullmatch(id_):
         raise Refusal(
@@ -176,7 +176,7 @@ def read_id(text: str) -> str:
 
 
 def read_proposal(proposal: Proposal) -> Proposal:
-    """Give a proposal as it is kept; `bad-players`, and for its note `too-long`, `bad-request`."""
+    """Return a proposal as it is kept; `bad-players`, and for its note `too-long`, `bad-request`."""
     seats, seat = proposal.seats, proposal.seat
     if seats < 2:  # noqa: PLR2004 - one to open it and one to take it
         raise Refusal(Code.BAD_PLAYERS, f"a challenge has 2 seats or more, not {seats}")
@@ -224,7 +224,7 @@ def check_takeable(challenge: Challenge, account: AccountId) -> None:
 def join(
     challenge: Challenge, account: AccountId, draw: Callable[[int], int], commitment: bytes = b""
 ) -> Challenge:
-    """Give an open challenge with one seat more taken; `draw(n)` is asked for one of 0 to n-1."""
+    """Return an open challenge with one seat more taken; `draw(n)` is asked for one of 0 to n-1."""
     given = ((account, commitment),) if commitment else ()
     joined = replace(
         challenge,
@@ -238,7 +238,7 @@ def join(
 
 
 def withdraw(challenge: Challenge, account: AccountId) -> Challenge:
-    """Give a challenge without the account, or withdrawn if it is the account's own.
+    """Return a challenge without the account, or withdrawn if it is the account's own.
 
     `not-a-player` for who has no part in it, `already-started` when it is full.
     """
@@ -260,7 +260,7 @@ def withdraw(challenge: Challenge, account: AccountId) -> Challenge:
 
 
 def start(challenge: Challenge, board: int) -> Challenge:
-    """Give a full challenge with the board of its match; `ValueError` if it can't have this one."""
+    """Return a full challenge with the board of its match; `ValueError` if it can't have this one."""
     if challenge.state not in (State.TAKEN, State.STARTED) or challenge.board not in (None, board):
         raise ValueError(
             f"challenge {challenge.id} is {challenge.state} with board {challenge.board}, "
@@ -270,7 +270,7 @@ def start(challenge: Challenge, board: int) -> Challenge:
 
 
 def forget(challenge: Challenge, account: AccountId) -> Challenge | None:
-    """Give what is left of a challenge when an account is erased; None for nothing.
+    """Return what is left of a challenge when an account is erased; None for nothing.
 
     What is full stays: the match is played by account ids, of which one is nobody's.
     """

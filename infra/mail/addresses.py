@@ -66,7 +66,7 @@ class Addresses:
     # a seat
 
     def of(self, board: int, seat: int, account: AccountId) -> str:
-        """Give the address at which an account plays its seat of a match."""
+        """Return the address at which an account plays its seat of a match."""
         return f"m{board}-s{seat}-{self._seat_mac(board, seat, account)}@{self.domain}"
 
     def read(self, address: str) -> Claim | None:
@@ -91,11 +91,11 @@ class Addresses:
     # leaving
 
     def signoff(self, account: AccountId) -> str:
-        """Give the address to which any mail ends all mail to an account."""
+        """Return the address to which any mail ends all mail to an account."""
         return f"signoff-{account.hex()}-{self._mac('signoff', account)}@{self.domain}"
 
     def read_signoff(self, address: str) -> AccountId | None:
-        """Give the account of such an address, if it was made here."""
+        """Return the account of such an address, if it was made here."""
         found = self._matched(_PROOF, address)
         if found is None or found[1] != "signoff":
             return None
@@ -105,12 +105,12 @@ class Addresses:
     # coming back
 
     def bounce(self, account: AccountId, address: str) -> str:
-        """Give the address that mail to an account's `address` comes back to."""
+        """Return the address that mail to an account's `address` comes back to."""
         mac = self._mac("bounce", account + mailbox(address).encode())
         return f"bounce-{account.hex()}-{mac}@{self.domain}"
 
     def read_bounce(self, address: str) -> AccountId | None:
-        """Give the account that such an address names; `is_bounce_of` knows whether it is so."""
+        """Return the account that such an address names; `is_bounce_of` knows whether it is so."""
         found = self._matched(_PROOF, address)
         return bytes.fromhex(found[2]) if found and found[1] == "bounce" else None
 
@@ -122,7 +122,7 @@ class Addresses:
     # codes
 
     def code(self, account: AccountId, code: str) -> str:
-        """Give the address to which an answer gives a code back."""
+        """Return the address to which an answer gives a code back."""
         return f"verify-{account.hex()}-{code}@{self.domain}"
 
     def read_code(self, address: str) -> CodeReply | None:
@@ -134,11 +134,11 @@ class Addresses:
 
     @property
     def fingerprint(self) -> str:
-        """Give what tells this secret from another, and nothing of it."""
+        """Return what tells this secret from another, and nothing of it."""
         return self._mac("fingerprint", b"")
 
     def mark(self, *parts: object) -> str:
-        """Give eight characters for an id of a letter, the same for the same parts.
+        """Return eight characters for an id of a letter, the same for the same parts.
 
         Other data has another secret: board 1 of a new server is not that of the one before.
         """
@@ -158,7 +158,7 @@ class Addresses:
 
 
 def read_secret(file: Path) -> bytes:
-    """Give the secret that `file` has, made by chance if there is no file yet.
+    """Return the secret that `file` has, made by chance if there is no file yet.
 
     Several processes may come at once: the first one's secret is everybody's. Raises
     `LostKeyError` and OSError.

@@ -65,7 +65,7 @@ class Chats:
         return [talk for member in found if (talk := self._talk(member.decode()))]
 
     def of(self, account: AccountId, board: int) -> Talk | None:
-        """Give what an account is to be mailed of a match's chat, due or not."""
+        """Return what an account is to be mailed of a match's chat, due or not."""
         return self._talk(_member(account, board))
 
     def done(self, talk: Talk, upto: int, now: int) -> None:
@@ -92,7 +92,7 @@ class Chats:
 
 
 def lines_since(letters: Letters, account: AccountId, board: int, first: int) -> list[Letter]:
-    """Give what others said at a board from a time on and the account has not read."""
+    """Return what others said at a board from a time on and the account has not read."""
     read = letters.chat_read(account, board)
     said = letters.chat_of(board, CHAT_LIMIT)
     return [one for one in said if one.at >= first and one.at > read and one.sender != account]

@@ -50,7 +50,7 @@ class Codes:
         self._clock = clock
 
     def named(self, count: int) -> list[AccountId]:
-        """Give some accounts that gave addresses which are to be verified, until `seen_to`.
+        """Return some accounts that gave addresses which are to be verified, until `seen_to`.
 
         Those that somebody was killed over come first.
         """
@@ -66,7 +66,7 @@ class Codes:
         self._client.srem(keys.NAMING, account)
 
     def issue(self, account: AccountId, address: str) -> str | None:
-        """Give the code to send to an address: one that was sent before, if it is still good.
+        """Return the code to send to an address: one that was sent before, if it is still good.
 
         None when the address was sent too many today.
         """
@@ -81,7 +81,7 @@ class Codes:
         return code
 
     def address_of(self, account: AccountId, code: str) -> str | None:
-        """Give the address, as `mailbox` writes it, that a code of an account proves."""
+        """Return the address, as `mailbox` writes it, that a code of an account proves."""
         given = read_code(code).encode()
         found = None
         for address, kept in self._kept(account).items():
@@ -107,7 +107,7 @@ class Codes:
             return int(pipe.execute()[0])
 
     def _kept(self, account: AccountId) -> dict[str, _Kept]:
-        """Give the codes that are still good, by address."""
+        """Return the codes that are still good, by address."""
         found: Any = self._client.hgetall(keys.codes(account))
         all_kept = {address.decode(): _KEPT.decode(data) for address, data in found.items()}
         oldest = self._clock() - CODE_MS
@@ -115,7 +115,7 @@ class Codes:
 
 
 def read_code(text: str) -> str:
-    """Give a code as it is kept, from how people write it: `ABCDE-23456`."""
+    """Return a code as it is kept, from how people write it: `ABCDE-23456`."""
     return "".join(one for one in text.lower() if one.isascii() and one.isalnum())[:CODE_LENGTH]
 
 

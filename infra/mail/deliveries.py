@@ -54,7 +54,7 @@ class Deliveries:
 
 
 def key_of(recipient: str, id_: str) -> str:
-    """Give what stands for a mail in keys: the same mail to two recipients is two."""
+    """Return what stands for a mail in keys: the same mail to two recipients is two."""
     return sha256(f"{mailbox(recipient)} {id_}".encode(errors="surrogatepass")).hexdigest()[:32]
 
 

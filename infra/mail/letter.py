@@ -69,7 +69,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose address it goes to; empty for an answer."""
 
     def header(self, name: str) -> str:
-        """Give a header's value, empty where there is none."""
+        """Return a header's value, empty where there is none."""
         return dict(self.headers).get(name, "")
 
 
@@ -106,7 +106,7 @@ def _check_headers(letter: Letter) -> None:
 
 
 def fit_subject(text: str) -> str:
-    """Give a subject that can be sent: no control or formatting characters, one line, not long."""
+    """Return a subject that can be sent: no control or formatting characters, one line, not long."""
     shown = "".join(" " if _is_unfit(character) else character for character in text)
     return " ".join(shown.split())[:SUBJECT_LIMIT].rstrip()
 

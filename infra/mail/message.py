@@ -25,7 +25,7 @@ _HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
 
 
 def written(letter: Letter, addresses: Addresses, since: int) -> bytes:
-    """Give a letter's bytes, the same each time; `since` is when it was put, in ms.
+    """Return a letter's bytes, the same each time; `since` is when it was put, in ms.
 
     `UnfitLetterError` when anything else than the letter's own headers has come to stand in them.
     """
@@ -39,12 +39,12 @@ def written(letter: Letter, addresses: Addresses, since: int) -> bytes:
 
 
 def sender_of(letter: Letter, addresses: Addresses) -> str:
-    """Give the address a letter is from: where an answer to it does what it is about."""
+    """Return the address a letter is from: where an answer to it does what it is about."""
     return letter.header("Reply-To") or addresses.server_address
 
 
 def envelope_sender(letter: Letter, addresses: Addresses) -> str:
-    """Give where a letter comes back to that can't be delivered; empty for nowhere."""
+    """Return where a letter comes back to that can't be delivered; empty for nowhere."""
     if letter.purpose == Purpose.ANSWER:
         return ""  # two servers must not answer each other's answers
     return addresses.bounce(letter.account, letter.to)

@@ -80,7 +80,7 @@ class Outbox:
         self._clock = clock
 
     def now(self) -> int:
-        """Give the time by which letters are due, ms."""
+        """Return the time by which letters are due, ms."""
         if self._clock is not None:
             return self._clock()
         seconds, micros = self._client.time()
@@ -153,7 +153,7 @@ class Outbox:
         return int(self._client.hlen(keys.LETTERS))
 
     def first_due(self) -> int | None:
-        """Tell when the first letter that waits is due, or was, ms; None where none waits."""
+        """Return when the first letter that waits is due, or was, ms; None where none waits."""
         found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
         return int(found[0][1]) if found else None
 
@@ -167,7 +167,7 @@ class Outbox:
         return rest if lasts else None
 
     def last_rest(self) -> Rest | None:
-        """Give the rest that was laid in since the relay was last reached."""
+        """Return the rest that was laid in since the relay was last reached."""
         found: Any = self._client.get(keys.REST)
         return None if found is None else _RESTS.decode(found)
 
@@ -200,7 +200,7 @@ class Outbox:
 
 
 def _key(letter: Letter) -> str:
-    """Give what stands for a letter: the same mail to two addresses is two letters."""
+    """Return what stands for a letter: the same mail to two addresses is two letters."""
     return sha256(f"{letter.id} {mailbox(letter.to)}".encode()).hexdigest()[:32]
 
 

@@ -55,7 +55,7 @@ class Progress:
         self._client.set(keys.READ, _ENCODER.encode(tuple(ends)), nx=True)
 
     def read(self) -> tuple[int, ...] | None:
-        """Give for each shard how many leaves have been told; None before it was begun."""
+        """Return for each shard how many leaves have been told; None before it was begun."""
         found: Any = self._client.get(keys.READ)
         return None if found is None else _COUNTS.decode(found)
 
@@ -67,7 +67,7 @@ class Progress:
     # threads
 
     def first(self, board: int, seat: int, letter: str) -> str:
-        """Give the id of a match's first letter to a player: this one, if there was none."""
+        """Return the id of a match's first letter to a player: this one, if there was none."""
         name = keys.first(board, seat)
         found: Any = self._client.set(name, letter, nx=True, get=True, ex=_FIRST_SECONDS)
         return letter if found is None else found.decode()
@@ -87,7 +87,7 @@ class Progress:
             pipe.execute()
 
     def digests_due(self, now: int, count: int) -> list[tuple[AccountId, int]]:
-        """Give accounts whose digest is due, each with when it became so, ms."""
+        """Return accounts whose digest is due, each with when it became so, ms."""
         found: Any = self._client.zrangebyscore(
             keys.DAILY, "-inf", now, start=0, num=count, withscores=True
         ) or self._client.zrangebyscore(
@@ -100,7 +100,7 @@ class Progress:
         return [(account, int(due)) for account, due in found]
 
     def items(self, account: AccountId) -> list[Item]:
-        """Give what an account's digest is to tell, the oldest first."""
+        """Return what an account's digest is to tell, the oldest first."""
         found: Any = self._client.zrange(keys.news(account), 0, -1)
         return [_ITEMS.decode(data) for data in found]
 
@@ -119,5 +119,5 @@ class Progress:
 
 
 def next_digest(now: int) -> int:
-    """Give when the first digest after `now` is sent, both in ms."""
+    """Return when the first digest after `now` is sent, both in ms."""
     return (now - DIGEST_HOUR * _HOUR) // _DAY * _DAY + _DAY + DIGEST_HOUR * _HOUR

@@ -56,7 +56,7 @@ class Sent(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> str:
-        """Give the reply's numbers alone: its words may repeat the address, and a log must not."""
+        """Return the reply's numbers alone: its words may repeat the address, and a log must not."""
         found = _STATUS.match(self.said)
         return found[0] if found else "no reply"
 
@@ -169,7 +169,7 @@ def _line(code: int, reply: bytes | str) -> str:
 
 
 def fit_reply(text: str) -> str:
-    """Give what another server said as one line that can be shown: printable ASCII, not long."""
+    """Return what another server said as one line that can be shown: printable ASCII, not long."""
     shown = "".join(one if " " <= one <= "~" else " " for one in text)
     return " ".join(shown.split())[:_SHOWN]
 

@@ -65,7 +65,7 @@ class Written:
         return int(seconds) * 1000 + int(micros) // 1000
 
     def oldest(self, count: int) -> list[Note]:
-        """Give the oldest notes."""
+        """Return the oldest notes."""
         found: Any = self._client.lrange(keys.WRITTEN, 0, count - 1)
         return [_NOTES.decode(data) for data in found]
 

@@ -64,7 +64,7 @@ class Comparison:
         return all(mine == theirs for mine, theirs in zip_longest(*pages))
 
     def _pages(self, kind: bytes, name: str) -> Iterator[Any]:
-        """Give what an ordered value holds, in pages."""
+        """Return what an ordered value holds, in pages."""
         if kind == b"string":
             yield self._client.get(name)
             return

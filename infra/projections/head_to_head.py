@@ -50,7 +50,7 @@ class HeadToHead(View):
     spec = HEAD_TO_HEAD
 
     def of(self, game: str, account: AccountId, opponent: AccountId) -> Record:
-        """Tell how `account` did against `opponent`; O(1)."""
+        """Return how `account` did against `opponent`; O(1)."""
         first, second = sorted([account, opponent])
         fields = [pair_field(first, second, what) for what in (FIRST, SECOND, LEVEL)]
         found = self._fields(self._generation().key(pairs_key(game)), fields)

@@ -48,7 +48,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(Row)
 
 
 def pack(row: Row) -> bytes:
-    """Give the stored form."""
+    """Return the stored form."""
     return _ENCODER.encode(row)
 
 
@@ -86,7 +86,7 @@ class History(View):
         start: int = 0,
         count: int = 50,
     ) -> list[Row]:
-        """Give finished matches of a game, the last ended first, from the `start`th on.
+        """Return finished matches of a game, the last ended first, from the `start`th on.
 
         With an account those it played, with two those both played. O(log n + start + count).
         """
@@ -104,7 +104,7 @@ class History(View):
         return int(self._client.zcard(self._generation().key(_key(game, who))))
 
     def rows(self, boards: Iterable[int]) -> list[Row | None]:
-        """Give matches by number, None for those that have not ended; O(number of boards)."""
+        """Return matches by number, None for those that have not ended; O(number of boards)."""
         found = self._fields(self._generation().key(ROWS), boards)
         return [None if row is None else unpack(row) for row in found]
 

@@ -54,7 +54,7 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
 
 
 def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tuple[int, int | None]:
-    """Give how many events wait though their turn has come, and when the first was received."""
+    """Return how many events wait though their turn has come, and when the first was received."""
     with client.pipeline(transaction=False) as pipe:
         pipe.zcount(generation.key(PENDING), "-inf", f"({mark.at}")
         pipe.zrange(generation.key(PENDING), 0, 0, withscores=True)
@@ -63,7 +63,7 @@ def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tupl
 
 
 def _times(store: Store, checkpoint: Checkpoint, mark: Watermark) -> list[int]:
-    """Give when the first leaf that is not in was received, of each shard where that can be told."""
+    """Return when the first leaf that is not in was received, of each shard where that can be told."""
     found = []
     for shard, (count, end) in enumerate(zip(checkpoint.counts, mark.ends, strict=True)):
         for _, leaf in store.leaves(shard, count, 1) if count < end else ():
@@ -74,7 +74,7 @@ def _times(store: Store, checkpoint: Checkpoint, mark: Watermark) -> list[int]:
 
 
 def _time_of(leaf: bytes) -> int | None:
-    """Give the time of a leaf; None for an anchor, and for what can't be read."""
+    """Return the time of a leaf; None for an anchor, and for what can't be read."""
     for read in (decode, decode_refusal):
         try:
             return read(leaf).at

@@ -112,7 +112,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(Row)
 
 
 def pack(row: Row) -> bytes:
-    """Give the stored form."""
+    """Return the stored form."""
     return _ENCODER.encode(row)
 
 
@@ -159,7 +159,7 @@ class Lists(View):
         start: int = 0,
         count: int = 50,
     ) -> list[Row]:
-        """Give some of a player's matches, of one game if it is named, from the `start`th on.
+        """Return some of a player's matches, of one game if it is named, from the `start`th on.
 
         O(log n + start + count) in the matches of that state; with a game O(n) at worst, for
         those of other games are passed over.
@@ -206,7 +206,7 @@ class Lists(View):
         return [repr(found[at * each : (at + 1) * each]) for at in range(len(accounts))]
 
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[Row]:
-        """Give matches of a game that go on, the newest board first; O(log n + start + count)."""
+        """Return matches of a game that go on, the newest board first; O(log n + start + count)."""
         return self._some([(open_key(game), True)], game, start, count)
 
     def counts(self, account: AccountId) -> Counts:
@@ -218,7 +218,7 @@ class Lists(View):
             return Counts(*pipe.execute())
 
     def rows(self, boards: Sequence[int]) -> list[Row | None]:
-        """Give matches by number, None for those that are not there; O(number of boards)."""
+        """Return matches by number, None for those that are not there; O(number of boards)."""
         found = self._fields(self._generation().key(ROWS), boards)
         return [None if data is None else unpack(data) for data in found]
 

@@ -80,7 +80,7 @@ Place = tuple[int, int, int, str]
 
 
 def place_of(notice: Notice) -> Place:
-    """Give where a notice stands."""
+    """Return where a notice stands."""
     return notice.at, notice.board, notice.seq, notice.kind
 
 
@@ -92,13 +92,13 @@ class Kept(msgspec.Struct, frozen=True):
     """The oldest that is kept, where older ones were dropped or may have been."""
 
     def with_(self, other: "Kept") -> "Kept":
-        """Give these and others, in one order."""
+        """Return these and others, in one order."""
         oldest = max((one for one in (self.oldest, other.oldest) if one), default=None)
         return Kept(sorted([*self.notices, *other.notices], key=place_of), oldest)
 
 
 def kept_of(notices: list[Notice], first: list[Notice], count: int) -> Kept:
-    """Give what is kept where a list has `count` notices, of which the oldest is in `first`."""
+    """Return what is kept where a list has `count` notices, of which the oldest is in `first`."""
     return Kept(notices, place_of(first[0]) if first and count >= KEPT else None)
 
 
@@ -115,7 +115,7 @@ _TABLES: Final = msgspec.msgpack.Decoder(Table)
 
 
 def pack_table(table: Table) -> bytes:
-    """Give the stored form."""
+    """Return the stored form."""
     return _ENCODER.encode(table)
 
 
@@ -135,7 +135,7 @@ class Notices(View):
     spec = NOTICES
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[Notice]:
-        """Give an account's notices, the newest first; O(log n + start + count), n at most 200."""
+        """Return an account's notices, the newest first; O(log n + start + count), n at most 200."""
         key = self._generation().key(box_key(account))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         return [_notice(member, score) for member, score in found]
@@ -153,7 +153,7 @@ class Notices(View):
             return [repr(found) for found in pipe.execute()]
 
     def since(self, account: AccountId, after: Place) -> Kept:
-        """Give an account's notices after a place, the oldest first; O(n).
+        """Return an account's notices after a place, the oldest first; O(n).
 
         Those of the place's own millisecond may be before it.
         """

@@ -64,7 +64,7 @@ _POINTS: Final = msgspec.msgpack.Decoder(Point)
 
 
 def pack(item: Rating | Point) -> bytes:
-    """Give the stored form."""
+    """Return the stored form."""
     return _ENCODER.encode(item)
 
 
@@ -94,7 +94,7 @@ class Ratings(View):
     spec = RATINGS
 
     def of(self, game: str, start: int = 0, count: int = 50) -> list[Rated]:
-        """Give a game's players, the best first, from the `start`th on; O(log n + count)."""
+        """Return a game's players, the best first, from the `start`th on; O(log n + count)."""
         generation = self._generation()
         members = self._client.zrange(
             generation.key(table_key(game)), start, start + count - 1, desc=True
@@ -107,13 +107,13 @@ class Ratings(View):
         ]
 
     def player(self, game: str, account: AccountId) -> Rating:
-        """Give a player's rating, a newcomer's for who has none; O(1)."""
+        """Return a player's rating, a newcomer's for who has none; O(1)."""
         key = self._generation().key(players_key(game))
         (row,) = self._fields(key, [account.hex()])
         return Rating() if row is None else unpack(row)
 
     def place(self, game: str, account: AccountId) -> int | None:
-        """Give a player's place in the table, from 1; None for who has no rating; O(log n)."""
+        """Return a player's place in the table, from 1; None for who has no rating; O(log n)."""
         key = self._generation().key(table_key(game))
         above = self._client.zrevrank(key, account.hex())
         return None if above is None else int(above) + 1
@@ -121,7 +121,7 @@ class Ratings(View):
     def series(
         self, game: str, account: AccountId, start: int = 0, count: int = 1_000
     ) -> list[Point]:
-        """Give a player's rating after each match, from the `start`th on; O(start + count)."""
+        """Return a player's rating after each match, from the `start`th on; O(start + count)."""
         key = self._generation().key(series_key(game, account))
         return [_POINTS.decode(data) for data in self._client.lrange(key, start, start + count - 1)]
 

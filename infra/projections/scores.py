@@ -30,7 +30,7 @@ class Row(msgspec.Struct, frozen=True):
     account: AccountId
 
     def text(self) -> str:
-        """Give the text that sorts as rows rank."""
+        """Return the text that sorts as rows rank."""
         ranks = ".".join(f"{_OFFSET + number:0{_WIDTH}}" for number in self.rank)
         return f"{ranks}|{self.at:015}|{self.board:015}|{self.account.hex()}"
 
@@ -58,7 +58,7 @@ class Scores(View):
     spec = SCORES
 
     def best(self, puzzle: str, count: int | None = None) -> list[Row]:
-        """Give the best rows of a puzzle, the best first, at most `count`, one for each account.
+        """Return the best rows of a puzzle, the best first, at most `count`, one for each account.
 
         O(n) at worst, where few accounts have all the best rows.
         """

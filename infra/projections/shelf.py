@@ -53,7 +53,7 @@ class Checkpoint(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def zero(cls, spec: Spec, shards: int) -> Self:
-        """Give the checkpoint of a generation that has read nothing."""
+        """Return the checkpoint of a generation that has read nothing."""
         return cls(spec.version, (0,) * shards)
 
 
@@ -94,7 +94,7 @@ class Generation(msgspec.Struct, frozen=True):
     def change(
         self, before: Checkpoint, after: Checkpoint, writes: Sequence[Write]
     ) -> scripts.Call:
-        """Give the script call that makes the writes, if the checkpoint is as it was read."""
+        """Return the script call that makes the writes, if the checkpoint is as it was read."""
         places: dict[str, int] = {}
         args: list[Arg] = [_ENCODER.encode(before), _ENCODER.encode(after), BUILDING_MS]
         for command, key, *rest in writes:
@@ -127,16 +127,16 @@ class Shelf:
     # reading
 
     def live(self) -> tuple[int, Generation] | None:
-        """Give the generation that is read, and its version; None before there is any."""
+        """Return the generation that is read, and its version; None before there is any."""
         return parse_pointer(self.spec.name, self._client.get(self._key("live")))
 
     def checkpoint(self, generation: Generation) -> Checkpoint | None:
-        """Tell how far a generation has read; None when it is gone."""
+        """Return how far a generation has read; None when it is gone."""
         found: Any = self._client.get(generation.mark)
         return None if found is None else _DECODER.decode(found)
 
     def stuck(self, generation: Generation) -> Mapping[str, Stuck]:
-        """Give what it could not take in, by shard, or by `order`."""
+        """Return what it could not take in, by shard, or by `order`."""
         found: Any = self._client.hgetall(generation.stuck)
         return {
             where.decode(): msgspec.msgpack.decode(data, type=Stuck)
@@ -249,7 +249,7 @@ class Shelf:
     # what there is
 
     def keys_of(self, generation: Generation) -> Iterator[list[str]]:
-        """Give the names of a generation's keys, some at a time; a name may come twice."""
+        """Return the names of a generation's keys, some at a time; a name may come twice."""
         return self._scan(generation.key(""))
 
     def _scan(self, beginning: str) -> Iterator[list[str]]:
@@ -272,7 +272,7 @@ def parse_pointer(name: str, value: Any) -> tuple[int, Generation] | None:
 
 
 def _reaches(one: Checkpoint, other: Checkpoint, ends: Sequence[int]) -> bool:
-    """Tell whether one has read what the other has, less what the logs have lost since."""
+    """Return whether one has read what the other has, less what the logs have lost since."""
     counts = list(zip(one.counts, other.counts, ends, strict=True))
     lost = any(theirs > end for _, theirs, end in counts)
     far = all(mine >= min(theirs, end) for mine, theirs, end in counts)

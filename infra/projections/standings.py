@@ -60,7 +60,7 @@ class Standings(View):
     spec = STANDINGS
 
     def of(self, game: str, start: int = 0, count: int = 50) -> list[Standing]:
-        """Give a game's table, most points first, from the `start`th on; O(log n + count)."""
+        """Return a game's table, most points first, from the `start`th on; O(log n + count)."""
         generation = self._generation()
         key = generation.key(table_key(game))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
@@ -73,7 +73,7 @@ class Standings(View):
         ]
 
     def player(self, game: str, account: AccountId) -> Standing:
-        """Give one player's counts, all 0 for who has finished no match; O(1)."""
+        """Return one player's counts, all 0 for who has finished no match; O(1)."""
         generation = self._generation()
         score = self._client.zscore(generation.key(table_key(game)), account.hex())
         fields = [tally_field(account, what) for what in COUNTED]

@@ -26,7 +26,7 @@ class View:
         self._client: Any = client
 
     def _generation(self) -> Generation:
-        """Give the generation that is read; an empty one where there is none.
+        """Return the generation that is read; an empty one where there is none.
 
         One that is replaced meanwhile lingers, so an answer may take several questions.
         """
@@ -43,12 +43,12 @@ class View:
         return generation
 
     def _fields(self, key: str, fields: Iterable[Any]) -> list[bytes | None]:
-        """Give fields of a hash, None for those that are not there."""
+        """Return fields of a hash, None for those that are not there."""
         wanted = list(fields)
         return list(self._client.hmget(key, wanted)) if wanted else []
 
     def _members(self, key: str, *, newest: bool) -> Iterator[bytes]:
-        """Give the members of a sorted set, read in pages as they are asked for."""
+        """Return the members of a sorted set, read in pages as they are asked for."""
         for start in range(0, 1 << 62, _PAGE):
             page = self._client.zrange(key, start, start + _PAGE - 1, desc=newest)
             yield from page

@@ -25,7 +25,7 @@ class AsyncStore:
         self._cap = cap
 
     def lane_of(self, board: int) -> int:
-        """Give the lane that works a match's commands."""
+        """Return the lane that works a match's commands."""
         return keys.lane_of(self._shard(board), self._shape.lanes)
 
     async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
@@ -38,7 +38,7 @@ class AsyncStore:
         return self._pipe.ask([("GET", keys.snapshot(self._shard(board), board))])
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
-        """Give stored outcomes, each by its match and command id."""
+        """Return stored outcomes, each by its match and command id."""
         return sound(
             await self._pipe.send(
                 ("HGET", keys.outcomes(self._shard(board), board), command)
@@ -47,7 +47,7 @@ class AsyncStore:
         )
 
     async def events(self, board: int, start: int) -> list[bytes]:
-        """Give a match's events from the one with sequence number `start` on."""
+        """Return a match's events from the one with sequence number `start` on."""
         name = keys.events(self._shard(board), board)
         # not by the client: of that each of many streams would open a connection
         (found,) = sound(await self._pipe.send([("LRANGE", name, start - 1, -1)]))
@@ -59,7 +59,7 @@ class AsyncStore:
         return sum(sound(await self._pipe.send([("XLEN", keys.inbox(one)) for one in shards])))
 
     async def log_ends(self) -> dict[str, str]:
-        """Give for each shard's log the id of its last entry, to follow from there."""
+        """Return for each shard's log the id of its last entry, to follow from there."""
         names = [keys.log(shard) for shard in range(self._shape.shards)]
         async with self._client.pipeline(transaction=False) as pipe:
             for name in names:
@@ -71,7 +71,7 @@ class AsyncStore:
         }
 
     async def follow(self, marks: dict[str, str], block_ms: int) -> list[tuple[int, int]]:
-        """Give board and sequence number of events after `marks`, which are moved on.
+        """Return board and sequence number of events after `marks`, which are moved on.
 
         Waits up to `block_ms` for the first.
         """

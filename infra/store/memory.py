@@ -81,7 +81,7 @@ class MemoryStore:
         self.aside: list[Entry] = []
 
     def shape(self) -> Shape:
-        """Give the layout."""
+        """Return the layout."""
         if self._shape is None:
             raise LookupError("there is no data yet")
         return self._shape
@@ -93,7 +93,7 @@ class MemoryStore:
         return self._shape
 
     def allocate(self, command: CommandId) -> int:
-        """Give the board number for the challenge of that id."""
+        """Return the board number for the challenge of that id."""
         if command not in self._given:
             self._given[command] = next(self._numbers)
         return self._given[command]
@@ -127,7 +127,7 @@ class MemoryStore:
         block_ms: int = 0,
         first: Mapping[str, bytes] = NOTHING,
     ) -> list[Entry]:
-        """Give the oldest entries; never waits, for nothing comes while it would."""
+        """Return the oldest entries; never waits, for nothing comes while it would."""
         del block_ms
         for channel, message in first.items():
             self._publish(channel, message)
@@ -139,11 +139,11 @@ class MemoryStore:
         return sum(len(self._inboxes[shard]) for shard in shards)
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Give the snapshots."""
+        """Return the snapshots."""
         return [self._matches[board].snapshot for board in boards]
 
     def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
-        """Give the snapshots with the replies laid ready."""
+        """Return the snapshots with the replies laid ready."""
         return [(self._matches[b].snapshot, self._matches[b].replies) for b in boards]
 
     def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
@@ -187,11 +187,11 @@ class MemoryStore:
         return Done(match.outcomes[write.id])
 
     def draws(self, shard: int) -> Draws | None:
-        """Give the shard's chain of seeds."""
+        """Return the shard's chain of seeds."""
         return self._draws.get(shard)
 
     def anchored(self, shard: int, chain: int) -> int | None:
-        """Give the log index of a chain's anchor."""
+        """Return the log index of a chain's anchor."""
         return self._anchors.get((shard, chain))
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
@@ -215,7 +215,7 @@ class MemoryStore:
         self._tries[shard].pop(entry, None)
 
     def tried(self, shard: int) -> Mapping[str, int]:
-        """Give the attempts."""
+        """Return the attempts."""
         return dict(self._tries[shard])
 
     def set_aside(self, entry: Entry) -> None:
@@ -224,20 +224,20 @@ class MemoryStore:
         self._inboxes[entry.shard].pop(entry.id, None)
 
     def now(self) -> int:
-        """Give the time that stamps what comes in."""
+        """Return the time that stamps what comes in."""
         return self._clock()
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
-        """Give boards whose time has come."""
+        """Return boards whose time has come."""
         come = sorted((at, board) for board, at in self._due[shard].items() if 0 < at <= now)
         return [board for _, board in come[:count]]
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
-        """Give a stored outcome."""
+        """Return a stored outcome."""
         return self._matches[board].outcomes.get(command)
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
-        """Give all stored outcomes of a match."""
+        """Return all stored outcomes of a match."""
         return dict(self._matches[board].outcomes)
 
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
@@ -245,16 +245,16 @@ class MemoryStore:
         return self._matches[board].refusals.get(refusal_field(actor, ply), 0)
 
     def events(self, board: int) -> list[bytes]:
-        """Give a match's events in order."""
+        """Return a match's events in order."""
         return list(self._matches[board].events)
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Give leaves of a shard's log."""
+        """Return leaves of a shard's log."""
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
 
     def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
-        """Give the shards with new leaves; never waits, for nothing comes while it would."""
+        """Return the shards with new leaves; never waits, for nothing comes while it would."""
         del block_ms
         return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
 

@@ -165,7 +165,7 @@ class Store(Protocol):
     """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
 
     def shape(self) -> Shape:
-        """Give the layout; `LookupError` before `create`."""
+        """Return the layout; `LookupError` before `create`."""
         ...
 
     def create(self, shape: Shape) -> Shape:
@@ -173,7 +173,7 @@ class Store(Protocol):
         ...
 
     def allocate(self, command: CommandId) -> int:
-        """Give the board number for the challenge of that id."""
+        """Return the board number for the challenge of that id."""
         ...
 
     def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
@@ -191,7 +191,7 @@ class Store(Protocol):
         block_ms: int = 0,
         first: Mapping[str, bytes] = NOTHING,
     ) -> list[Entry]:
-        """Give about `count` of the oldest entries, waiting up to `block_ms` for the first.
+        """Return about `count` of the oldest entries, waiting up to `block_ms` for the first.
 
         `first` are messages for doors, by their channels: they are published before it looks.
         """
@@ -202,11 +202,11 @@ class Store(Protocol):
         ...
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Give the snapshots, None where there is no match."""
+        """Return the snapshots, None where there is no match."""
         ...
 
     def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
-        """Give the snapshots, each with the replies laid ready in its match, empty for none."""
+        """Return the snapshots, each with the replies laid ready in its match, empty for none."""
         ...
 
     def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
@@ -225,11 +225,11 @@ class Store(Protocol):
         ...
 
     def draws(self, shard: int) -> Draws | None:
-        """Give the shard's chain of seeds; None before the first is anchored."""
+        """Return the shard's chain of seeds; None before the first is anchored."""
         ...
 
     def anchored(self, shard: int, chain: int) -> int | None:
-        """Give the log index of a chain's anchor."""
+        """Return the log index of a chain's anchor."""
         ...
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
@@ -248,7 +248,7 @@ class Store(Protocol):
         ...
 
     def tried(self, shard: int) -> Mapping[str, int]:
-        """Give the attempts at the troublesome entries of a shard."""
+        """Return the attempts at the troublesome entries of a shard."""
         ...
 
     def set_aside(self, entry: Entry) -> None:
@@ -256,19 +256,19 @@ class Store(Protocol):
         ...
 
     def now(self) -> int:
-        """Give the time that stamps what comes in, ms."""
+        """Return the time that stamps what comes in, ms."""
         ...
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
-        """Give up to `count` boards of a shard whose `Write.due` has come, the oldest first."""
+        """Return up to `count` boards of a shard whose `Write.due` has come, the oldest first."""
         ...
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
-        """Give a stored outcome."""
+        """Return a stored outcome."""
         ...
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
-        """Give all stored outcomes of a match."""
+        """Return all stored outcomes of a match."""
         ...
 
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
@@ -276,15 +276,15 @@ class Store(Protocol):
         ...
 
     def events(self, board: int) -> list[bytes]:
-        """Give a match's events in order."""
+        """Return a match's events in order."""
         ...
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Give up to `count` leaves of a shard's log from index `start`, each with its index."""
+        """Return up to `count` leaves of a shard's log from index `start`, each with its index."""
         ...
 
     def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
-        """Give the shards whose logs have leaves from these indexes on, one for each shard.
+        """Return the shards whose logs have leaves from these indexes on, one for each shard.
 
         Waits up to `block_ms` for the first.
         """

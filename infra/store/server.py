@@ -60,7 +60,7 @@ class RedisStore:
     # layout
 
     def shape(self) -> Shape:
-        """Give the layout, read once."""
+        """Return the layout, read once."""
         if self._shape is None:
             self._shape = self._read_shape()
         return self._shape
@@ -90,7 +90,7 @@ class RedisStore:
     # commands in
 
     def allocate(self, command: CommandId) -> int:
-        """Give the board number for the challenge of that id."""
+        """Return the board number for the challenge of that id."""
         names = [keys.BOARDS, keys.given(command), keys.GIVEN]
         args: list[scripts.Arg] = [command, GIVEN_KEPT, keys.given(b"")]
         return int(scripts.call(self._client, scripts.ALLOCATE, names, args))
@@ -119,7 +119,7 @@ class RedisStore:
         block_ms: int = 0,
         first: Mapping[str, bytes] = NOTHING,
     ) -> list[Entry]:
-        """Give the oldest entries, in one round trip with what is told first."""
+        """Return the oldest entries, in one round trip with what is told first."""
         each = -(-count // len(shards))
         streams: Any = {keys.inbox(shard): "0" for shard in shards}
         with self._client.pipeline(transaction=False) as pipe:
@@ -150,7 +150,7 @@ class RedisStore:
         self._client.hdel(keys.tries(shard), entry)
 
     def tried(self, shard: int) -> Mapping[str, int]:
-        """Give the attempts."""
+        """Return the attempts."""
         found: Any = self._client.hgetall(keys.tries(shard))
         return {entry.decode(): int(count) for entry, count in found.items()}
 
@@ -190,7 +190,7 @@ class RedisStore:
     # draws
 
     def draws(self, shard: int) -> Draws | None:
-        """Give the shard's chain of seeds."""
+        """Return the shard's chain of seeds."""
         found: Any = self._client.hgetall(keys.draws(shard))
         if not found:
             return None
@@ -199,7 +199,7 @@ class RedisStore:
         return Draws(chain, int(found[b"k"]), bytes.fromhex(found[b"anchor"].decode()), index)
 
     def anchored(self, shard: int, chain: int) -> int | None:
-        """Give the log index of a chain's anchor."""
+        """Return the log index of a chain's anchor."""
         found: Any = self._client.hget(keys.draws(shard), f"index:{chain}")
         return None if found is None else int(found)
 
@@ -213,26 +213,26 @@ class RedisStore:
     # what is there
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Give the snapshots."""
+        """Return the snapshots."""
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
                 pipe.get(keys.snapshot(self._shard(board), board))
             return list(pipe.execute())
 
     def now(self) -> int:
-        """Give the time that stamps what comes in."""
+        """Return the time that stamps what comes in."""
         if self._clock is not None:
             return self._clock()
         seconds, micros = self._client.time()
         return int(seconds) * 1000 + int(micros) // 1000
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
-        """Give boards whose time has come."""
+        """Return boards whose time has come."""
         found: Any = self._client.zrangebyscore(keys.due(shard), 0, now, start=0, num=count)
         return [int(board) for board in found]
 
     def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
-        """Give the snapshots with the replies laid ready."""
+        """Return the snapshots with the replies laid ready."""
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
                 shard = self._shard(board)
@@ -247,13 +247,13 @@ class RedisStore:
         return bool(done)
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
-        """Give a stored outcome."""
+        """Return a stored outcome."""
         name = keys.outcomes(self._shard(board), board)
         found: Any = self._client.hget(name, command)
         return found if found is None else bytes(found)
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
-        """Give all stored outcomes of a match."""
+        """Return all stored outcomes of a match."""
         found: Any = self._client.hgetall(keys.outcomes(self._shard(board), board))
         return dict(found)
 
@@ -264,12 +264,12 @@ class RedisStore:
         return int(found or 0)
 
     def events(self, board: int) -> list[bytes]:
-        """Give a match's events in order."""
+        """Return a match's events in order."""
         found: Any = self._client.lrange(keys.events(self._shard(board), board), 0, -1)
         return list(found)
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Give leaves of a shard's log; those that are events are looked up."""
+        """Return leaves of a shard's log; those that are events are looked up."""
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
         rows = [(int(id_.split(b"-")[0]), fields) for id_, fields in found]
         with self._client.pipeline(transaction=False) as pipe:
@@ -281,7 +281,7 @@ class RedisStore:
         return [(i, next(events) if b"e" in fields else fields[b"l"]) for i, fields in rows]
 
     def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
-        """Give the shards with new leaves."""
+        """Return the shards with new leaves."""
         # the entries after `<index>-0` begin with that leaf, the first of all being `0-1`
         streams: Any = {keys.log(shard): f"{start}-0" for shard, start in enumerate(starts)}
         found: Any = self._client.xread(streams, count=1, block=block_ms or None)
@@ -300,7 +300,7 @@ class RedisStore:
 
 
 def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
-    """Give the call that hands a command in; `received` in ms, or the server's time."""
+    """Return the call that hands a command in; `received` in ms, or the server's time."""
     names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
     args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
     args += [cap, refusal_field(new.actor, new.ply), REFUSALS]

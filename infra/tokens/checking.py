@@ -59,12 +59,12 @@ def checking(texts: Sequence[str], clock: Clock, known: Known | None = None) -> 
 
 
 def reading(digests: Sequence[bytes]) -> list[Words]:
-    """Give the commands whose replies `read` takes."""
+    """Return the commands whose replies `read` takes."""
     return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
 
 
 def read(replies: Sequence[Any], digests: Sequence[bytes], clock: Clock) -> tuple[int, ByDigest]:
-    """Give the time, and those tokens that have a record."""
+    """Return the time, and those tokens that have a record."""
     (seconds, micros), *records = replies
     now = clock() if clock else int(seconds) * 1000 + int(micros) // 1000
     tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
@@ -85,7 +85,7 @@ def _asking(accounts: Sequence[AccountId]) -> list[Words]:
 def _with_account(
     tokens: ByDigest, asked: Mapping[AccountId, int]
 ) -> Generator[Sequence[Words], list[Any], ByDigest]:
-    """Give those tokens whose accounts are there; `asked` is what was asked behind the tokens.
+    """Return those tokens whose accounts are there; `asked` is what was asked behind the tokens.
 
     An account never comes back: one that is there now was there when its token was read.
     """
@@ -98,7 +98,7 @@ def _with_account(
 
 
 def _uses(good: ByDigest, today: int) -> list[Words]:
-    """Give the commands that write down the first use of a day.
+    """Return the commands that write down the first use of a day.
 
     A record changes in no other way, so this writes over nothing else; and a token that was
     revoked since does not come back.

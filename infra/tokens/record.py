@@ -76,7 +76,7 @@ _TOKENS: Final = msgspec.msgpack.Decoder(Token)
 
 
 def pack(digest: bytes, token: Token) -> bytes:
-    """Give a record as it is stored: the SHA-256 of the text, then the token."""
+    """Return a record as it is stored: the SHA-256 of the text, then the token."""
     return digest + _ENCODER.encode(token)
 
 
@@ -89,7 +89,7 @@ def unpack(digest: bytes, data: bytes | None) -> Token | None:
 
 
 def read_label(label: str) -> str:
-    """Give a label without blanks around it; `too-long` or `bad-request` for what can't be one."""
+    """Return a label without blanks around it; `too-long` or `bad-request` for what can't be one."""
     label = label.strip()
     if len(label) > LABEL_LENGTHS[-1]:
         raise Refusal(
@@ -105,7 +105,7 @@ def read_label(label: str) -> str:
 
 
 def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
-    """Give each scope once, in one order; `bad-request` for an unknown one, and for none."""
+    """Return each scope once, in one order; `bad-request` for an unknown one, and for none."""
     wanted = set(scopes)
     if not wanted or not wanted <= set(Scope):
         raise Refusal(
@@ -115,7 +115,7 @@ def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
 
 
 def read_end(now: int, days: int | None) -> int | None:
-    """Give when a token expires that lasts so long; `bad-request` for too short or too long."""
+    """Return when a token expires that lasts so long; `bad-request` for too short or too long."""
     if days is None:
         return None
     if days not in DAYS:

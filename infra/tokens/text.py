@@ -32,7 +32,7 @@ def make() -> str:
 
 
 def parse(text: str) -> bytes:
-    """Give the SHA-256 of a token's text; `unknown-token` for what can't be one.
+    """Return the SHA-256 of a token's text; `unknown-token` for what can't be one.
 
     The sentence of a refusal repeats nothing of the text.
     """
@@ -46,7 +46,7 @@ def parse(text: str) -> bytes:
 
 
 def unknown(sentence: str) -> Refusal:
-    """Give the refusal of a token."""
+    """Return the refusal of a token."""
     return Refusal(Code.UNKNOWN_TOKEN, sentence)
 
 

@@ -71,7 +71,7 @@ class Tokens:
         return Issued(text=text, **asdict(token))
 
     def check(self, texts: Sequence[str]) -> list[Token | None]:
-        """Give the tokens of these texts; None for a text that is none, or none any more."""
+        """Return the tokens of these texts; None for a text that is none, or none any more."""
         talk = checking(texts, self._clock)
         try:
             words = next(talk)
@@ -81,7 +81,7 @@ class Tokens:
             return list(end.value)
 
     def check_one(self, text: str) -> Token:
-        """Give the token of a text; `unknown-token` when it is none, or none any more."""
+        """Return the token of a text; `unknown-token` when it is none, or none any more."""
         parse(text)  # says what is wrong with it
         (token,) = self.check([text])
         if token is None:
@@ -89,7 +89,7 @@ class Tokens:
         return token
 
     def list_of(self, account: AccountId) -> list[Token]:
-        """Give the tokens of an account that have not expired, the newest first."""
+        """Return the tokens of an account that have not expired, the newest first."""
         listed = self._listed(account)
         now, found = self._read(list(listed.values()))
         # these have expired, or were revoked by who was killed before this
@@ -155,7 +155,7 @@ class Tokens:
         return scripts.call(self._client, _ENLIST, names, [token.id, digest, MOST])
 
     def _listed(self, account: AccountId) -> dict[str, bytes]:
-        """Give the SHA-256 of an account's tokens by their ids."""
+        """Return the SHA-256 of an account's tokens by their ids."""
         found: Any = self._client.hgetall(keys.tokens(account))
         return {id_.decode(): digest for id_, digest in found.items()}
 
@@ -165,7 +165,7 @@ class Tokens:
             self._client.hdel(keys.tokens(account), *struck)
 
     def _read(self, digests: Sequence[bytes]) -> tuple[int, ByDigest]:
-        """Give the time, and those tokens that have a record."""
+        """Return the time, and those tokens that have a record."""
         return read(sound(self._send(reading(digests))), digests, self._clock)
 
     def _send(self, commands: Sequence[Words]) -> list[Any]:
@@ -191,7 +191,7 @@ class AsyncTokens:
         self._known: LRUCache[bytes, AccountId] = LRUCache(_MOST_KNOWN)
 
     async def check(self, texts: Sequence[str]) -> list[Token | None]:
-        """Give the tokens of these texts; None for a text that is none, or none any more."""
+        """Return the tokens of these texts; None for a text that is none, or none any more."""
         talk = checking(texts, self._clock, self._known)
         try:
             words = next(talk)

@@ -151,7 +151,7 @@ def sign_up(data: JSONBody[Signup], hand: NamedDependency[Hand]) -> OwnAccount:
     summary="The own account",
 )
 def show_account(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> OwnAccount:
-    """Give the account that the token is of."""
+    """Return the account that the token is of."""
     return _own(_profile(hand, caller.need(Scope.READ)))
 
 
@@ -207,7 +207,7 @@ def _display(game: str, display: str) -> tuple[str, str]:
 def change_addresses(
     data: JSONBody[NewAddresses], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Give the account these mail addresses and no others; the old ones are told by mail.
+    """Return the account these mail addresses and no others; the old ones are told by mail.
 
     A token alone is enough for ten minutes after it was made, later it takes the password too.
     """
@@ -282,7 +282,7 @@ def delete_account(
     summary="Make a token",
 )
 def make_token(data: JSONBody[NewToken], hand: NamedDependency[Hand]) -> IssuedToken:
-    """Give a new token for a userid and its password."""
+    """Return a new token for a userid and its password."""
     account = hand.parts.accounts.verify(data.userid, data.password)
     made = hand.parts.tokens.issue(account, data.label, data.scopes, data.days)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
@@ -297,7 +297,7 @@ def make_token(data: JSONBody[NewToken], hand: NamedDependency[Hand]) -> IssuedT
     summary="List the own tokens",
 )
 def list_tokens(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> list[ShownToken]:
-    """Give the account's tokens, the newest first."""
+    """Return the account's tokens, the newest first."""
     return [_shown(token) for token in hand.parts.tokens.list_of(caller.need(Scope.ACCOUNT))]
 
 

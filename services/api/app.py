@@ -116,7 +116,7 @@ ROUTES: Final[tuple[Any, ...]] = (
 
 
 def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
-    """Give the application on these parts; it opens what it needs when it is started."""
+    """Return the application on these parts; it opens what it needs when it is started."""
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:

@@ -30,7 +30,7 @@ class StrictRequest(Request[Any, Any, Any]):
     """
 
     async def json(self) -> Any:
-        """Give the body as its route wants it; `bad-request` when it is anything else."""
+        """Return the body as its route wants it; `bad-request` when it is anything else."""
         check_kind(self, JSON)
         wanted = self.route_handler.parsed_fn_signature.parameters["data"].annotation
         try:
@@ -50,7 +50,7 @@ def check_kind(request: Request[Any, Any, Any], kind: str) -> None:
 
 
 def uncapital(said: str) -> str:
-    """Give what a library says as the middle of a sentence."""
+    """Return what a library says as the middle of a sentence."""
     return said if said[1:2].isupper() else f"{said[:1].lower()}{said[1:]}"
 
 

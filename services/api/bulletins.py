@@ -63,7 +63,7 @@ class Horizon:
         self._since = 0.0
 
     def look(self) -> int | None:
-        """Give the time, in ms, before which all is in; None when no more is than was before."""
+        """Return the time, in ms, before which all is in; None when no more is than was before."""
         if self._mark is None:
             self._mark, self._since = self._store.watermark(), self._timer()
         mark = self._mark
@@ -78,7 +78,7 @@ class Horizon:
 
 
 def counts_of(client: redis.Redis) -> Callable[[], Sequence[int]]:
-    """Give a function that tells of how many leaves of each shard's log the notices know."""
+    """Return a function that tells of how many leaves of each shard's log the notices know."""
     shelf = Shelf(client, NOTICES)
 
     def counts() -> Sequence[int]:
@@ -126,7 +126,7 @@ class Bulletins:
     async def notices(
         self, account: AccountId, after: Place, idle: float
     ) -> AsyncIterator[Notice | Gap | None]:
-        """Give an account's notices after a place in their order, for ever.
+        """Return an account's notices after a place in their order, for ever.
 
         A gap comes before the first that is kept where others may have been before it. After `idle` seconds without one it gives None, so that the caller can see whether anybody
         still listens.

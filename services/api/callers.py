@@ -63,7 +63,7 @@ class Caller(msgspec.Struct, frozen=True):
     """The match that the route is about, where it was asked for together with the token."""
 
     def need(self, scope: Scope) -> AccountId:
-        """Give the account; `missing-scope` where the token is not for that."""
+        """Return the account; `missing-scope` where the token is not for that."""
         if scope not in self.token.scopes:
             raise Refusal(
                 Code.MISSING_SCOPE,
@@ -111,7 +111,7 @@ async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
 
 
 async def _known(header: str | None, hand: Hand, match: Asked | None) -> Caller | None:
-    """Give whose token stands in the header; None without one."""
+    """Return whose token stands in the header; None without one."""
     if header is None:
         return None
     if not header.lower().startswith(_BEARER):
@@ -135,7 +135,7 @@ def _text_of(header: str) -> str:
 
 
 def caller(request: AnyRequest, hand: NamedDependency[Hand]) -> Caller:
-    """Give who asks, in a route that needs to know."""
+    """Return who asks, in a route that needs to know."""
     del hand  # named, so that the two come one after the other: at once costs the framework more
     found: Caller = request.auth
     return found
@@ -164,6 +164,6 @@ def _check_query(given: MultiDict[str], known: Mapping[str, Form | None]) -> Non
 
 
 def form_of(kind: Any) -> Form | None:
-    """Give how values of a type are written in a query; None for text, which is its own form."""
+    """Return how values of a type are written in a query; None for text, which is its own form."""
     kinds = {kind, *getattr(kind, "__args__", ())}
     return next((form for of, form in _FORMS.items() if of in kinds), None)

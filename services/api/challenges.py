@@ -100,7 +100,7 @@ class Challenges(msgspec.Struct, frozen=True):
 def list_challenges(
     hand: NamedDependency[Hand], game: GameWanted = None, cursor: Cursor = 0, limit: Limit = 50
 ) -> Challenges:
-    """Give open challenges of all games, or of one."""
+    """Return open challenges of all games, or of one."""
     key = None if game is None else known(game).key
     found = hand.parts.challenges.listed(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
@@ -116,7 +116,7 @@ def list_challenges(
     summary="Challenges that you have opened or joined",
 )
 def own_challenges(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> Challenges:
-    """Give those that wait; 40 at most."""
+    """Return those that wait; 40 at most."""
     found = hand.parts.challenges.of(caller.need(Scope.READ))
     return Challenges(_shown(hand, found), None)
 
@@ -129,7 +129,7 @@ def own_challenges(hand: NamedDependency[Hand], caller: NamedDependency[Caller])
     summary="A challenge",
 )
 def show_challenge(challenge: Id, hand: NamedDependency[Hand]) -> OpenChallenge:
-    """Give a challenge, also for a while after it was taken: then it has the board of its match."""
+    """Return a challenge, also for a while after it was taken: then it has the board of its match."""
     return _shown(hand, [hand.parts.challenges.get(challenge)])[0]
 
 
@@ -262,7 +262,7 @@ async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
 
 
 def proposal_of(data: NewChallenge) -> Proposal:
-    """Give what is proposed, in the one form in which it is kept; refused as a start is."""
+    """Return what is proposed, in the one form in which it is kept; refused as a start is."""
     rules = known(data.game)
     options = rules.read_options(data.options)
     check_players(rules, range(data.seats))
@@ -291,7 +291,7 @@ def proposal_of(data: NewChallenge) -> Proposal:
 
 
 def gathers(proposal: Proposal) -> bool:
-    """Tell whether the match of a challenge waits for its players' commitments."""
+    """Return whether the match of a challenge waits for its players' commitments."""
     return "--gather" in proposal.words
 
 
@@ -309,7 +309,7 @@ def _words(agreed: Agreed) -> tuple[str, ...]:
 
 
 def _sent(hand: Hand, challenge: Challenge) -> Sent:
-    """Give the command that starts the match, the same from whoever gives it."""
+    """Return the command that starts the match, the same from whoever gives it."""
     proposal, seats = challenge.proposal, challenge.seated
     agreed = read_agreed(proposal.words, proposal.seats)
     rules = pinned(proposal.rules)

@@ -93,7 +93,7 @@ class Reject(AskedInMatch, frozen=True, tag="reject"):
 
 
 class Resign(AskedInMatch, frozen=True, tag="resign"):
-    """Give the match up."""
+    """Return the match up."""
 
 
 class Decline(AskedInMatch, frozen=True, tag="decline"):
@@ -225,7 +225,7 @@ async def command_outcome(
     hand: NamedDependency[Hand],
     caller: NamedDependency[Caller],
 ) -> Answered:
-    """Give the outcome of a command, accepted or refused; 404 while there is none.
+    """Return the outcome of a command, accepted or refused; 404 while there is none.
 
     Only the players of the match are told. A 202 says where to ask.
     """
@@ -275,7 +275,7 @@ async def command_of(
     state: MatchState,
     id_: CommandId,
 ) -> Command:
-    """Give the command that is meant; what can be told without deciding is told here."""
+    """Return the command that is meant; what can be told without deciding is told here."""
     match asked:
         case Move():
             rules = pinned(state.rules)

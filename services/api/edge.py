@@ -103,7 +103,7 @@ class _Answer:
         self._ended = False
 
     async def receive(self) -> Any:
-        """Give what comes in; once all is said that is to be, that nobody listens any more."""
+        """Return what comes in; once all is said that is to be, that nobody listens any more."""
         return {"type": "http.disconnect"} if self._ended else await self._receive()
 
     async def send(self, message: Message) -> None:

@@ -94,7 +94,7 @@ async def show_events(
         ),
     ] = None,
 ) -> Response[Any]:
-    """Give a match's events."""
+    """Return a match's events."""
     snapshot = await hand.match(board)
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
@@ -118,7 +118,7 @@ async def show_events(
 
 
 def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
-    """Give the header that says where there are more."""
+    """Return the header that says where there are more."""
     if end >= snapshot.state.seq:
         return {}
     return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
@@ -198,7 +198,7 @@ def show_event(seq: int, data: bytes) -> Event:
 
 
 def _plain(value: Any) -> Any:
-    """Give a field's value as JSON has it."""
+    """Return a field's value as JSON has it."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, msgspec.Struct):

@@ -56,7 +56,7 @@ class Follower:
 
     @contextmanager
     def watch(self, board: int) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever the match may have news."""
+        """Return an event that is set whenever the match may have news."""
         news = asyncio.Event()
         with self.tell(board, news):
             yield news
@@ -75,7 +75,7 @@ class Follower:
                 del self._watching[board]
 
     async def events(self, board: int, start: int, idle: float) -> AsyncIterator[tuple[int, bytes]]:
-        """Give a match's events from sequence number `start` on, for ever.
+        """Return a match's events from sequence number `start` on, for ever.
 
         After `idle` seconds without one it gives 0 and nothing, so that the caller can see whether
         anybody still listens.

@@ -105,11 +105,11 @@ class Hand:
         self._lines = ThreadPoolExecutor(_LINES, "line")
 
     async def token(self, text: str) -> Token | None:
-        """Give what a token stands for; None for one that is none, or none any more."""
+        """Return what a token stands for; None for one that is none, or none any more."""
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
-        """Give a match as it stands; that of no match where there is none. Refused as `damaged`."""
+        """Return a match as it stands; that of no match where there is none. Refused as `damaged`."""
         (found,) = sound(await (asked or self.store.ask_snapshot(board)))
         try:
             return unpack_snapshot(found)
@@ -123,7 +123,7 @@ class Hand:
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Give a match as it stands, as `state_of` does: `unknown-board`, `damaged`."""
+        """Return a match as it stands, as `state_of` does: `unknown-board`, `damaged`."""
         found = await self.snapshot(board)
         if not found.state.started:
             raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")

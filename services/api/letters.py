@@ -102,7 +102,7 @@ def list_messages(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Messages:
-    """Give what was written to the caller; to look at it does not mark it as read."""
+    """Return what was written to the caller; to look at it does not mark it as read."""
     account = caller.need(Scope.READ)
     kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
     shown = kept[cursor : cursor + limit]
@@ -173,7 +173,7 @@ def show_chat(
         int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
-    """Give what the players of a match said, and mark it as read; nobody else is told."""
+    """Return what the players of a match said, and mark it as read; nobody else is told."""
     said = chatting.heard(hand.desk, board, caller.need(Scope.READ), limit)
     return Chat(
         board,

@@ -50,7 +50,7 @@ async def show_match(
     hand: NamedDependency[Hand],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Match]:
-    """Give a match: players, position, legal moves, clocks, offers, result."""
+    """Return a match: players, position, legal moves, clocks, offers, result."""
     snapshot = await hand.match(board)
     return await asyncio.to_thread(_shown, request, hand, board, snapshot, legal)
 
@@ -87,7 +87,7 @@ def show_ply(
     hand: NamedDependency[Hand],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Place]:
-    """Give the position after so many moves, by replay; 0 is the start."""
+    """Return the position after so many moves, by replay; 0 is the start."""
     state = state_of(hand.parts, board)
     at = _read_ply(board, state, ply)
     tag = Tag("ply", _played(state, at), legal)
@@ -163,7 +163,7 @@ def _drawn(board: int, state: MatchState, at: int, names: Sequence[str]) -> str:
 
 
 def _played(state: MatchState, at: int) -> tuple[object, ...]:
-    """Give all that a position depends on: moves may be taken back, so a ply alone does not tell."""
+    """Return all that a position depends on: moves may be taken back, so a ply alone does not tell."""
     played = state.rules, state.options, state.setup, state.seats, state.moves_of(at), state.out
     return *played, state.result if at == state.ply else None
 

@@ -7,7 +7,7 @@ from litestar.routes import BaseRoute, HTTPRoute
 
 
 def methods_of(app: Litestar, path: str) -> list[str]:
-    """Give the methods of a path, sorted; none for a path that leads nowhere."""
+    """Return the methods of a path, sorted; none for a path that leads nowhere."""
     words = path.strip("/").split("/")
     found: set[str] = set()
     for route in app.routes:
@@ -17,7 +17,7 @@ def methods_of(app: Litestar, path: str) -> list[str]:
 
 
 def _leads(route: BaseRoute, words: Sequence[str]) -> bool:
-    """Tell whether a path is one of a route's."""
+    """Return whether a path is one of a route's."""
     parts = route.path_components
     return len(parts) == len(words) and all(
         part == word if isinstance(part, str) else bool(word)

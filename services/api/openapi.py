@@ -53,7 +53,7 @@ Document = dict[str, Any]
 
 
 def make_document(app: Litestar) -> Document:
-    """Give the document of the application's routes."""
+    """Return the document of the application's routes."""
     operations = list(_operations(app))
     kinds: list[Any] = [Problem, Event]
     for _, _, handler, _ in operations:
@@ -80,7 +80,7 @@ def make_document(app: Litestar) -> Document:
 
 
 def _operations(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler, Any]]:
-    """Give path, method, handler and parameters of what is in the document."""
+    """Return path, method, handler and parameters of what is in the document."""
     for route in app.routes:
         if not isinstance(route, HTTPRoute):
             continue
@@ -114,7 +114,7 @@ def _operation(
 
 
 def _said(handler: HTTPRouteHandler) -> str:
-    """Give what the function of a route says of itself."""
+    """Return what the function of a route says of itself."""
     # one that is called in a thread is wrapped
     return inspect.getdoc(getattr(handler.fn, "func", handler.fn)) or ""
 
@@ -157,7 +157,7 @@ def _parameter(handler: HTTPRouteHandler, one: Any, place: str, example: Documen
 
 
 def _body(handler: HTTPRouteHandler) -> Any:
-    """Give the type of the body; None where there is none, or plain text."""
+    """Return the type of the body; None where there is none, or plain text."""
     field = handler.parsed_fn_signature.parameters.get("data")
     return field.annotation if field else None
 
@@ -219,7 +219,7 @@ def _shown(example: Document) -> Document:
 
 
 def _given(handler: HTTPRouteHandler) -> Any:
-    """Give the type of what is answered as JSON; None for text, and for nothing."""
+    """Return the type of what is answered as JSON; None for text, and for nothing."""
     given = handler.parsed_fn_signature.return_type.annotation
     if inspect.isclass(getattr(given, "__origin__", None)) and issubclass(
         given.__origin__, Response
@@ -233,7 +233,7 @@ def _is_response(kind: Any) -> bool:
 
 
 def codes_of(handler: HTTPRouteHandler) -> list[Code]:
-    """Give all codes that a route may be answered with."""
+    """Return all codes that a route may be answered with."""
     if handler.opt.get("apart"):
         return [Code.UNAVAILABLE, Code.INTERNAL]
     codes = [Code.BAD_REQUEST, Code.UNAUTHORIZED, Code.UNKNOWN_TOKEN, Code.TOO_FAST]

@@ -40,7 +40,7 @@ _SHOWN: Final = 4_000
 
 
 def make_page(document: Document) -> str:
-    """Give the page of a document."""
+    """Return the page of a document."""
     groups = [(tag, list(_operations_of(document, tag["name"]))) for tag in document["tags"]]
     contents = "".join(_contents(tag["name"], operations) for tag, operations in groups)
     schemas = document["components"]["schemas"]
@@ -193,11 +193,11 @@ def _bounds(schema: Document) -> str:
 
 
 def _names(schema: Document) -> list[str]:
-    """Give the names of the schemas that a body may be of."""
+    """Return the names of the schemas that a body may be of."""
     several = schema.get("anyOf", [schema])
     return [one["$ref"].rpartition("/")[2] for one in several if "$ref" in one]
 
 
 def _prose(text: str) -> str:
-    """Give text with what stands between backticks as code."""
+    """Return text with what stands between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split())))

@@ -130,7 +130,7 @@ def list_matches(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Matches:
-    """Give matches of a player, or with a game alone those of it that go on."""
+    """Return matches of a player, or with a game alone those of it that go on."""
     if game is not None:
         game = known(game).key
     if player is not None:
@@ -154,7 +154,7 @@ def list_matches(
     summary="A player",
 )
 def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
-    """Give what anybody may know of a player."""
+    """Return what anybody may know of a player."""
     account = hand.parts.accounts.id_of(userid)
     profile = hand.parts.accounts.record_of(account)
     if profile is None:
@@ -186,7 +186,7 @@ def list_notices(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Notices:
-    """Give the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
+    """Return the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
     account = caller.need(Scope.READ)
     rows = hand.parts.notices.of(account, cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
@@ -204,12 +204,12 @@ def names_of(hand: Hand, accounts: Iterable[AccountId]) -> Names:
 
 
 def known(game: str) -> AnyRules:
-    """Give a game's newest rules; `unknown-game` when there is none."""
+    """Return a game's newest rules; `unknown-game` when there is none."""
     return current(game.lower())
 
 
 def of_several(game: str) -> AnyRules:
-    """Give a game's newest rules, refused as `usage` if it is played alone."""
+    """Return a game's newest rules, refused as `usage` if it is played alone."""
     rules = known(game)
     if rules.players == (1,):
         raise Refusal(
@@ -219,7 +219,7 @@ def of_several(game: str) -> AnyRules:
 
 
 def next_of(cursor: int, limit: int, found: int) -> int | None:
-    """Give the cursor of the next page, where one row more than its limit was found."""
+    """Return the cursor of the next page, where one row more than its limit was found."""
     return cursor + limit if found > limit else None
 
 

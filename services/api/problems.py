@@ -51,7 +51,7 @@ class Problem(msgspec.Struct, frozen=True):
 def problem(
     code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
 ) -> Response[Problem]:
-    """Give a refusal as a response."""
+    """Return a refusal as a response."""
     known = PROBLEMS[code]
     status = status or known.status
     body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
@@ -60,7 +60,7 @@ def problem(
 
 
 def headers_of(code: Code) -> dict[str, str]:
-    """Give the headers that go with a code, in whatever form it is told."""
+    """Return the headers that go with a code, in whatever form it is told."""
     headers = {}
     if code in RETRY_SECONDS:
         headers["Retry-After"] = str(RETRY_SECONDS[code])
@@ -132,7 +132,7 @@ def _not_allowed(request: AnyRequest) -> Response[Problem]:
 
 
 def _names(request: AnyRequest) -> dict[str, str]:
-    """Give what the parameters of an operation are called by who sends them, where we don't."""
+    """Return what the parameters of an operation are called by who sends them, where we don't."""
     handler: Any = request.scope.get("route_handler")
     signature = getattr(handler, "parsed_fn_signature", None)
     parameters: dict[str, Any] = signature.parameters if signature else {}

@@ -71,7 +71,7 @@ class LaidReady(msgspec.Struct, frozen=True):
 def show_replies(
     board: BoardNumber, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
 ) -> LaidReady:
-    """Give what the caller has laid ready; nobody else is ever told."""
+    """Return what the caller has laid ready; nobody else is ever told."""
     seat = seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
     return _shown(board, laid_by(hand.desk, board, seat))
 

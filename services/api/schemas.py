@@ -22,7 +22,7 @@ _OF_PARAMETERS: Final = {
 
 
 def schemas(kinds: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Give a schema for each type, and the named schemas that they refer to."""
+    """Return a schema for each type, and the named schemas that they refer to."""
     found, named = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
     for struct in _structs(kinds):
         _describe(named[struct.__name__], struct)
@@ -30,7 +30,7 @@ def schemas(kinds: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, dict[
 
 
 def parameter_schema(kind: Any, about: ParameterKwarg | None, default: Any) -> dict[str, Any]:
-    """Give the schema of a parameter; one that may be left out is not null, it is left out."""
+    """Return the schema of a parameter; one that may be left out is not null, it is left out."""
     schema = dict(msgspec.json.schema(_without_none(kind)))
     schema = schema.pop("$defs", {}).get(kind.__name__, schema) if "$ref" in schema else schema
     for name, word in _OF_PARAMETERS.items():
@@ -43,7 +43,7 @@ def parameter_schema(kind: Any, about: ParameterKwarg | None, default: Any) -> d
 
 
 def _without_none(kind: Any) -> Any:
-    """Give a type without None."""
+    """Return a type without None."""
     info = msgspec.inspect.type_info(kind)
     if not isinstance(info, msgspec.inspect.UnionType):
         return kind
@@ -61,7 +61,7 @@ def _describe(schema: dict[str, Any], struct: type[msgspec.Struct]) -> None:
 
 @cache
 def _said(struct: type[msgspec.Struct]) -> Mapping[str, str]:
-    """Give the strings that stand below the fields of a class, those of its bases among them."""
+    """Return the strings that stand below the fields of a class, those of its bases among them."""
     found: dict[str, str] = {}
     for base in reversed(struct.__mro__):
         if issubclass(base, msgspec.Struct) and base is not msgspec.Struct:
@@ -84,7 +84,7 @@ def _below_fields(struct: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def _structs(kinds: Iterable[Any]) -> set[type[msgspec.Struct]]:
-    """Give all structs that these types are made of."""
+    """Return all structs that these types are made of."""
     found: set[type[msgspec.Struct]] = set()
     waiting: list[Any] = list(msgspec.inspect.multi_type_info(kinds))
     while waiting:
@@ -99,7 +99,7 @@ def _structs(kinds: Iterable[Any]) -> set[type[msgspec.Struct]]:
 
 
 def _inner(info: Any) -> list[Any]:
-    """Give the types that a type is made of."""
+    """Return the types that a type is made of."""
     several = (*getattr(info, "types", ()), *getattr(info, "item_types", ()))
     names = ("item_type", "key_type", "value_type", "type")
     single = [getattr(info, name) for name in names if hasattr(info, name)]

@@ -85,7 +85,7 @@ async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
 
 
 def start_of(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent:
-    """Give the command that starts a match, under a number of its own; refused as a start is."""
+    """Return the command that starts a match, under a number of its own; refused as a start is."""
     rules = current(data.game.lower())
     agreed = read_agreed(data.terms, len(data.players))
     seats = [hand.parts.accounts.id_of(name) for name in data.players]

@@ -69,7 +69,7 @@ def show_error(
 
 @get("/api/openapi.json", sync_to_thread=True, include_in_schema=False)
 def openapi(request: AnyRequest) -> Response[bytes]:
-    """Give the OpenAPI document."""
+    """Return the OpenAPI document."""
     return _kept(request, "openapi", JSON, lambda: msgspec.json.encode(_document(request)))
 
 
@@ -89,7 +89,7 @@ def _document(request: AnyRequest) -> Document:
 def _kept(
     request: AnyRequest, name: str, media_type: str, make: Callable[[], bytes]
 ) -> Response[bytes]:
-    """Give what is the same as long as the process lives; it is made when first asked for."""
+    """Return what is the same as long as the process lives; it is made when first asked for."""
     if name not in request.app.state:
         request.app.state[name] = make()
     content = request.app.state[name]

@@ -128,7 +128,7 @@ class HeadToHead(msgspec.Struct, frozen=True):
 def list_ratings(
     game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
 ) -> Ratings:
-    """Give a game's players, the best first."""
+    """Return a game's players, the best first."""
     key = of_several(game).key
     rows = hand.parts.ratings.of(key, cursor, limit + 1)
     names = names_of(hand, (row.account for row in rows))
@@ -144,7 +144,7 @@ def list_ratings(
     summary="A player's rating",
 )
 def show_rating(game: GameKey, userid: Userid, hand: NamedDependency[Hand]) -> RatingSeries:
-    """Give a player's rating, and what it was after each of the last 1,000 matches."""
+    """Return a player's rating, and what it was after each of the last 1,000 matches."""
     key, account = of_several(game).key, hand.parts.accounts.id_of(userid)
     ratings = hand.parts.ratings
     now = ratings.player(key, account)
@@ -164,7 +164,7 @@ def show_rating(game: GameKey, userid: Userid, hand: NamedDependency[Hand]) -> R
 def list_standings(
     game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
 ) -> Standings:
-    """Give a game's table, most points first: 1 for a win, a shared one in parts."""
+    """Return a game's table, most points first: 1 for a win, a shared one in parts."""
     key = of_several(game).key
     rows = hand.parts.standings.of(key, cursor, limit + 1)
     names = names_of(hand, (row.account for row in rows))
@@ -189,7 +189,7 @@ def list_history(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> History:
-    """Give finished matches of a game, of a player, or of two."""
+    """Return finished matches of a game, of a player, or of two."""
     key = known(game).key
     who = [hand.parts.accounts.id_of(name) for name in (player, opponent) if name is not None]
     one, other = (*who, None, None)[:2]

@@ -114,13 +114,13 @@ def show_help(
     topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
     lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
 ) -> Response[str]:
-    """Give the general page, a game's, or how a command is written."""
+    """Return the general page, a game's, or how a command is written."""
     return _plain(hand.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
 
 
 @get("/api/games", sync_to_thread=False, tags=_TAGS, opt=refuses(), summary="The games and puzzles")
 def list_games() -> list[Game]:
-    """Give all games."""
+    """Return all games."""
     return [_game(current(key)) for key in games()]
 
 
@@ -132,7 +132,7 @@ def list_games() -> list[Game]:
     summary="A game",
 )
 def show_game(game: GameKey) -> Game:
-    """Give one game; /api/help?topic= has its rules in words."""
+    """Return one game; /api/help?topic= has its rules in words."""
     return _game(known(game))
 
 
@@ -162,7 +162,7 @@ def list_scores(
         str, QueryParameter(max_length=512, description="the puzzle's options, separated by blanks")
     ] = "",
 ) -> list[Score]:
-    """Give the best score of each player, the best first."""
+    """Return the best score of each player, the best first."""
     rules = known(game)
     if rules.players != (1,):
         raise Refusal(Code.USAGE, f"{rules.key} is no puzzle: only games played alone have scores")

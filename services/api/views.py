@@ -222,7 +222,7 @@ def _result(
 
 
 def outcome_of(board: int, state: MatchState, names: Sequence[str]) -> Outcome | None:
-    """Give how a match has ended, for a drawing; None while it goes on."""
+    """Return how a match has ended, for a drawing; None while it goes on."""
     result = _result(board, state, pinned(state.rules), names)
     if result is None:
         return None

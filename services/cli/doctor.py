@@ -25,14 +25,14 @@ def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the co
 
 
 def exit_code(facts: Facts, findings: Sequence[Finding]) -> int:
-    """Give the exit code for scripts."""
+    """Return the exit code for scripts."""
     if facts.server is None:
         return NOT_ASKED
     return UNWELL if worst(findings) >= Level.WARN else WELL
 
 
 def worst(findings: Sequence[Finding]) -> Level:
-    """Give the worst level there is."""
+    """Return the worst level there is."""
     return max((finding.level for finding in findings), default=Level.OK)
 
 

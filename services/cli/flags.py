@@ -34,7 +34,7 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 
 def add_settings(parser: ArgumentParser) -> None:
-    """Give a command the flags for settings; the values are checked by `infra.settings`."""
+    """Return a command the flags for settings; the values are checked by `infra.settings`."""
     group = parser.add_argument_group("settings (above environment and file; see docs/settings.md)")
     group.add_argument("--config", metavar="FILE", help="a TOML file with settings")
     for name, meaning in SETTINGS.items():
@@ -60,7 +60,7 @@ _FLAGS: Final = _VALUED | {"-h", "--help"}
 
 
 def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Give the words that are flags of `do`, with their values, and all others in order.
+    """Return the words that are flags of `do`, with their values, and all others in order.
 
     A command line has options of its own (`-fast`, `--display=small`) that argparse would refuse.
     What follows `--` is never taken for a flag of ours.

@@ -79,7 +79,7 @@ def _agree(settings: Settings, addresses: Addresses) -> None:
 
 @contextmanager
 def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
-    """Give what takes mail, on connections of its own."""
+    """Return what takes mail, on connections of its own."""
     url = settings.redis_url or socket_url(settings.data)
     with make_client(url) as data:
         accounts = MailAccounts(

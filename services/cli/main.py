@@ -90,7 +90,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _split_url(words: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Give the words without `--url URL` at their beginning, and the URL of the server elsewhere."""
+    """Return the words without `--url URL` at their beginning, and the URL of the server elsewhere."""
     if words[:1] == ["--url"]:
         return words[2:], "".join(words[1:2])
     if words and words[0].startswith("--url="):
@@ -105,7 +105,7 @@ def _call(module: str, *args: object) -> int:
 
 
 def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
-    """Give the parser of the whole command line, and that of `do`."""
+    """Return the parser of the whole command line, and that of `do`."""
     parser = ArgumentParser(
         prog="matchpost",
         description="A correspondence match server for abstract board games.",

@@ -47,7 +47,7 @@ def _chosen(names: Sequence[str]) -> list[Projection]:
 
 
 def _bar() -> Progress:
-    """Give a progress bar on standard error, which shows nothing where that is no terminal."""
+    """Return a progress bar on standard error, which shows nothing where that is no terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

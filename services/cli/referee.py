@@ -161,7 +161,7 @@ def _players(rules: AnyRules, asked: int | None) -> int:
 
 
 def _setup(rules: AnyRules, options: Any, players: int, request: Request) -> Any:
-    """Give the setup: as recorded, or drawn from the seed; None where chance has no part."""
+    """Return the setup: as recorded, or drawn from the seed; None where chance has no part."""
     seed, setup = request.seed, request.setup
     if players not in rules.players:
         return setup  # which the rules' start refuses

@@ -96,7 +96,7 @@ def _counted(events: int) -> str:
 
 
 def _read(store: Store, board: int) -> Stored:
-    """Give what is stored at one moment, though the match may be going on."""
+    """Return what is stored at one moment, though the match may be going on."""
     try:
         return _read_steady(store, board)
     except ResponseError as error:
@@ -207,6 +207,6 @@ def _parsed(stored: bytes, seq: int) -> Outcome:
 
 
 def _commands(events: Sequence[bytes]) -> Iterator[list[Envelope]]:
-    """Give the events of each command together."""
+    """Return the events of each command together."""
     for _, group in groupby(map(decode, events), key=lambda envelope: envelope.command):
         yield list(group)

@@ -33,7 +33,7 @@ class Log:
         self._shard = shard_of(board, store.shape().shards)
 
     def leaf(self, index: int, seq: int) -> bytes:
-        """Give a leaf; `Broken` at event `seq` when there is none that can be read."""
+        """Return a leaf; `Broken` at event `seq` when there is none that can be read."""
         try:
             ((at, data),) = self._store.leaves(self._shard, index, 1)
         except (LookupError, ValueError, TypeError, ResponseError) as error:
@@ -43,7 +43,7 @@ class Log:
         return data
 
     def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Give the leaf that anchored a chain of seeds, and its index; `Broken` at event `seq`."""
+        """Return the leaf that anchored a chain of seeds, and its index; `Broken` at event `seq`."""
         index = self._store.anchored(self._shard, chain)
         if index is None:
             raise Broken(seq, f"chain {chain} of seeds, from which it draws, was never anchored")

@@ -55,7 +55,7 @@ def _run(settings: Settings, role: str) -> None:
 
 
 def _told_to_stop() -> Callable[[], bool]:
-    """Give a function that tells whether SIGTERM or SIGINT has come."""
+    """Return a function that tells whether SIGTERM or SIGINT has come."""
     told = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())

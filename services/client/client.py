@@ -130,7 +130,7 @@ class Client:
         return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""))
 
     def _is_committed_to(self, said: Committing) -> bool:
-        """Tell whether a line leads to a match whose players commit."""
+        """Return whether a line leads to a match whose players commit."""
         return said.board is None or self._waits_for(said.board, "commit")
 
     def _do_committing(self, said: Committing, key: str, wait: float | None) -> Text:
@@ -220,7 +220,7 @@ class Client:
         return board
 
     def _waits_for(self, board: int, phase: str) -> bool:
-        """Tell whether a match is in that phase before a draw."""
+        """Return whether a match is in that phase before a draw."""
         try:
             found = self.match(board)["draw"]
         except ProblemError:
@@ -243,19 +243,19 @@ class Client:
         return self.command(board, {"do": "move", "move": move, "ply": ply}, key)
 
     def command(self, board: int, body: Mapping[str, Any], key: str | None = None) -> Outcome:
-        """Give a command in a match, such as `{"do": "resign"}`."""
+        """Return a command in a match, such as `{"do": "resign"}`."""
         response = self._once(f"/api/matches/{board}/commands", key, None, json=dict(body))
         found = _OUTCOMES.decode(_good(response).content)
         self.reveal_all()
         return found
 
     def match(self, board: int) -> dict[str, Any]:
-        """Give a match as it stands."""
+        """Return a match as it stands."""
         found: dict[str, Any] = self.get(f"/api/matches/{board}")
         return found
 
     def events(self, board: int, start: int = 1) -> Iterator[dict[str, Any]]:
-        """Give a match's events from `start` on as they come, until it is over."""
+        """Return a match's events from `start` on as they come, until it is over."""
         headers = {"Accept": "text/event-stream"}
         path = f"/api/matches/{board}/events"
         with self._http.stream("GET", path, params={"from": start}, headers=headers) as response:
@@ -266,7 +266,7 @@ class Client:
                     yield json.loads(line.removeprefix("data:"))
 
     def notices(self, last: str = "") -> Iterator[dict[str, Any]]:
-        """Give what the account is told as it comes, for ever, after the notice with the id `last`.
+        """Return what the account is told as it comes, for ever, after the notice with the id `last`.
 
         Each has its `id` and its `kind`; that of kind `gap` says that more came than the server
         keeps. A connection that breaks is made again, and goes on after what came last.
@@ -300,7 +300,7 @@ class Client:
                     fields = {}
 
     def get(self, path: str, **query: Any) -> Any:
-        """Give what is at a path of the API."""
+        """Return what is at a path of the API."""
         return _good(self._http.get(path, params=query)).json()
 
     def post(self, path: str, body: Any) -> Any:

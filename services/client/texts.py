@@ -80,7 +80,7 @@ class Texts:
         self._file(commitment).unlink(missing_ok=True)
 
     def is_old(self, kept: Kept) -> bool:
-        """Tell whether nobody asks for it any more."""
+        """Return whether nobody asks for it any more."""
         return time.time() - kept.made > _OLD_SECONDS
 
     def _file(self, commitment: str) -> Path:

@@ -26,7 +26,7 @@ Check = Callable[[Facts], Iterator[Finding]]
 
 
 def judge(facts: Facts) -> list[Finding]:
-    """Give all findings, in the order of the checks."""
+    """Return all findings, in the order of the checks."""
     return [finding for check in CHECKS for finding in check(facts)]
 
 

@@ -162,7 +162,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def now() -> int:
-    """Give this machine's time in ms."""
+    """Return this machine's time in ms."""
     return time.time_ns() // 1_000_000
 
 

@@ -32,7 +32,7 @@ _WITHOUT: Final[Mapping[Role, str]] = {
 
 
 def roles(facts: Facts) -> Iterator[Finding]:
-    """Tell which processes are missing, silent, or at odds with others."""
+    """Return which processes are missing, silent, or at odds with others."""
     server = facts.server
     if server is None or server.shape is None:
         return
@@ -64,7 +64,7 @@ def _missing(facts: Facts, alive: Sequence[Beat]) -> Iterator[Finding]:
 
 
 def _expected(facts: Facts) -> list[Role]:
-    """Give the roles that somebody has to have: by the settings, or because somebody had it of late."""
+    """Return the roles that somebody has to have: by the settings, or because somebody had it of late."""
     settings = facts.settings
     wanted = {
         Role.PROJECTIONS: True,
@@ -115,7 +115,7 @@ def _seeds(alive: Sequence[Beat]) -> Iterator[Finding]:
 
 
 def post(facts: Facts) -> Iterator[Finding]:
-    """Tell whether mail goes out."""
+    """Return whether mail goes out."""
     server = facts.server
     if server is None:
         return

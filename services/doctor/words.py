@@ -12,7 +12,7 @@ def count(number: int, one: str, many: str) -> str:
 
 
 def span(seconds: int) -> str:
-    """Give a length of time in one unit, such as `3 h`."""
+    """Return a length of time in one unit, such as `3 h`."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds // size} {unit}"
@@ -20,7 +20,7 @@ def span(seconds: int) -> str:
 
 
 def size_of(number: int) -> str:
-    """Give a number of bytes in GiB or MiB."""
+    """Return a number of bytes in GiB or MiB."""
     if number >= 10 * GIB:
         return f"{number / GIB:.0f} GiB"
     return f"{number / GIB:.1f} GiB" if number >= GIB else f"{number / MIB:.1f} MiB"

@@ -39,5 +39,5 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def refusal(reason: Refusal) -> Answer:
-    """Give a refusal as an answer."""
+    """Return a refusal as an answer."""
     return Answer(sentence=reason.sentence, code=reason.code)

@@ -35,7 +35,7 @@ def show(call: Call) -> Answer:
 
 
 def _named(call: Call) -> list[str]:
-    """Give the boards that are asked for by number; `too-long` for too many."""
+    """Return the boards that are asked for by number; `too-long` for too many."""
     words = call.line.all("board")
     if len(words) > BOARDS:
         raise Refusal(Code.TOO_LONG, f"{len(words)} boards are named; {BOARDS} are the most")
@@ -43,7 +43,7 @@ def _named(call: Call) -> list[str]:
 
 
 def _read_display(call: Call, flags: Sequence[str], display: str) -> str:
-    """Give the display asked for; the one given if none is."""
+    """Return the display asked for; the one given if none is."""
     for flag in flags:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
@@ -72,7 +72,7 @@ def _shown(call: Call, word: str, display: str) -> str:
 
 
 def display_of(call: Call, account: AccountId) -> str:
-    """Give the display an account has chosen for the game, or the game's first."""
+    """Return the display an account has chosen for the game, or the game's first."""
     profile = call.desk.accounts.record_of(account)
     # what is drawn may be the answer to an accepted move: that the account has gone changes nothing
     chosen = dict(profile.displays).get(call.rules.key, "") if profile else ""
@@ -92,13 +92,13 @@ def show_as(call: Call) -> Answer:
 
 
 def _own_boards(call: Call, account: AccountId) -> list[str]:
-    """Give the player's boards in the game; those that go on, unless it is said which."""
+    """Return the player's boards in the game; those that go on, unless it is said which."""
     state = State(call.line.get("state").lower() or State.ACTIVE)
     return [str(row.board) for row in call.desk.lists.of(account, state, call.rules.key, 0, BOARDS)]
 
 
 def _private(call: Call, word: str, account: AccountId) -> list[str]:
-    """Give the lines below a board that are for its player alone."""
+    """Return the lines below a board that are for its player alone."""
     board = read_board(split_ply(word)[0])
     state = present(call, board)
     if account not in state.seats:
@@ -112,7 +112,7 @@ def _private(call: Call, word: str, account: AccountId) -> list[str]:
 
 
 def line_of(state: MatchState) -> bytes:
-    """Give what tells the moves that were played from any others."""
+    """Return what tells the moves that were played from any others."""
     return sha256(state.moves.encode()).digest()[:8]
 
 
@@ -175,7 +175,7 @@ def draw(scene: Scene, display: str) -> str:
 
 
 def present(call: Call, board: int) -> MatchState:
-    """Give a match of the game as it stands; refused as `state_of` does, or as `wrong-game`."""
+    """Return a match of the game as it stands; refused as `state_of` does, or as `wrong-game`."""
     state = state_of(call.desk, board)
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
@@ -186,7 +186,7 @@ def present(call: Call, board: int) -> MatchState:
 
 
 def state_of(desk: Desk, board: int) -> MatchState:
-    """Give a match as it stands; `unknown-board` where there is none.
+    """Return a match as it stands; `unknown-board` where there is none.
 
     `damaged` when its snapshot can't be read.
     """
@@ -199,7 +199,7 @@ def state_of(desk: Desk, board: int) -> MatchState:
 
 
 def drawn_now(desk: Desk, board: int) -> str:
-    """Give a match of any game as it stands, in the game's first display."""
+    """Return a match of any game as it stands, in the game's first display."""
     scene = Scene.of(desk, board, state_of(desk, board))
     return _drawn(desk, scene, scene.rules.displays[0])
 

@@ -18,7 +18,7 @@ def say(desk: Desk, board: int, account: AccountId, text: str, command: CommandI
 
 
 def heard(desk: Desk, board: int, account: AccountId, count: int = 50) -> list[Letter]:
-    """Give the newest lines said at a board, the oldest of them first, to a player who reads them.
+    """Return the newest lines said at a board, the oldest of them first, to a player who reads them.
 
     They are marked as read.
     """

@@ -78,7 +78,7 @@ def _refused(desk: Desk, account: AccountId, sentence: str) -> Refusal:
 
 
 def is_known(desk: Desk, account: AccountId, other: AccountId) -> bool:
-    """Tell whether an account knows another, by what the account itself has done.
+    """Return whether an account knows another, by what the account itself has done.
 
     It does if it has written to the other within 180 days, if a challenge of its own waits for the
     other, if it has moved in a match of both that goes on, or if one has ended that counts.
@@ -99,6 +99,6 @@ def _plays(desk: Desk, account: AccountId, other: AccountId) -> bool:
 
 
 def has_taken_up(state: MatchState, seat: int) -> bool:
-    """Tell whether a seat has moved, or accepted a match that waits for consent."""
+    """Return whether a seat has moved, or accepted a match that waits for consent."""
     accepted = state.gathering and (state.sealed or seat not in state.waits)
     return bool(state.acted >> seat & 1) or accepted

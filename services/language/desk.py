@@ -180,7 +180,7 @@ class Call(msgspec.Struct, frozen=True):
         return current(self.line.get("game").lower())
 
     def account(self) -> AccountId:
-        """Give who gives the command, once password and pace are known good."""
+        """Return who gives the command, once password and pace are known good."""
         return self.admitted(self.desk.accounts.verify(*self.sender))
 
     def admitted(self, account: AccountId) -> AccountId:
@@ -189,7 +189,7 @@ class Call(msgspec.Struct, frozen=True):
         return account
 
     def profile(self, account: AccountId) -> Profile:
-        """Give what is known of an account that has just been verified."""
+        """Return what is known of an account that has just been verified."""
         found = self.desk.accounts.record_of(account)
         if found is None:
             raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")

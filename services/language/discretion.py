@@ -26,14 +26,14 @@ _ELSEWHERE: Final = frozenset(
 
 
 def shown(word: str, known: Iterable[str]) -> str:
-    """Give a word to stand after `there is no command`: quoted, if it can't be a password."""
+    """Return a word to stand after `there is no command`: quoted, if it can't be a password."""
     if _may_be_password(word) and not get_close_matches(word.lower(), list(known), n=1):
         return "of that name"
     return repr(word[:24])
 
 
 def discreet(reason: Refusal, line: Line, form: str) -> Refusal:
-    """Give the refusal of a line without what may be a password."""
+    """Return the refusal of a line without what may be a password."""
     # in other parts a password is as such a part is read
     forms = {
         read(password).lower()
@@ -70,7 +70,7 @@ def _may_stand_for_password(line: Line, part: str, word: str) -> bool:
 
 
 def _repeated(word: str) -> Iterator[str]:
-    """Give all the ways in which refusals repeat a word."""
+    """Return all the ways in which refusals repeat a word."""
     for cased in (word, word.lower()):
         yield from map(repr, (cased, cased[:24], f"{cased[:60]}..."))
 

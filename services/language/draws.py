@@ -150,7 +150,7 @@ def _repeated(desk: Desk, board: int, id_: CommandId) -> Answer | None:
 
 
 def keeps(words: Words, sent: Sent) -> bool:
-    """Tell whether the server keeps the text that a command's sender commits to with it."""
+    """Return whether the server keeps the text that a command's sender commits to with it."""
     command, own = sent.command, Commitment()
     if isinstance(command, Start) and command.commitments is not UNSET:
         own = dict(zip(command.seats, command.commitments, strict=True)).get(sent.actor, own)

@@ -44,7 +44,7 @@ class Form(msgspec.Struct, frozen=True):
         )
 
     def called(self, words: Sequence[str]) -> bool:
-        """Tell whether these are its name, or the beginning of it."""
+        """Return whether these are its name, or the beginning of it."""
         return bool(words) and self.name.split()[: len(words)] == list(words)
 
 

@@ -35,7 +35,7 @@ class Explained(Protocol):
         ...
 
     def called(self, words: Sequence[str]) -> bool:
-        """Tell whether these are its name, or the beginning of it."""
+        """Return whether these are its name, or the beginning of it."""
         ...
 
 
@@ -86,7 +86,7 @@ def _on_command(subject: str, forms: Sequence[Explained]) -> str:
 
 
 def _language(call: Call) -> str:
-    """Give the language asked for by `--lang=CODE`, or else the reader's own."""
+    """Return the language asked for by `--lang=CODE`, or else the reader's own."""
     flags: Sequence[str] = call.line.all("flag")
     if not flags:
         return call.language

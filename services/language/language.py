@@ -95,7 +95,7 @@ def _read(text: str) -> Line:
 
 
 def _may_be_written(text: str) -> bool:
-    """Tell whether the line begins as one does that may have a text of its sender's own."""
+    """Return whether the line begins as one does that may have a text of its sender's own."""
     first, second, *_ = [*text.lower().split(None, 2), ""]
     forms = [form for form in FORMS if form.rule in written()]
     return any((second if form.of_game else first) == form.name for form in forms)
@@ -133,7 +133,7 @@ def _misfit_of_game(said: Sequence[str], game: str) -> Refusal:
 
 
 def _begun(forms: Sequence[Form], said: Sequence[str]) -> list[Form]:
-    """Give the forms that the words begin; where several share a first word, the second decides."""
+    """Return the forms that the words begin; where several share a first word, the second decides."""
     same = [form for form in forms if form.name.split()[0] == said[0]]
     fitting = [form for form in same if form.called(said[: len(form.name.split())])]
     return fitting or same

@@ -4,7 +4,7 @@ from domain.match.replies import Laid, Reply
 
 
 def lines_of(laid: Laid) -> list[str]:
-    """Give a line for each reply that waits, and for each that was dropped."""
+    """Return a line for each reply that waits, and for each that was dropped."""
     waiting = [_line(reply) for reply in sorted(laid.replies, key=_order)]
     return [*waiting, *laid.notes]
 

@@ -31,7 +31,7 @@ def message(call: Call) -> Answer:
 
 
 def _read_recipients(call: Call) -> list[AccountId]:
-    """Give the accounts that are written to, each once."""
+    """Return the accounts that are written to, each once."""
     if not call.line.has("recipients"):
         return _accounts(call, call.line.get("recipient").split(","))
     try:
@@ -87,7 +87,7 @@ def chat(call: Call) -> Answer:
 
 
 def _text(call: Call) -> str:
-    """Give what is written; refused where the password has slipped into it."""
+    """Return what is written; refused where the password has slipped into it."""
     text = call.line.get("text") or call.line.get("body")
     if call.line.get("password") in text.split():
         raise Refusal(Code.BAD_REQUEST, "the password stands in the text, too; nothing was written")
@@ -99,7 +99,7 @@ def _id(call: Call, account: AccountId) -> bytes:
 
 
 def _page(call: Call, letters: Sequence[Letter]) -> str:
-    """Give letters as text, each after its time and its writer."""
+    """Return letters as text, each after its time and its writer."""
     names = call.desk.accounts.name_of([letter.sender for letter in letters])
     return "\n".join(
         f"{instant(letter.at)} {name or 'a former player'}{_to(letter)}: {_indented(letter.text)}"

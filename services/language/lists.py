@@ -44,7 +44,7 @@ def _state(call: Call) -> State:
 
 
 def _rows(call: Call, accounts: Sequence[AccountId], count: int) -> list[Row]:
-    """Give the matches of players, each once."""
+    """Return the matches of players, each once."""
     found: dict[int, Row] = {}
     for account in accounts:
         for row in call.desk.lists.of(account, _state(call), call.rules.key, 0, count):
@@ -71,7 +71,7 @@ def _listed(call: Call, rows: Sequence[Row]) -> Answer:
 
 
 def lines_of(call: Call, rows: Sequence[Row]) -> list[str]:
-    """Give a line for each match: its number, its players, and how it stands or ended."""
+    """Return a line for each match: its number, its players, and how it stands or ended."""
     names = names_of(call.desk, {account for row in rows for account in row.seats})
     return [
         f"{row.board:>6}  {_players(row, names)}{_options(row)}: {_standing(row, names)}"

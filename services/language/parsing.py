@@ -38,15 +38,15 @@ class Line(msgspec.Struct, frozen=True):
     """The sender's words in their order, each with the name of its part, such as `userid`."""
 
     def all(self, part: str) -> list[str]:
-        """Give the words of a part."""
+        """Return the words of a part."""
         return [word for name, word in self.words if name == part]
 
     def get(self, part: str) -> str:
-        """Give the word of a part, empty if there is none."""
+        """Return the word of a part, empty if there is none."""
         return next(iter(self.all(part)), "")
 
     def has(self, part: str) -> bool:
-        """Tell whether there is such a part."""
+        """Return whether there is such a part."""
         return any(name == part for name, _ in self.words)
 
 
@@ -109,7 +109,7 @@ def _word(token: Token) -> tuple[str, str]:
 
 @cache
 def games() -> tuple[str, ...]:
-    """Give the keys of all games, sorted."""
+    """Return the keys of all games, sorted."""
     return tuple(sorted({rules.key for rules in all_rules()}))
 
 

@@ -35,13 +35,13 @@ _CODES: Final = (
 
 
 def read_language(text: str) -> str:
-    """Give a language's code, empty for English; `bad-option` for one there is no help in."""
+    """Return a language's code, empty for English; `bad-option` for one there is no help in."""
     code = _read_choice(text, LANGUAGES, "language of help")
     return "" if code == "en" else code
 
 
 def read_notify(text: str) -> str:
-    """Give a time for mail; `bad-option` for what is none."""
+    """Return a time for mail; `bad-option` for what is none."""
     return _read_choice(text, NOTICES, "time for mail")
 
 
@@ -80,7 +80,7 @@ def _check_password(call: Call) -> None:
 
 
 def change_password(call: Call) -> Answer:
-    """Give an account another password, which ends all sessions and, where asked, all tokens."""
+    """Return an account another password, which ends all sessions and, where asked, all tokens."""
     _admit(call)
     new, end = call.line.get("new"), call.line.has("end_tokens")
     account = call.desk.accounts.change_password(*call.sender, new, tokens=end)

@@ -97,7 +97,7 @@ def move(call: Call) -> Answer:
 
 
 def resign(call: Call) -> Answer:
-    """Give the match up."""
+    """Return the match up."""
     return _act(call, lambda _: Resign())
 
 
@@ -232,7 +232,7 @@ def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
 
 
 def _led_to(stored: Sequence[bytes], sent: Sent, outcome: Outcome) -> list[Envelope]:
-    """Give the events of the command whose first event the outcome names."""
+    """Return the events of the command whose first event the outcome names."""
     found = []
     for data in stored[outcome.seq - 1 :]:
         envelope = decode(data)

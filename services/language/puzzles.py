@@ -39,7 +39,7 @@ def scores(call: Call) -> Answer:
 
 
 def _score(call: Call, row: Row) -> Score:
-    """Give the best score of a match, by replay."""
+    """Return the best score of a match, by replay."""
     with reading(call.desk.damage, row.board):
         state = refold(call.desk.store.events(row.board))
     rules = pinned(state.rules)

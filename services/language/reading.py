@@ -49,7 +49,7 @@ def check_key(key: str) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Tell whether there are no halves of surrogate pairs, which undecodable bytes become."""
+    """Return whether there are no halves of surrogate pairs, which undecodable bytes become."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -63,14 +63,14 @@ def misused(call: Call) -> Refusal:
 
 
 def read_board(text: str) -> int:
-    """Give a board number; `unknown-board` for what can't be one."""
+    """Return a board number; `unknown-board` for what can't be one."""
     if not _NUMBER.fullmatch(text):
         raise Refusal(Code.UNKNOWN_BOARD, f"{text[:24]!r} is no board number, such as 17")
     return int(text)
 
 
 def read_ply(text: str) -> int:
-    """Give the number after a `#`; `usage` for what can't be one."""
+    """Return the number after a `#`; `usage` for what can't be one."""
     if not _PLY.fullmatch(text):
         raise Refusal(
             Code.USAGE,
@@ -80,13 +80,13 @@ def read_ply(text: str) -> int:
 
 
 def split_ply(text: str) -> tuple[str, int | None]:
-    """Give what stands before `#`, and the ply after it if there is one."""
+    """Return what stands before `#`, and the ply after it if there is one."""
     before, mark, after = text.partition("#")
     return before, read_ply(after.strip()) if mark else None
 
 
 def nearest(word: str, known: Mapping[str, str]) -> str:
-    """Give the end of a sentence about a misspelt word: what was meant, or where to look.
+    """Return the end of a sentence about a misspelt word: what was meant, or where to look.
 
     `known` gives for each word that could have been meant what to suggest.
     """

@@ -35,7 +35,7 @@ def queue(call: Call) -> Answer:
 
 
 def laid_by(desk: Desk, board: int, seat: Seat) -> Laid:
-    """Give what a seat has laid ready; for its own player's eyes only."""
+    """Return what a seat has laid ready; for its own player's eyes only."""
     _, data = desk.store.matches([board])[0]
     return unpack(data).get(seat, Laid())
 
@@ -62,7 +62,7 @@ def lay(
 
 
 def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[str]]) -> Laid:
-    """Give what the seat shall have laid ready: what these lines say, beside what is there."""
+    """Return what the seat shall have laid ready: what these lines say, beside what is there."""
     if not lines:
         return laid
     if state.over:
@@ -83,7 +83,7 @@ Step = tuple[str, int | None]
 
 
 def _is_later(state: MatchState, steps: Sequence[Step]) -> bool:
-    """Tell whether the first move is for a later ply: then it depends on nothing before."""
+    """Return whether the first move is for a later ply: then it depends on nothing before."""
     ply = steps[0][1]
     return ply is not None and ply > state.ply
 

@@ -38,12 +38,12 @@ def _one(call: Call, line: str, key: str, number: int) -> Answer:
 
 
 def _short(key: str) -> str:
-    """Give what stands for a key before a number: itself, or where it is too long its hash."""
+    """Return what stands for a key before a number: itself, or where it is too long its hash."""
     return key if len(key) <= _KEY_LENGTH else sha256(key.encode()).hexdigest()
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
-    """Give several answers as one, with the first code that is not good."""
+    """Return several answers as one, with the first code that is not good."""
     page = "\n\n".join(f"{number}: {said.told}" for number, said in enumerate(answers, 1))
     bad = [number for number, said in enumerate(answers, 1) if said.code]
     if not bad:

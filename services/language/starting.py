@@ -24,7 +24,7 @@ def start_command(
     seats: Sequence[AccountId],
     command: CommandId,
 ) -> Start:
-    """Give the command that starts a match; `flags` are the game's options.
+    """Return the command that starts a match; `flags` are the game's options.
 
     Refused as the options are read, as `bad-players`, or as `bad-option` for entropy where chance
     decides nothing.
@@ -113,7 +113,7 @@ def _reserve(desk: Desk, challenger: AccountId, command: CommandId, start: Start
 
 
 def _waits(desk: Desk, challenger: AccountId, entry: Entry) -> bool:
-    """Tell whether a start waits for one of the others, or counts as if it did."""
+    """Return whether a start waits for one of the others, or counts as if it did."""
     (board,) = desk.store.numbers([entry.command])
     state = _state(desk, board) if board is not None else MatchState()
     if board is None or not state.started:
@@ -130,7 +130,7 @@ def _waits(desk: Desk, challenger: AccountId, entry: Entry) -> bool:
 
 
 def _is_within(desk: Desk, entry: Entry, seconds: int) -> bool:
-    """Tell whether a start was asked for in the last seconds.
+    """Return whether a start was asked for in the last seconds.
 
     One from the time to come was not: it was asked for while a clock ran ahead.
     """
@@ -138,7 +138,7 @@ def _is_within(desk: Desk, entry: Entry, seconds: int) -> bool:
 
 
 def _left(desk: Desk, challenger: AccountId, board: int) -> bool:
-    """Tell whether a match that is over ended without any act of another player.
+    """Return whether a match that is over ended without any act of another player.
 
     Then its challenger ended it. It goes on counting because the others were written to all the
     same, and starting and resigning in turn would be a way round the limit.

@@ -231,7 +231,7 @@ def without_winner(reason: str) -> str:
 
 
 def heading(scene: Scene, now: int | None = None) -> str:
-    """Give the lines above a board: game, players, who is to move or how it ended, offers.
+    """Return the lines above a board: game, players, who is to move or how it ended, offers.
 
     With `now`, in ms, also what the clocks show.
     """
@@ -265,7 +265,7 @@ def _standing(scene: Scene) -> str:
 
 
 def heading_at(scene: Scene, plies: int) -> str:
-    """Give the lines above an earlier board; `scene` has its position."""
+    """Return the lines above an earlier board; `scene` has its position."""
     state = scene.state
     mover = scene.rules.to_move(scene.position)
     earlier = msgspec.structs.replace(

@@ -18,7 +18,7 @@ def instant(at: int) -> str:
 
 
 def day_of(at: int) -> int:
-    """Give the days from 1970 to an instant."""
+    """Return the days from 1970 to an instant."""
     return at // _DAY
 
 
@@ -36,7 +36,7 @@ def _units(*counts: tuple[int, str]) -> str:
 
 
 def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str]:
-    """Give what the clocks of a match show at `now`; nothing where none runs."""
+    """Return what the clocks of a match show at `now`; nothing where none runs."""
     clock = state.clock
     if clock is None:
         return []

@@ -73,7 +73,7 @@ def _sent(account: AccountId, board: int, command: Command, key: str) -> Sent:
 
 
 def _active(desk: Desk, account: AccountId) -> Iterator[Row]:
-    """Give the player's matches that go on."""
+    """Return the player's matches that go on."""
     start = 0
     while rows := desk.lists.of(account, State.ACTIVE, None, start, _PAGE):
         yield from rows

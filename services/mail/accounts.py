@@ -38,7 +38,7 @@ class MailAccounts(Accounts):
 
     @contextmanager
     def opened(self, account: AccountId) -> Iterator[str]:
-        """Give a word that stands for the account's password while this is entered."""
+        """Return a word that stands for the account's password while this is entered."""
         word = token_urlsafe(16)
         self._open = account, word
         try:
@@ -48,12 +48,12 @@ class MailAccounts(Accounts):
 
     @contextmanager
     def noting(self) -> Iterator[set[AccountId]]:
-        """Give a set that has, on leaving, the accounts whose passwords were given and right."""
+        """Return a set that has, on leaving, the accounts whose passwords were given and right."""
         self._proven = set()
         yield self._proven
 
     def verify(self, name: str, password: str) -> AccountId:
-        """Give the account whose password this is, or for which the mail's address stands."""
+        """Return the account whose password this is, or for which the mail's address stands."""
         opened = self._opened(password)
         if opened is not None:
             return opened

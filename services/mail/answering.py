@@ -57,7 +57,7 @@ class Sheet(msgspec.Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """Give the title, or say at a glance whether all is well."""
+        """Return the title, or say at a glance whether all is well."""
         refused = sum(said.answer.refused for said in self.said)
         if not refused:
             return self.title or "matchpost: done"
@@ -66,12 +66,12 @@ class Sheet(msgspec.Struct, frozen=True):
 
     @property
     def body(self) -> str:
-        """Give the answers, each below its command."""
+        """Return the answers, each below its command."""
         answers = "\n\n".join(_told(said) for said in self.said)
         return f"{answers}\n\n{self.foot}" if self.foot else f"{answers}\n"
 
     def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Letter]:
-        """Give the letters of the answer; the same mail is answered by the same ones."""
+        """Return the letters of the answer; the same mail is answered by the same ones."""
         for address in addresses:
             yield Letter(
                 id=_id(self.mail.id, address, domain),
@@ -97,6 +97,6 @@ def _told(said: Said) -> str:
 
 
 def _id(mail: str, address: str, domain: str) -> str:
-    """Give a Message-ID from which nobody reads whose mail was answered."""
+    """Return a Message-ID from which nobody reads whose mail was answered."""
     digest = sha256(f"{mail} {address}".encode(errors="surrogatepass")).hexdigest()
     return f"answer-{digest[:32]}@{domain}"

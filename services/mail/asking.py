@@ -101,12 +101,12 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def at_server(mail: Read) -> list[Order]:
-    """Give the commands of a mail to the server's address; `too-long` when they are too many."""
+    """Return the commands of a mail to the server's address; `too-long` when they are too many."""
     return [_whole(text) for text in _texts(mail, _is_line)]
 
 
 def at_seat(mail: Read, player: Player, password: str) -> list[Order]:
-    """Give the commands of a mail to a seat's address, by a password that is good for them."""
+    """Return the commands of a mail to a seat's address, by a password that is good for them."""
     texts = _texts(mail, lambda text: _is_said(text, player.rules), _with_text_below)
     return [_said(text, player, password) for text in texts]
 
@@ -117,7 +117,7 @@ IsCommand: TypeAlias = Callable[[str], bool]
 def _texts(
     mail: Read, is_command: IsCommand, split: Callable[[list[str]], list[str]] = list
 ) -> Sequence[str]:
-    """Give the commands as they were written; `split` makes commands of the lines at the top."""
+    """Return the commands as they were written; `split` makes commands of the lines at the top."""
     subject = bare_subject(mail.subject)
     if letter := _letter(subject, mail.lines, is_command):
         return [letter]
@@ -137,13 +137,13 @@ def _texts(
 
 
 def _with_text_below(block: list[str]) -> list[str]:
-    """Give the lines of a paragraph, those from `say` on as one: what stands below it is its text."""
+    """Return the lines of a paragraph, those from `say` on as one: what stands below it is its text."""
     said = next((at for at, line in enumerate(block) if _SAYING.match(line)), len(block))
     return [*block[:said], *(["\n".join(block[said:])] if block[said:] else [])]
 
 
 def _letter(first: str, below: Sequence[str], is_command: IsCommand) -> str:
-    """Give a command whose text stands on the lines below it; empty if it is none."""
+    """Return a command whose text stands on the lines below it; empty if it is none."""
     if not _LETTERS.match(first) or (is_command(first) and _has_text(first)):
         return ""
     body = "\n".join(below).strip()
@@ -166,7 +166,7 @@ def _check_count(block: Sequence[str]) -> None:
 
 
 def bare_subject(subject: str) -> str:
-    """Give a subject without what mail programs put before it; empty for one that is ours."""
+    """Return a subject without what mail programs put before it; empty for one that is ours."""
     while found := _PREFIX.match(subject):
         subject = subject[found.end() :]
     return "" if _OURS.match(subject) else subject
@@ -190,7 +190,7 @@ def _is_said(text: str, rules: AnyRules) -> bool:
 
 
 def _is_played(text: str, rules: AnyRules) -> bool:
-    """Tell whether a text is a move, called one or not."""
+    """Return whether a text is a move, called one or not."""
     called = _PLAYED.fullmatch(text)
     return _is_move(called[1] if called else text, rules)
 
@@ -204,7 +204,7 @@ def _is_move(text: str, rules: AnyRules) -> bool:
 
 
 def _whole(text: str) -> Order:
-    """Give a command that is written as the language has it."""
+    """Return a command that is written as the language has it."""
     first = text.split("\n", 1)[0]
     hint = _certain(first.split())
     line = _line(text)
@@ -216,7 +216,7 @@ def _whole(text: str) -> Order:
 
 
 def _certain(words: Sequence[str]) -> str:
-    """Give the first words of a line that are no password, whatever its sender mistook."""
+    """Return the first words of a line that are no password, whatever its sender mistook."""
     known = list(takewhile(_is_certain, words[:_CERTAIN]))
     return " ".join(known if len(known) == len(words) else [*known, "..."]) if known else ""
 
@@ -226,7 +226,7 @@ def _is_certain(word: str) -> bool:
 
 
 def _hushed(first: str, line: Line) -> str:
-    """Give a line as it may be repeated."""
+    """Return a line as it may be repeated."""
     words = first.split()
     if not line.has("password"):
         # the form has none, and yet somebody may have written it after the words of the form
@@ -240,7 +240,7 @@ def _hushed(first: str, line: Line) -> str:
 
 
 def _ends_in(word: str, passwords: set[str]) -> bool:
-    """Tell whether a word is a password, or a flag with one."""
+    """Return whether a word is a password, or a flag with one."""
     return word in passwords or (word.startswith("-") and word.partition("=")[2] in passwords)
 
 
@@ -249,7 +249,7 @@ def _cut(text: str) -> str:
 
 
 def _said(text: str, player: Player, password: str) -> Order:
-    """Give a command that may leave out what a seat's address says already."""
+    """Return a command that may leave out what a seat's address says already."""
     words = text.split()
     if _line(text) is not None or (words[0].lower() in _GENERAL and not _SHORT.fullmatch(text)):
         return _whole(text)

@@ -46,7 +46,7 @@ class UnknownCharsetError(Exception):
 
 
 def decode(data: bytes, charset: str) -> str:
-    """Give bytes as text; what is none in that charset is shown as U+FFFD."""
+    """Return bytes as text; what is none in that charset is shown as U+FFFD."""
     codec = _CODECS.get(charset.lower())
     if codec is None:
         raise UnknownCharsetError(charset[:40])
@@ -54,7 +54,7 @@ def decode(data: bytes, charset: str) -> str:
 
 
 def decode_header(text: str) -> str:
-    """Give a header field with its encoded words read; those that can't be read stay as they are."""
+    """Return a header field with its encoded words read; those that can't be read stay as they are."""
     return "".join(_words(_BETWEEN.sub("", text)))
 
 
@@ -90,7 +90,7 @@ def decode_base64(data: bytes) -> bytes:
 
 
 def plain(text: str) -> str:
-    r"""Give a text with `\n` as its only line end, and without signs that are not seen.
+    r"""Return a text with `\n` as its only line end, and without signs that are not seen.
 
     All blanks become spaces; what controls a terminal is shown as U+FFFD.
     """

@@ -191,7 +191,7 @@ class Composing:
 
 
 def _subject(scene: Scene) -> str:
-    """Give what all mails of a match are called: the same for ever, so that they stay together."""
+    """Return what all mails of a match are called: the same for ever, so that they stay together."""
     return f"match {scene.board}: {scene.rules.title}{scene.options}"
 
 

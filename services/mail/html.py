@@ -52,7 +52,7 @@ class _Reader:
 
 
 def strip(html: str) -> str:
-    """Give the text of HTML, a line for each line that is shown. Linear in its length."""
+    """Return the text of HTML, a line for each line that is shown. Linear in its length."""
     reader = _Reader()
     for piece in _PIECE.findall(html):
         tag = _TAG.match(piece)

@@ -65,7 +65,7 @@ class Part(msgspec.Struct, frozen=True):
         return _kind(self.fields)
 
     def parameter(self, name: str) -> str:
-        """Give a parameter of the type, such as `charset`; empty if there is none."""
+        """Return a parameter of the type, such as `charset`; empty if there is none."""
         return _parameters(first(self.fields, "content-type")).get(name, "")
 
     @property
@@ -74,7 +74,7 @@ class Part(msgspec.Struct, frozen=True):
         return first(self.fields, "content-disposition").strip().lower().startswith("attachment")
 
     def text(self) -> str:
-        """Give what is written; `UndecodableError`, or `UnknownCharsetError`."""
+        """Return what is written; `UndecodableError`, or `UnknownCharsetError`."""
         return decode(self._bytes(), self.parameter("charset") or "us-ascii")
 
     def _bytes(self) -> bytes:
@@ -98,12 +98,12 @@ def _base64(data: bytes) -> bytes:
 
 
 def first(fields: Fields, name: str) -> str:
-    """Give the first field of that name; empty if there is none."""
+    """Return the first field of that name; empty if there is none."""
     return next((value for key, value in fields if key == name), "")
 
 
 def read_parts(data: bytes) -> tuple[Fields, list[Part]]:
-    """Give a mail's header fields and its parts in their order; `UnfitError` beyond a limit."""
+    """Return a mail's header fields and its parts in their order; `UnfitError` beyond a limit."""
     fields, body = _split(_lines(data))
     parts: list[Part] = []
     for part in _parts(fields, body, 1):
@@ -114,7 +114,7 @@ def read_parts(data: bytes) -> tuple[Fields, list[Part]]:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Give the lines of a mail; `UnfitError` for one that no mail server should have passed on."""
+    """Return the lines of a mail; `UnfitError` for one that no mail server should have passed on."""
     if len(data) > SIZE:
         raise UnfitError(f"it has {len(data)} bytes; {SIZE} are the most")
     if bare := _BARE.search(data):
@@ -127,7 +127,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _split(lines: Sequence[bytes]) -> tuple[Fields, Sequence[bytes]]:
-    """Give the header fields, and the lines after the blank one that ends them."""
+    """Return the header fields, and the lines after the blank one that ends them."""
     folded: list[list[bytes]] = []
     end = len(lines)
     for number, line in enumerate(lines):
@@ -151,7 +151,7 @@ def _field(line: bytes) -> tuple[str, str]:
 
 
 def _raw(value: bytes) -> str:
-    """Give a field's value, in UTF-8 as new mail may have it, or else as old mail had it."""
+    """Return a field's value, in UTF-8 as new mail may have it, or else as old mail had it."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -159,7 +159,7 @@ def _raw(value: bytes) -> str:
 
 
 def _parts(fields: Fields, lines: Sequence[bytes], depth: int) -> Iterator[Part]:
-    """Give a part and all that are in it, however deep."""
+    """Return a part and all that are in it, however deep."""
     if not _holds_others(fields):
         yield Part(fields, tuple(lines))
         return
@@ -174,7 +174,7 @@ def _parts(fields: Fields, lines: Sequence[bytes], depth: int) -> Iterator[Part]
 
 
 def _cut(lines: Sequence[bytes], mark: bytes) -> Iterator[Sequence[bytes]]:
-    """Give the lines between the marks; those after the last mark too, where the end is missing."""
+    """Return the lines between the marks; those after the last mark too, where the end is missing."""
     begin = None
     for number, line in enumerate(lines):
         if not line.startswith(mark) or line.rstrip() not in (mark, mark + b"--"):

@@ -90,7 +90,7 @@ def _subject(value: str) -> str:
 
 
 def _hash(fields: Fields, parts: Sequence[Part]) -> str:
-    """Give what stands for a missing id: alike for the same mail, however often it is delivered."""
+    """Return what stands for a missing id: alike for the same mail, however often it is delivered."""
     lasting = [f"{name}:{value}" for name, value in fields if name not in _TRACES]
     data = msgspec.msgpack.encode([lasting, [part.lines for part in parts]])
     return f"{sha256(data).hexdigest()}@nowhere"
@@ -106,7 +106,7 @@ def _is_automatic(fields: Fields) -> bool:
 
 
 def _written(parts: Sequence[Part]) -> tuple[list[str], str]:
-    """Give the lines of the part that is read, or why it can't be."""
+    """Return the lines of the part that is read, or why it can't be."""
     part = _readable(parts)
     if part is None:
         return [], ""
@@ -123,7 +123,7 @@ def _named(charset: str) -> str:
 
 
 def _readable(parts: Sequence[Part]) -> Part | None:
-    """Give the first part in plain text, or else the first in HTML."""
+    """Return the first part in plain text, or else the first in HTML."""
     shown = [part for part in parts if not part.attached]
     for kind in ("text/plain", "text/html"):
         for part in shown:
@@ -146,7 +146,7 @@ def _top(text: str) -> str:
 
 
 def _failed(fields: Fields, parts: Sequence[Part]) -> Iterator[Failure]:
-    """Give the addresses that a report of a mail server calls unreachable for good."""
+    """Return the addresses that a report of a mail server calls unreachable for good."""
     if not first(fields, "content-type").strip().lower().startswith("multipart/report"):
         return
     for part in parts:
@@ -155,7 +155,7 @@ def _failed(fields: Fields, parts: Sequence[Part]) -> Iterator[Failure]:
 
 
 def _groups(lines: Sequence[bytes]) -> Iterator[dict[str, str]]:
-    """Give the fields of each recipient of a report; those of the report itself come first."""
+    """Return the fields of each recipient of a report; those of the report itself come first."""
     group: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.decode("utf-8", "replace").partition(":")
@@ -178,5 +178,5 @@ def _unreachable(groups: Iterator[dict[str, str]]) -> Iterator[Failure]:
 
 
 def _after_type(value: str) -> str:
-    """Give what stands after the `rfc822;` or `smtp;` of a report's field."""
+    """Return what stands after the `rfc822;` or `smtp;` of a report's field."""
     return value.rpartition(";")[2].strip()

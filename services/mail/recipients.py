@@ -64,7 +64,7 @@ class Directory:
         self._accounts = accounts
 
     def find(self, address: str) -> Recipient | None:
-        """Give what an address is for; None for one that is nobody's, or forged."""
+        """Return what an address is for; None for one that is nobody's, or forged."""
         if self._is_server(address):
             return Server()
         if claim := self._addresses.read(address):
@@ -86,7 +86,7 @@ class Directory:
         return name not in _NOBODY and not self._is_ours(address)
 
     def own(self, account: AccountId, sender: str) -> list[str]:
-        """Give the addresses that an account has proven, or the one of them that `sender` is.
+        """Return the addresses that an account has proven, or the one of them that `sender` is.
 
         Others are left out while mail to them comes back.
         """

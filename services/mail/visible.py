@@ -29,7 +29,7 @@ _ATTRIBUTION_LINES: Final = 3
 
 
 def unflowed(text: str, *, delete_space: bool) -> str:
-    """Give a text of `format=flowed` with its soft line breaks taken out (RFC 3676)."""
+    """Return a text of `format=flowed` with its soft line breaks taken out (RFC 3676)."""
     lines: list[list[str]] = []
     soft = False
     for line in text.split("\n"):
@@ -46,7 +46,7 @@ def unflowed(text: str, *, delete_space: bool) -> str:
 
 
 def own_lines(text: str) -> list[str]:
-    """Give the lines the sender wrote, up to a signature or a whole mail below."""
+    """Return the lines the sender wrote, up to a signature or a whole mail below."""
     return list(_own(text.split("\n")))
 
 
@@ -67,7 +67,7 @@ def _own(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _attribution(lines: Sequence[str], number: int) -> int:
-    """Tell how many lines from this one name whose words follow; 0 if they don't."""
+    """Return how many lines from this one name whose words follow; 0 if they don't."""
     if lines[number].rstrip().endswith(":") and _before_quote(lines, number):
         return 1
     if not _ATTRIBUTION.match(lines[number]):
@@ -86,7 +86,7 @@ def _before_quote(lines: Sequence[str], number: int) -> bool:
 
 
 def paragraph(lines: Sequence[str]) -> list[str]:
-    """Give the first lines that are not blank, up to one that is."""
+    """Return the first lines that are not blank, up to one that is."""
     found: list[str] = []
     for line in lines:
         if line:

@@ -17,7 +17,7 @@ _EXAMPLES: Final = (
 
 
 def greeting(settings: Settings, url: str, http: str | None = None) -> str:
-    """Give the lines, the last of them the word `ready`.
+    """Return the lines, the last of them the word `ready`.
 
     `url` is the server's, `http` that of the API, None where there is none.
     """
@@ -39,7 +39,7 @@ def greeting(settings: Settings, url: str, http: str | None = None) -> str:
 
 
 def _preparation(settings: Settings) -> list[str]:
-    """Give what has to be typed first in a new terminal, wherever that is."""
+    """Return what has to be typed first in a new terminal, wherever that is."""
     lines = []
     script = console_script()
     activate = script.with_name("activate")

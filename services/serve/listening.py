@@ -92,7 +92,7 @@ def _why(error: Exception) -> str:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Give the URL at which a socket is reached from this machine."""
+    """Return the URL at which a socket is reached from this machine."""
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -91,7 +91,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
 
 
 def _bell(bell: Bell) -> Callable[[], None]:
-    """Give the tick that asks for the mailer; what happens from now on is mailed."""
+    """Return the tick that asks for the mailer; what happens from now on is mailed."""
     bell.begin()
     return bell.tick
 
@@ -102,7 +102,7 @@ def _end(heartbeat: Heartbeat, data: Redis) -> None:
 
 
 def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
-    """Give the tick that says that the scheduler works."""
+    """Return the tick that says that the scheduler works."""
     due = 0.0
 
     def tick() -> None:

@@ -154,7 +154,7 @@ class Supervisor:
             self._tick.call_if_due()
 
     def _next_event(self) -> float:
-        """Give the time of the next thing to do, by the monotonic clock."""
+        """Return the time of the next thing to do, by the monotonic clock."""
         down = [post.due for post in self._foundation if post.is_down]
         if down:
             return min(down)
@@ -261,5 +261,5 @@ class _Tick:
 
 
 def _running(children: Sequence[Child]) -> list[Child]:
-    """Give those of the children that have not ended."""
+    """Return those of the children that have not ended."""
     return [child for child in children if child.poll() is None]

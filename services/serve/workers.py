@@ -11,7 +11,7 @@ from services.serve.child import ProcessChild
 
 
 def console_script() -> Path:
-    """Give the `matchpost` of this installation.
+    """Return the `matchpost` of this installation.
 
     Never `python -m`: that would run a folder named `services` in the current directory.
     """
@@ -20,17 +20,17 @@ def console_script() -> Path:
 
 
 def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChild:
-    """Give a command worker for the server at `redis_url`."""
+    """Return a command worker for the server at `redis_url`."""
     return _child("worker", f"worker-{number}", settings, redis_url)
 
 
 def side_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Give the side worker for the server at `redis_url`."""
+    """Return the side worker for the server at `redis_url`."""
     return _child("side", "side", settings, redis_url)
 
 
 def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessChild:
-    """Give the process that answers on a socket which listens already."""
+    """Return the process that answers on a socket which listens already."""
     fd = listening.fileno()
     argv = [str(console_script()), "web", "--fd", str(fd)]
     environment = _environment(settings, redis_url)
@@ -38,7 +38,7 @@ def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessC
 
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:
-    """Give the process that takes mail on sockets which listen already, by their protocols."""
+    """Return the process that takes mail on sockets which listen already, by their protocols."""
     fds = {protocol: listening.fileno() for protocol, listening in sockets.items()}
     flags = [word for protocol, fd in fds.items() for word in (f"--{protocol}-fd", str(fd))]
     argv = [str(console_script()), "mail", *flags]
@@ -47,7 +47,7 @@ def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]
 
 
 def mailer_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Give the process that sends mail."""
+    """Return the process that sends mail."""
     argv = [str(console_script()), "mailer"]
     return ProcessChild("mailer", argv, env=_environment(settings, redis_url), watched=True)
 

@@ -55,13 +55,13 @@ async def carry_out(board: int, form: Form, hand: Hand, visitor: Visitor) -> Non
 
 
 def _key(form: Form) -> str:
-    """Give the command's key: a form that is sent twice is one command, filled in anew another."""
+    """Return the command's key: a form that is sent twice is one command, filled in anew another."""
     page = form.get("key")[:64] or uuid4().hex
     return " ".join([page, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
 
 
 def _asked(form: Form, state: MatchState) -> AnyAsked:
-    """Give what a form asks for."""
+    """Return what a form asks for."""
     do = form.get("do")
     match do:
         case "move":

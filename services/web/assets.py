@@ -53,14 +53,14 @@ VERSION: Final = sha256(b"\0".join(ASSETS[name].data for name in sorted(ASSETS))
 
 
 def url_of(name: str) -> str:
-    """Give where a page finds an asset; `KeyError` for one there is not."""
+    """Return where a page finds an asset; `KeyError` for one there is not."""
     _ = ASSETS[name]
     return f"/static/{VERSION}/{name}"
 
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
-    """Give an asset; an outdated version gets the present one, which is not kept."""
+    """Return an asset; an outdated version gets the present one, which is not kept."""
     asset = ASSETS.get(name)
     if asset is None:
         raise Refusal(Code.NOT_FOUND, "there is no such file")

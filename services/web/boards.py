@@ -66,7 +66,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def names_of(users: Sequence[str | None]) -> tuple[str, ...]:
-    """Give names to show, also for who is no more."""
+    """Return names to show, also for who is no more."""
     return tuple(name or GONE for name in users)
 
 
@@ -95,7 +95,7 @@ def picture(
 
 
 def _ended(state: MatchState, names: Sequence[str]) -> Outcome | None:
-    """Give how a match ended that its rules did not end."""
+    """Return how a match ended that its rules did not end."""
     result = state.result
     if result is None:
         return None
@@ -108,7 +108,7 @@ def _ended(state: MatchState, names: Sequence[str]) -> Outcome | None:
 
 
 def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
-    """Give the legal moves, for the page's script to choose from."""
+    """Return the legal moves, for the page's script to choose from."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
     moves, more = rules.first_moves(position, MOST_MOVES)
@@ -163,7 +163,7 @@ def who(rules: AnyRules, seat: Seat, names: Sequence[str]) -> str:
 
 
 def standing(svg: str) -> dict[str, str]:
-    """Give what stands on each place of a drawing, in words; empty for nothing."""
+    """Return what stands on each place of a drawing, in words; empty for nothing."""
     return {html.unescape(name): html.unescape(what) for name, what in _PLACE.findall(svg)}
 
 

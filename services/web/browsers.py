@@ -21,7 +21,7 @@ _SYSTEMS: Final = (
 
 
 def name_of_browser(agent: str) -> str:
-    """Give a short name such as `Firefox on Linux`; `a browser` for what is not known."""
+    """Return a short name such as `Firefox on Linux`; `a browser` for what is not known."""
     browser = _first(_BROWSERS, agent) or "a browser"
     system = _first(_SYSTEMS, agent)
     return f"{browser} on {system}" if system else browser

@@ -59,7 +59,7 @@ def _newest(games: Iterable[Game]) -> tuple[AnyRules, ...]:
 
 
 def terms_of(form: Form) -> tuple[str, ...]:
-    """Give the server's options that a form asks for."""
+    """Return the server's options that a form asks for."""
     _, words = TIMES.get(form.get("time"), TIMES[USUAL_TIME])
     switches = {
         "unrated": "--unrated",
@@ -70,5 +70,5 @@ def terms_of(form: Form) -> tuple[str, ...]:
 
 
 def draws_usually(rules: AnyRules) -> bool:
-    """Tell whether chance has a part in the usual match of a game."""
+    """Return whether chance has a part in the usual match of a game."""
     return rules.needs_draw(rules.read_options(()), rules.players[-1])

@@ -30,7 +30,7 @@ def _attached(text: str | bytes, kind: str, name: str) -> Response[Any]:
 
 
 def _placed(hand: Hand, board: int, visitor: Visitor) -> Table:
-    """Give a match that has a board."""
+    """Return a match that has a board."""
     table = Table.of(hand, board, visitor)
     read_ply(table, 0)
     return table
@@ -38,7 +38,7 @@ def _placed(hand: Hand, board: int, visitor: Visitor) -> Table:
 
 @get("/m/{board:int}/match.json", sync_to_thread=True)
 def export_json(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
-    """Give a match as JSON that `matchpost referee` reads, with who played and how it ended."""
+    """Return a match as JSON that `matchpost referee` reads, with who played and how it ended."""
     table = _placed(hand, board, visitor)
     view, state = table.view, table.state
     told = {
@@ -60,7 +60,7 @@ def export_json(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Respo
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
 def export_text(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
-    """Give a match as text: who played, every move with the board after it."""
+    """Return a match as text: who played, every move with the board after it."""
     table = _placed(hand, board, visitor)
     scene = Scene.of(hand.parts, board, table.state)
     more = [_cut_text(table.state)] if table.state.ply > _LONGEST else []
@@ -90,7 +90,7 @@ def show_picture(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisito
 
 @get("/m/{board:int}/film.svg", sync_to_thread=True, opt={WEIGHT: 30})
 def export_film(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
-    """Give a match as a picture that moves."""
+    """Return a match as a picture that moves."""
     table = _placed(hand, board, visitor)
     return _attached(
         film(_shortened(table.state), table.names), "image/svg+xml", f"match-{board}.svg"

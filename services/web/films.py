@@ -27,7 +27,7 @@ _BOX: Final = re.compile(r'viewBox="0 0 (\d+) ([\d.]+)"')
 
 
 def film(state: MatchState, names: Sequence[str]) -> str:
-    """Give the moving picture of a match."""
+    """Return the moving picture of a match."""
     boards = _boards(state, names)
     layers = _layers([list(_parts(board)) for board in boards])
     turns = len(boards) - 1 + _LAST
@@ -59,7 +59,7 @@ def _parts(svg: str) -> Iterator[str]:
 
 
 def _layers(boards: Sequence[Sequence[str]]) -> list[tuple[str, list[int]]]:
-    """Give each element once, in an order that keeps that of every board, and where it is."""
+    """Return each element once, in an order that keeps that of every board, and where it is."""
     order: list[str] = []
     seen: dict[str, list[int]] = {}
     for number, parts in enumerate(boards):
@@ -85,7 +85,7 @@ def _layer(part: str, seen: Sequence[int], boards: int, turns: int) -> str:
 
 
 def _changes(seen: Sequence[int], boards: int, turns: int) -> tuple[list[str], list[str]]:
-    """Give the parts of the whole time at which something comes and goes; the last board stays."""
+    """Return the parts of the whole time at which something comes and goes; the last board stays."""
     there = {*seen}
     times, values = ["0"], ["inline" if 0 in there else "none"]
     for number in range(1, boards):

@@ -108,7 +108,7 @@ class Live(msgspec.Struct, frozen=True):
 
 
 def _live(hand: Hand) -> Live | None:
-    """Give a match that goes on; None where none does."""
+    """Return a match that goes on; None where none does."""
     for rules in to_show():
         for row in hand.parts.lists.playing(rules.key, 0, 1):
             state = snapshot_of(hand, row.board).state

@@ -83,7 +83,7 @@ def show_board(game: GameKey, visitor: TheVisitor) -> Response[Any]:
 
 
 def _start(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
-    """Give a first position; where chance decides it, the seed does."""
+    """Return a first position; where chance decides it, the seed does."""
     chance = Stream(sha256(seed.encode()).digest(), rules_id(rules))
     setup = rules.draw(options, players, chance)
     return rules.start(options, players, setup)
@@ -97,7 +97,7 @@ def line_tried(
     seed: SeedText = "",
     line: LineText = "",
 ) -> Line:
-    """Give the line that an address tells, from the beginning of a game on."""
+    """Return the line that an address tells, from the beginning of a game on."""
     del visitor  # counted before anything is worked out
     rules = current(game.lower())
     read = rules.read_options(options.split())
@@ -133,7 +133,7 @@ def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> R
 
 @get("/games/{game:str}/try/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_moves_tried(tried_line: TheLine) -> dict[str, Any]:
-    """Give the legal moves after a line."""
+    """Return the legal moves after a line."""
     return {"ply": len(tried_line.moves), **legal(tried_line.rules, tried_line.position)}
 
 

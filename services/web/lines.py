@@ -77,13 +77,13 @@ class Line(msgspec.Struct, frozen=True):
         return outcome.detail if outcome else ""
 
     def url(self, moves: Sequence[str] | None = None, part: str = "") -> str:
-        """Give the address of the line, or of another from the same position on, or of a part."""
+        """Return the address of the line, or of another from the same position on, or of a part."""
         line = self.text if moves is None else " ".join(moves)
         query = {**self.query, **({"line": line} if line else {})}
         return f"{self.page}{part}{'?' + urlencode(query) if query else ''}"
 
     def links(self) -> list[tuple[str, str]]:
-        """Give each move with the address of the line up to it; of a long line the last have one.
+        """Return each move with the address of the line up to it; of a long line the last have one.
 
         Each address repeats all moves before it, so that all of them would be a very long page.
         """
@@ -97,7 +97,7 @@ class Line(msgspec.Struct, frozen=True):
         return [(move, addresses.get(count, "")) for count, move in enumerate(self.moves, 1)]
 
     def shown(self, last: str = "", before: Any = None) -> Shown:
-        """Give its board; `last` and `before` are of the move that led to its beginning."""
+        """Return its board; `last` and `before` are of the move that led to its beginning."""
         if self.moves:
             last, before = self.moves[-1], self.positions[-2]
         return Shown(
@@ -110,7 +110,7 @@ class Line(msgspec.Struct, frozen=True):
         )
 
     def then(self, text: str) -> str:
-        """Give the address of the line with one more move; refused when it is not legal."""
+        """Return the address of the line with one more move; refused when it is not legal."""
         move = _checked(self.rules, self.position, text, len(self.moves) + 1)
         return self.url((*self.moves, self.rules.write(move)))
 

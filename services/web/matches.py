@@ -49,7 +49,7 @@ _UNSAID: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
 
 
 def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Response[str]:
-    """Give the page of a match."""
+    """Return the page of a match."""
     state = table.state
     score = None if state.unplaced else table.score(position_of(state))
     return page(
@@ -68,7 +68,7 @@ def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Re
 
 
 def _offers(table: Table) -> list[str]:
-    """Give what the visitor can propose now."""
+    """Return what the visitor can propose now."""
     state = table.state
     if not table.in_play or table.puzzle or state.offer is not None or state.unplaced:
         return []
@@ -84,7 +84,7 @@ def _offers(table: Table) -> list[str]:
 
 @get("/m/{board:int}/moves", sync_to_thread=True)
 def list_moves(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> dict[str, Any]:
-    """Give the legal moves as the match stands."""
+    """Return the legal moves as the match stands."""
     table = Table.of(hand, board, visitor)
     read_ply(table, table.state.ply)
     return {"ply": table.state.ply, **legal(table.rules, position_of(table.state))}
@@ -106,7 +106,7 @@ def check_move(
 
 
 def as_json(found: Any) -> Response[Any]:
-    """Give what was tried, for the page's script."""
+    """Return what was tried, for the page's script."""
     changes = [
         {"place": one.place, "was": one.was, "now": one.now, "kind": one.kind}
         for one in found.changes

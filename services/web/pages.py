@@ -76,7 +76,7 @@ def go(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
 
 
 def own_path(path: str) -> str:
-    """Give where to go after a login: a page of ours, whatever was asked for."""
+    """Return where to go after a login: a page of ours, whatever was asked for."""
     # a browser reads `//host` and `/\host` as another site
     ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if ours else "/"

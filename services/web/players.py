@@ -84,7 +84,7 @@ def show_ratings(
 
 
 def _series(hand: Hand, game: str, account: AccountId, name: str) -> Series:
-    """Give a player's rating after each of the last matches that counted."""
+    """Return a player's rating after each of the last matches that counted."""
     ratings = hand.parts.ratings
     count = ratings.player(game, account).matches
     points = ratings.series(game, account, max(0, count - _POINTS), _POINTS)
@@ -178,7 +178,7 @@ def _strengths(hand: Hand, account: AccountId, name: str) -> list[Strength]:
 
 
 def _against(hand: Hand, visitor: Visitor, account: AccountId) -> list[tuple[str, int, int, int]]:
-    """Give how the visitor did against a player: game, won, lost, level."""
+    """Return how the visitor did against a player: game, won, lost, level."""
     if visitor.account in (None, account):
         return []
     assert visitor.account is not None

@@ -52,7 +52,7 @@ def plot(title: str, series: Sequence[Series]) -> Markup:
 
 
 def _scale(values: Sequence[int]) -> tuple[int, int, int]:
-    """Give the least and the greatest number of the scale, and its step."""
+    """Return the least and the greatest number of the scale, and its step."""
     low, high = min(values), max(values)
     step = next((step for step in _STEPS if (high - low) / step < _LINES), _STEPS[-1])
     return low // step * step, -(-max(high, low + 1) // step) * step, step

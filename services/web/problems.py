@@ -19,7 +19,7 @@ AnyRequest = Request[Any, Any, Any]
 
 
 def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Response[Any]:
-    """Give a page, or a part of one, with a sentence."""
+    """Return a page, or a part of one, with a sentence."""
     partial = request.headers.get("hx-request") == "true"
     visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
     template = "_message.html" if partial else "problem.html"
@@ -37,7 +37,7 @@ def _as_message(shown: Response[Any]) -> Response[Any]:
 
 
 def _path_of(referer: str, request: AnyRequest) -> str:
-    """Give the page that sent the form, if it is one of ours."""
+    """Return the page that sent the form, if it is one of ours."""
     # whether the browser spoke TLS is known to the proxy before us, if there is one
     host, _, path = referer.partition("://")[2].partition("/")
     return own_path(f"/{path}") if host == request.url.netloc else "/"

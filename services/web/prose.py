@@ -21,7 +21,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def blocks(page: str) -> list[Block]:
-    """Give the parts of a page; what is drawn stays as it is, line by line."""
+    """Return the parts of a page; what is drawn stays as it is, line by line."""
     found = [_block(part) for part in re.split(r"\n{2,}", page.strip("\n"))]
     merged: list[Block] = []
     for kind, same in groupby(found, key=lambda block: block.kind):

@@ -81,5 +81,5 @@ def _detail(hand: Hand, row: Row) -> str:
 
 @lru_cache(_KEPT)
 def _known(_: Row) -> list[str]:
-    """Give the place where a row's words are kept, empty at first."""
+    """Return the place where a row's words are kept, empty at first."""
     return []

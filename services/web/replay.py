@@ -108,7 +108,7 @@ def what_if(
 
 
 def _can_lay(table: Table, ply: int, line: Line) -> bool:
-    """Tell whether the line has a reply of the visitor's to what others may play."""
+    """Return whether the line has a reply of the visitor's to what others may play."""
     state = table.state
     if ply != state.ply or not table.in_play or table.puzzle or len(line.moves) < 2:  # noqa: PLR2004
         return False
@@ -120,7 +120,7 @@ def _can_lay(table: Table, ply: int, line: Line) -> bool:
 def list_moves_if(
     board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor, line: LineText = ""
 ) -> dict[str, Any]:
-    """Give the legal moves after a line."""
+    """Return the legal moves after a line."""
     _, found = _line(hand, board, ply, line, visitor)
     return {"ply": len(found.moves), **legal(found.rules, found.position)}
 

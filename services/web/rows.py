@@ -44,7 +44,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 def items(hand: Hand, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
-    """Give matches as a list shows them, to whoever plays in them or to anybody."""
+    """Return matches as a list shows them, to whoever plays in them or to anybody."""
     accounts = list(dict.fromkeys(seat for row in rows for seat in row.seats))
     found = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
     return [_item(row, [found[seat] for seat in row.seats], account) for row in rows]

@@ -102,7 +102,7 @@ def _commitment(form: Form, *, gathers: bool) -> str:
 
 
 def _meant(visitor: Visitor, rules: AnyRules, form: Form, command: CommandId) -> NewMatch:
-    """Give the match that a form asks for, against those who are named."""
+    """Return the match that a form asks for, against those who are named."""
     others = form.all("opponent")
     place = _seat(form.get("seat"), len(others) + 1, command)
     # who plays alone has all the time
@@ -117,7 +117,7 @@ def _meant(visitor: Visitor, rules: AnyRules, form: Form, command: CommandId) ->
 
 
 def _seat(said: str, seats: int, command: CommandId) -> int:
-    """Give where the challenger sits; by chance unless it is said.
+    """Return where the challenger sits; by chance unless it is said.
 
     The command's id, which holds chance of its own, decides: sent twice, a form is one match.
     """
@@ -127,7 +127,7 @@ def _seat(said: str, seats: int, command: CommandId) -> int:
 
 
 def _offered(rules: AnyRules, form: Form) -> NewChallenge:
-    """Give the challenge that a form asks for, for anybody to take."""
+    """Return the challenge that a form asks for, for anybody to take."""
     seats = int(form.get("seats")) if form.get("seats") in ("2", "3") else rules.players[0]
     return NewChallenge(
         game=rules.key,

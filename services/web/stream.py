@@ -130,7 +130,7 @@ async def _state(
 
 
 async def _lasts(hand: Hand, session: str) -> bool:
-    """Tell whether the stream's session does; a stream without one goes on."""
+    """Return whether the stream's session does; a stream without one goes on."""
     return not session or await asyncio.to_thread(_is_open, hand, session)
 
 

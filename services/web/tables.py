@@ -111,7 +111,7 @@ class Table(msgspec.Struct, frozen=True):
         return "" if self.state.next is None else self.names[self.state.next]
 
     def shown(self) -> Shown | None:
-        """Give the board; None before a match has one."""
+        """Return the board; None before a match has one."""
         if self.state.unplaced:
             return None
         here = f"/m/{self.board}"
@@ -125,18 +125,18 @@ class Table(msgspec.Struct, frozen=True):
         )
 
     def score(self, position: Any) -> Score | None:
-        """Give what a puzzle has come to."""
+        """Return what a puzzle has come to."""
         return self.rules.score(position)
 
 
 def snapshot_of(hand: Hand, board: int) -> Snapshot:
-    """Give a match as it is stored; refused where it can't be shown."""
+    """Return a match as it is stored; refused where it can't be shown."""
     state_of(hand.parts, board)
     return unpack_snapshot(hand.parts.store.snapshots([board])[0])
 
 
 def said_at(hand: Hand, table: Table) -> list[Line]:
-    """Give what was said at the board, for its players alone."""
+    """Return what was said at the board, for its players alone."""
     if table.seat is None or table.puzzle:
         return []
     account = table.state.seats[table.seat]

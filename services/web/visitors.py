@@ -81,7 +81,7 @@ class Visitor(msgspec.Struct, frozen=True):
         return self.session.account if self.session else None
 
     def need(self) -> AccountId:
-        """Give the account; `LoginNeededError` without one."""
+        """Return the account; `LoginNeededError` without one."""
         if self.session is None:
             raise LoginNeededError
         return self.session.account
@@ -93,20 +93,20 @@ class Form(msgspec.Struct, frozen=True):
     fields: Mapping[str, tuple[str, ...]]
 
     def get(self, name: str) -> str:
-        """Give a field without blanks around it; empty when it is missing."""
+        """Return a field without blanks around it; empty when it is missing."""
         return self.raw(name).strip()
 
     def raw(self, name: str) -> str:
-        """Give a field as it was typed, as a password is taken."""
+        """Return a field as it was typed, as a password is taken."""
         return self.fields.get(name, ("",))[0]
 
     def all(self, name: str) -> tuple[str, ...]:
-        """Give a field's values that are not empty."""
+        """Return a field's values that are not empty."""
         return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
 
 
 def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
-    """Give who asks.
+    """Return who asks.
 
     Everybody is counted: who has logged in by account, who has not as the API counts requests
     without a token. `too-fast` where there were too many.
@@ -136,7 +136,7 @@ def session_text(request: AnyRequest, visitor: Visitor) -> str:
 
 
 def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
-    """Tell whether the browser spoke TLS, with us or with the proxy that is trusted."""
+    """Return whether the browser spoke TLS, with us or with the proxy that is trusted."""
     if request.url.scheme == "https":
         return True
     forwarded = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
@@ -144,12 +144,12 @@ def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
 
 
 def csrf_of(cookie: str) -> str:
-    """Give what a form must show that comes with this cookie."""
+    """Return what a form must show that comes with this cookie."""
     return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
 
 
 async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
-    """Give the fields of a form of ours; anything else is refused."""
+    """Return the fields of a form of ours; anything else is refused."""
     if request.headers.get("sec-fetch-site", "") not in _SAME:
         raise PermissionDeniedException("the form was sent from another site")
     data = await request.form()
@@ -182,12 +182,12 @@ def _named(name: str, *, secure: bool) -> str:
 
 
 def session_cookie(visitor: Visitor, text: str) -> Cookie:
-    """Give the cookie of a session; an empty text takes it away."""
+    """Return the cookie of a session; an empty text takes it away."""
     return _cookie(visitor, SESSION, text, LASTS_SECONDS if text else 0)
 
 
 def guest_cookie(visitor: Visitor) -> Cookie:
-    """Give the cookie of who has not logged in, until the browser is closed."""
+    """Return the cookie of who has not logged in, until the browser is closed."""
     return _cookie(visitor, GUEST, visitor.guest, None)
 
 

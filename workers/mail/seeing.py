@@ -84,7 +84,7 @@ class MessageLetters:
             start += len(names)
 
     def _find(self, name: str) -> AccountId | None:
-        """Give an account, unless it has just been deleted."""
+        """Return an account, unless it has just been deleted."""
         try:
             return self._accounts.id_of(name)
         except Refusal:

@@ -75,7 +75,7 @@ class Telling:
         return sum(after) - sum(start)
 
     def _start(self) -> tuple[int, ...]:
-        """Give up to where the logs have been told; what was before the first time never is."""
+        """Return up to where the logs have been told; what was before the first time never is."""
         ends = self._store.watermark().ends
         self._progress.begin(ends)
         found = self._progress.read()
@@ -130,7 +130,7 @@ class Telling:
             self._chats.done(talk, upto, self._outbox.now())
 
     def _said(self, talk: Talk | None) -> list[Letter]:
-        """Give what others said in a match and a player was not mailed yet."""
+        """Return what others said in a match and a player was not mailed yet."""
         return lines_since(self._letters, talk.account, talk.board, talk.first) if talk else []
 
     def _profile(self, account: AccountId) -> Profile | None:
@@ -142,7 +142,7 @@ class Telling:
 def told_of(
     cast: Cast, events: Sequence[Envelope], own: Sequence[Envelope]
 ) -> dict[AccountId, list[Kind]]:
-    """Give whom a command's `own` events are told to, as what: as the notices have it.
+    """Return whom a command's `own` events are told to, as what: as the notices have it.
 
     But a start is told to who asked for it, too: it is the first mail of the match, and so the one
     that is answered with moves.
@@ -171,7 +171,7 @@ def _commands(chunk: Chunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]
 
 
 def _past(chunk: Chunk) -> tuple[int, ...]:
-    """Give the counts after a chunk, and after what of it can't be read."""
+    """Return the counts after a chunk, and after what of it can't be read."""
     counts = list(chunk.counts)
     for leaf in chunk.unreadable:
         if counts[leaf.shard] == leaf.index:

@@ -24,7 +24,7 @@ class Writing:
         self._progress = progress
 
     def told(self, told: Told, to: Sequence[str]) -> list[Letter]:
-        """Give the letters that tell a player of a match."""
+        """Return the letters that tell a player of a match."""
         text = self._composer.told(told)
         place = (told.board, told.seq, told.seat)
         id_ = self._id("m{}.{}.s{}".format(*place), *place, told.account.hex())
@@ -34,7 +34,7 @@ class Writing:
     def chat(
         self, account: AccountId, board: int, seat: Seat, said: Sequence[Said], to: Sequence[str]
     ) -> list[Letter]:
-        """Give the letters that tell a player what others said in a match."""
+        """Return the letters that tell a player what others said in a match."""
         text = self._composer.chat(account, board, said)
         place = (board, said[-1].at, seat)
         id_ = self._id("c{}.{}.s{}".format(*place), "chat", *place, account.hex())
@@ -44,7 +44,7 @@ class Writing:
     def _of_match(
         self, board: int, seat: Seat, account: AccountId, id_: str
     ) -> list[tuple[str, str]]:
-        """Give the headers of a mail about a match: where answers go, and what it belongs to."""
+        """Return the headers of a mail about a match: where answers go, and what it belongs to."""
         first = self._progress.first(board, seat, id_)
         return [
             ("Reply-To", self._addresses.of(board, seat, account)),
@@ -54,19 +54,19 @@ class Writing:
     def digest(
         self, account: AccountId, items: Sequence[Item], due: int, to: Sequence[str]
     ) -> list[Letter]:
-        """Give the letters of a digest that became due at `due`, ms."""
+        """Return the letters of a digest that became due at `due`, ms."""
         text = self._composer.digest(account, items)
         id_ = self._id(f"d{due // _DAY}", "digest", due, account.hex())
         return list(self._notices(id_, account, to, text.subject, text.body, []))
 
     def message(self, account: AccountId, note: Note, to: Sequence[str]) -> list[Letter]:
-        """Give the letters that tell a player what another wrote."""
+        """Return the letters that tell a player what another wrote."""
         text = self._composer.message(account, note)
         id_ = self._id("w", note.command.hex(), account.hex())
         return list(self._notices(id_, account, to, text.subject, text.body, []))
 
     def code(self, account: AccountId, address: str, code: str, now: int) -> Letter:
-        """Give the letter with the code for an address; each time it is asked for a new one."""
+        """Return the letter with the code for an address; each time it is asked for a new one."""
         text = self._composer.code(account, code)
         reply_to = self._addresses.code(account, code)
         return Letter(
@@ -109,7 +109,7 @@ class Writing:
 
 
 def _answering(first: str) -> tuple[tuple[str, str], ...]:
-    """Give the headers by which mail programs show a match's mails together."""
+    """Return the headers by which mail programs show a match's mails together."""
     return ("In-Reply-To", references([first])), ("References", references([first]))
 
 
@@ -119,7 +119,7 @@ def wants_mail(profile: Profile) -> bool:
 
 
 def addresses_of(profile: Profile | None) -> list[str]:
-    """Give where a player's mail goes now; nowhere for who wants none, or is no more."""
+    """Return where a player's mail goes now; nowhere for who wants none, or is no more."""
     if profile is None or not wants_mail(profile):
         return []
     return [one.address for one in profile.addresses if one.usable]

@@ -56,7 +56,7 @@ class Check:
         """When the next sign of life is to be given, by the monotonic clock."""
 
     def _find_live(self) -> Generation:
-        """Give the live generation; `LookupError` when there is none to compare with."""
+        """Return the live generation; `LookupError` when there is none to compare with."""
         spec = self._shelf.spec
         live = self._shelf.live()
         if live is None or live[0] != spec.version:
@@ -97,7 +97,7 @@ class Check:
             self._progress(sum(track.checkpoint.counts), 0)
 
     def _keep(self) -> None:
-        """Give signs of life, now and then: each is a write, and there are many keys."""
+        """Return signs of life, now and then: each is a write, and there are many keys."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + KEEP_SECONDS
             self._rebuild.renew()

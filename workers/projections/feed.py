@@ -213,7 +213,7 @@ class Feed:
             return 0
 
     def _due(self, track: Track, until: Checkpoint | None) -> list[Due]:
-        """Give the next whose turn has come; afterwards the track knows whether others wait."""
+        """Return the next whose turn has come; afterwards the track knows whether others wait."""
         key = track.generation.key(PENDING)
         # only what is older than the mark: at its very time more may come
         end = str(until.last[0]) if until else f"({track.mark.at if track.mark else 0}"
@@ -290,7 +290,7 @@ def _together(tracks: Iterable[Track]) -> list[list[Track]]:
 
 
 def _is_complete(track: Track, until: Checkpoint | None) -> bool:
-    """Tell whether everything has been read that is to be taken in order."""
+    """Return whether everything has been read that is to be taken in order."""
     counts = track.checkpoint.counts
     if until is not None:
         return counts == until.counts
@@ -308,12 +308,12 @@ def _taken(due: Sequence[Due], shards: int) -> list[Write]:
 
 
 def _went_on(track: Track, chunk: Chunk) -> set[str]:
-    """Give the shards that were stuck and are not any more."""
+    """Return the shards that were stuck and are not any more."""
     if not track.noted:
         return set()
     return {str(leaf.shard) for leaf in chunk.leaves} & track.noted
 
 
 def _freed(track: Track, chunk: Chunk) -> list[Write]:
-    """Give what takes the notes of those shards away."""
+    """Return what takes the notes of those shards away."""
     return [("HDEL", STUCK, shard) for shard in sorted(_went_on(track, chunk))]

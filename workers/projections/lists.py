@@ -81,7 +81,7 @@ def _boards(facts: Iterable[Fact]) -> list[int]:
 
 
 def evolve(row: Row | None, fact: Fact) -> Row:
-    """Give a match's row after an event; one that is in already changes nothing."""
+    """Return a match's row after an event; one that is in already changes nothing."""
     event = fact.event
     seq = row.seq if row else 0
     if event.seq <= seq:
@@ -163,7 +163,7 @@ def _answered(row: Row, body: Answered) -> Offering | None:
 
 
 def memberships(row: Row) -> Memberships:
-    """Give the lists a match is in."""
+    """Return the lists a match is in."""
     member = row.member
     if row.over:
         return {(over_key(account), member): row.at for account in row.seats}
@@ -181,7 +181,7 @@ def _row_writes(rows: Mapping[int, Row]) -> Iterator[Write]:
 
 
 def _list_writes(before: Mapping[int, Row], after: Mapping[int, Row]) -> Iterator[Write]:
-    """Give what changes in the lists, and nothing else."""
+    """Return what changes in the lists, and nothing else."""
     for board, row in after.items():
         if row is before.get(board):
             continue

@@ -86,7 +86,7 @@ def _tables(facts: Iterable[Fact]) -> list[int]:
 
 
 def seated(table: Table, event: Event) -> Table:
-    """Give a table after an event."""
+    """Return a table after an event."""
     match event:
         case MatchStarted() | Moved() | Undone():
             return Table(event.next, table.left)
@@ -97,7 +97,7 @@ def seated(table: Table, event: Event) -> Table:
 
 
 def told(fact: Fact, table: Table) -> Iterator[Told]:
-    """Give who is told what of an event; `table` is as it was before it."""
+    """Return who is told what of an event; `table` is as it was before it."""
     body = fact.event.body
     match body:
         case MatchStarted():
@@ -140,7 +140,7 @@ Plain = (
 def _plain(  # noqa: PLR0911 - one return an event
     fact: Fact, body: Plain, table: Table
 ) -> Iterator[Told]:
-    """Give who is told of an event that is one notice for all concerned, or none."""
+    """Return who is told of an event that is one notice for all concerned, or none."""
     match body:
         case Challenged():
             return _all(_asked(fact, body), Kind.CHALLENGED)
@@ -178,7 +178,7 @@ def _declined(fact: Fact, seat: Seat) -> Iterator[Told]:
 
 
 def _left(fact: Fact, body: Resigned | Flagged, table: Table) -> Iterator[Told]:
-    """Give who is told that a seat has left; where that was the end, the end is what is told."""
+    """Return who is told that a seat has left; where that was the end, the end is what is told."""
     if body.next is None:
         return
     kind = Kind.RESIGNED if isinstance(body, Resigned) else Kind.FLAGGED
@@ -197,7 +197,7 @@ def _turn(fact: Fact, seat: Seat | None) -> Iterator[Told]:
 
 
 def _staying(fact: Fact, table: Table) -> list[AccountId]:
-    """Give the other players that have not left."""
+    """Return the other players that have not left."""
     left = {fact.cast.seats[seat] for seat in table.left}
     return [account for account in fact.others if account not in left]
 

@@ -30,7 +30,7 @@ class Ordered(Projection):
 
     @abstractmethod
     def told(self, fact: Fact) -> str | None:
-        """Give what has to be known of a fact in its turn; None where it tells nothing."""
+        """Return what has to be known of a fact in its turn; None where it tells nothing."""
 
     @abstractmethod
     def due_needs(self, due: Sequence[Due]) -> Sequence[Read]:
@@ -38,7 +38,7 @@ class Ordered(Projection):
 
     @abstractmethod
     def due_fold(self, due: Sequence[Due], found: Sequence[Any]) -> Sequence[Write]:
-        """Give what these, in their order, lead to."""
+        """Return what these, in their order, lead to."""
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
         """Ask for what waits of the same logs with a later time than some of these."""
@@ -78,7 +78,7 @@ class Ordered(Projection):
         return checkpoint
 
     def defers(self, facts: Sequence[Fact]) -> bool:
-        """Tell whether anything is laid aside."""
+        """Return whether anything is laid aside."""
         return any(self.told(fact) is not None for fact in facts)
 
 

@@ -75,17 +75,17 @@ class Projection(ABC):
 
     @abstractmethod
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Give what these facts, together with the answers to `needs`, lead to.
+        """Return what these facts, together with the answers to `needs`, lead to.
 
         Whatever it raises stops this projection at the facts' shard, and no other.
         """
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
-        """Give the checkpoint with what these facts tell beyond having been read."""
+        """Return the checkpoint with what these facts tell beyond having been read."""
         del facts
         return checkpoint
 
     def defers(self, facts: Sequence[Fact]) -> bool:
-        """Tell whether some of these wait for their turn."""
+        """Return whether some of these wait for their turn."""
         del facts
         return False

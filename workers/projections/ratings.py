@@ -34,7 +34,7 @@ Player = tuple[str, AccountId]
 
 
 def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
-    """Give the skills after a match with these places, 1 for the first."""
+    """Return the skills after a match with these places, 1 for the first."""
     teams = [[_MODEL.create_rating([skill.mu / UNIT, skill.sigma / UNIT])] for skill in skills]
     rated = _MODEL.rate(teams, ranks=[float(rank) for rank in ranks])
     return [Skill(round(team[0].mu * UNIT), round(team[0].sigma * UNIT)) for team in rated]
@@ -69,14 +69,14 @@ class RatingsProjection(Ordered):
 
 
 def _read(turn: Due) -> tuple[str, dict[AccountId, int]]:
-    """Give the game of a match, and the place of each player."""
+    """Return the game of a match, and the place of each player."""
     game, _, places = turn.text.partition("|")
     pairs = (place.split("=") for place in places.split(","))
     return game, {AccountId.fromhex(account): int(rank) for account, rank in pairs}
 
 
 def _players(due: Sequence[Due]) -> dict[str, list[AccountId]]:
-    """Give all who played, by game."""
+    """Return all who played, by game."""
     found: dict[str, dict[AccountId, None]] = {}
     for turn in due:
         game, places = _read(turn)
@@ -85,7 +85,7 @@ def _players(due: Sequence[Due]) -> dict[str, list[AccountId]]:
 
 
 def _found(due: Sequence[Due], found: Sequence[Any]) -> dict[Player, Rating]:
-    """Give the ratings as they stood before."""
+    """Return the ratings as they stood before."""
     return {
         (game, account): Rating() if data is None else unpack(data)
         for (game, accounts), row in zip(_players(due).items(), found, strict=True)

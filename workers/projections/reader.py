@@ -81,12 +81,12 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 def is_event(leaf: bytes) -> bool:
-    """Tell whether a leaf is an event: others begin with text, see `domain.match.events`."""
+    """Return whether a leaf is an event: others begin with text, see `domain.match.events`."""
     return leaf[1] < _FIRST_TEXT
 
 
 def rated(started: MatchStarted) -> bool:
-    """Tell whether a match counts for ratings; one without terms of time does."""
+    """Return whether a match counts for ratings; one without terms of time does."""
     return started.terms is None or started.terms.rated
 
 
@@ -103,7 +103,7 @@ class Reader:
         without: Collection[int] = (),
         until: Sequence[int] | None = None,
     ) -> Chunk:
-        """Give what follows these indexes, but not of the shards `without`, nor from `until` on."""
+        """Return what follows these indexes, but not of the shards `without`, nor from `until` on."""
         new = [shard for shard in self._store.news(start) if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
@@ -120,7 +120,7 @@ class Reader:
         return Chunk.of(start, leaves, unreadable)
 
     def _leaves(self, shard: int, start: int, count: int) -> Iterator[Leaf | Unreadable]:
-        """Give leaves up to the first that can't be read."""
+        """Return leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
         except ResponseError as error:
@@ -182,7 +182,7 @@ def _cast(first: Envelope) -> Cast:
 
 
 def _all_moved(history: Sequence[Envelope]) -> bool:
-    """Tell whether every seat has moved; a match that somebody never took up counts nowhere."""
+    """Return whether every seat has moved; a match that somebody never took up counts nowhere."""
     moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
     return len(moved) == len(_cast(history[0]).seats)
 

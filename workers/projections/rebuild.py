@@ -42,7 +42,7 @@ class Rebuild:
         self.track = Track(projection, self._shelf, generation, zero)
 
     def go_on(self) -> None:
-        """Give a sign of life, before each round; `BusyError` when it is given up."""
+        """Return a sign of life, before each round; `BusyError` when it is given up."""
         if self.track.gone:
             raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
         if self._rounds % RENEW_ROUNDS == 0:
@@ -50,7 +50,7 @@ class Rebuild:
         self._rounds += 1
 
     def renew(self) -> None:
-        """Give a sign of life; `BusyError` when it is given up."""
+        """Return a sign of life; `BusyError` when it is given up."""
         self._shelf.renew(self.token)
 
     def check_stuck(self) -> None:
@@ -79,12 +79,12 @@ class Rebuild:
 
 
 def total(rebuilds: Sequence[Rebuild]) -> int:
-    """Give how many leaves there were to read when they began."""
+    """Return how many leaves there were to read when they began."""
     return sum(sum(rebuild.goal.ends) for rebuild in rebuilds)
 
 
 def done(rebuilds: Sequence[Rebuild]) -> int:
-    """Give how many of them have been read."""
+    """Return how many of them have been read."""
     return sum(
         min(count, end)
         for rebuild in rebuilds

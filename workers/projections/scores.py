@@ -42,7 +42,7 @@ def _row(board: int, account: bytes, finished: Finished) -> Row:
 
 
 def _best(state: MatchState) -> tuple[tuple[int, ...], int]:
-    """Give the best rank that a puzzle reached, and the first ply at which it stood so."""
+    """Return the best rank that a puzzle reached, and the first ply at which it stood so."""
     rules = pinned(state.rules)
     ranks = []
     for position in positions(state):
@@ -55,7 +55,7 @@ def _best(state: MatchState) -> tuple[tuple[int, ...], int]:
 
 
 def _time_of(history: Sequence[Envelope], ply: int) -> int:
-    """Give the time of a ply in ms, of the start for ply 0."""
+    """Return the time of a ply in ms, of the start for ply 0."""
     at = 0
     for event in history:
         if isinstance(event.body, Moved) and event.body.ply > ply:

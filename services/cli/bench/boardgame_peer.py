@@ -27,7 +27,7 @@ class _Played(msgspec.Struct, frozen=True):
 
 
 def rate(folder: Path, clients: int) -> float:
-    """Give its moves a second in the best of some runs; `folder` has `node_modules` with it."""
+    """Return its moves a second in the best of some runs; `folder` has `node_modules` with it."""
     with as_file(files("services.cli.bench").joinpath("boardgame_io.cjs")) as script:
         try:
             return _measured([str(script), str(folder)], clients)
@@ -56,7 +56,7 @@ def _measured(words: list[str], clients: int) -> float:
 
 
 def _played(words: list[str], port: str, clients: int, run: int) -> float:
-    """Give the moves a second of one run; 0 for one that does not end."""
+    """Return the moves a second of one run; 0 for one that does not end."""
     moves = str(clients * _MOVES)
     try:
         done = subprocess.run(  # noqa: S603 - our own script
@@ -72,7 +72,7 @@ def _played(words: list[str], port: str, clients: int, run: int) -> float:
 
 
 def _free_port() -> int:
-    """Give a port that is free now, and the one above it with some luck."""
+    """Return a port that is free now, and the one above it with some luck."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -16,7 +16,7 @@ def present() -> bool:
 
 
 def perft_rate() -> tuple[int, float]:
-    """Give the leaves counted from chess's start, and how many a second."""
+    """Return the leaves counted from chess's start, and how many a second."""
     import chess  # noqa: PLC0415 - optional
 
     board = chess.Board()
@@ -37,7 +37,7 @@ def _perft(board: Any, depth: int) -> int:
 
 
 def random_rate(plies: int) -> tuple[int, float]:
-    """Give the plies played by random legal moves, and how many a second."""
+    """Return the plies played by random legal moves, and how many a second."""
     import chess  # noqa: PLC0415 - optional
 
     chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret

@@ -23,7 +23,7 @@ from workers.drain import BATCH
 
 
 def measure(where: Place, played: Sequence[Game]) -> float:
-    """Give the moves a second."""
+    """Return the moves a second."""
     snapshots: dict[int, Snapshot] = {}
     first = decided(starts(played), snapshots)
     rest = decided(moves(played), snapshots)

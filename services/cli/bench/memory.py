@@ -45,12 +45,12 @@ def run(where: Place, matches: int, plies: int) -> Report:
 
 
 def used(client: redis.Redis) -> int:
-    """Give the bytes the server has allocated."""
+    """Return the bytes the server has allocated."""
     return int(client.info("memory")["used_memory"])
 
 
 def _parts(client: redis.Redis, played: Sequence[Game]) -> dict[str, int]:
-    """Give the bytes of each key of one match."""
+    """Return the bytes of each key of one match."""
     found = {}
     for name in client.scan_iter(match=f"*:m:{played[0].board}*", count=10_000):
         kind = name.decode().partition(":m:")[2].partition(":")[2] or "snapshot"

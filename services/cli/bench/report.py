@@ -20,7 +20,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     details: Mapping[str, Any]
 
     def to_json(self) -> str:
-        """Give the one object that `--json` prints."""
+        """Return the one object that `--json` prints."""
         return msgspec.json.encode(
             {
                 "rate": round(self.rate, 1),
@@ -47,7 +47,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def median_and_p99(seconds: Sequence[float]) -> dict[str, float]:
-    """Give the median and the 99th percentile in microseconds."""
+    """Return the median and the 99th percentile in microseconds."""
     ordered = sorted(seconds)
     return {
         "median": round(1e6 * statistics.median(ordered), 1),

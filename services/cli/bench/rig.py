@@ -54,11 +54,11 @@ class Place(msgspec.Struct, frozen=True):
     progress: Progress
 
     def server(self, name: str) -> EmbeddedServer:
-        """Give a server of its own folder; not started."""
+        """Return a server of its own folder; not started."""
         return EmbeddedServer(self.folder / name, env=self.env())
 
     def env(self) -> dict[str, str]:
-        """Give the variables under which the servers run."""
+        """Return the variables under which the servers run."""
         if not self.fsync_delay_ms:
             return {}
         return {
@@ -67,7 +67,7 @@ class Place(msgspec.Struct, frozen=True):
         }
 
     def disk(self) -> dict[str, float]:
-        """Give what belongs into every benchmark's details."""
+        """Return what belongs into every benchmark's details."""
         return {
             "median fdatasync ms": round(1_000 * median_fdatasync(self.folder), 3),
             "fsync delay ms": self.fsync_delay_ms,
@@ -76,7 +76,7 @@ class Place(msgspec.Struct, frozen=True):
 
 @contextmanager
 def place(folder: Path | None, fsync_delay_ms: float) -> Iterator[Place]:
-    """Give a place; a temporary folder unless one is named."""
+    """Return a place; a temporary folder unless one is named."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with ExitStack() as stack:
         where = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -50,7 +50,7 @@ def run(where: Place, key: str, plies: int) -> Report:
 
 
 def _best(measure: Callable[[], tuple[int, float]]) -> tuple[int, float]:
-    """Give the best of three runs: other load only ever slows one down."""
+    """Return the best of three runs: other load only ever slows one down."""
     return max((measure() for _ in range(3)), key=lambda found: found[1])
 
 
@@ -62,7 +62,7 @@ def _perft_rate(rules: AnyRules) -> tuple[int, float]:
 
 
 def _start(rules: AnyRules) -> Any:
-    """Give a first position without options, drawn always alike where chance decides it."""
+    """Return a first position without options, drawn always alike where chance decides it."""
     options, players = rules.read_options(()), rules.players[0]
     setup = rules.draw(options, players, Stream(bytes(32), rules_id(rules)))
     return rules.start(options, players, setup)

@@ -58,7 +58,7 @@ def _cost(points: dict[int, float]) -> dict[str, float]:
 
 
 def _rate(where: Place, name: str, matches: int, plies: int, timed: int) -> float:
-    """Give the moves a second in some of so many matches that have so many plies."""
+    """Return the moves a second in some of so many matches that have so many plies."""
     moving = min(matches, _MOVING)
     more = max(2, timed // moving)
     with where.server(name) as server, server.client(blocking_timeout=5) as client:

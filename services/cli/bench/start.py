@@ -33,7 +33,7 @@ def run(where: Place, matches: int, plies: int) -> Report:
 
 
 def _start(data: Path) -> float:
-    """Give the seconds from the command to the line `ready`; then stop the server."""
+    """Return the seconds from the command to the line `ready`; then stop the server."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
     clean["MATCHPOST_HTTP"] = "127.0.0.1:0"
     began = time.perf_counter()

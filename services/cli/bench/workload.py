@@ -61,7 +61,7 @@ def _random_play(chance: random.Random) -> Iterator[str]:
 
 
 def starts(played: Sequence[Game], terms: Terms | None = None) -> Iterator[Sent]:
-    """Give the challenges; without terms the matches have no clocks, and may be moved at any time."""
+    """Return the challenges; without terms the matches have no clocks, and may be moved at any time."""
     rules = rules_id(current("pow2"))
     for game in played:
         order = Start(rules=rules, options=(), seats=game.seats, terms=terms)
@@ -69,7 +69,7 @@ def starts(played: Sequence[Game], terms: Terms | None = None) -> Iterator[Sent]
 
 
 def moves(played: Sequence[Game]) -> Iterator[Sent]:
-    """Give all moves, the first of every match before the second of any."""
+    """Return all moves, the first of every match before the second of any."""
     for ply in range(max(len(game.moves) for game in played)):
         for game in played:
             if ply < len(game.moves):
