@@ -16,8 +16,8 @@ from infra.tokens import USUAL_DAYS, Scope, Token
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
-from services.api.hand import Hand
-from services.confirming import confirm, is_fresh
+from services.api.context import ApiContext
+from services.app.password_check import confirm, is_fresh
 from services.language.people import read_challenges, read_language, read_notify
 
 TAG = "accounts"
@@ -135,11 +135,11 @@ class IssuedToken(msgspec.Struct, frozen=True):
     opt=refuses(Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN, Code.BUSY),
     summary="Sign up",
 )
-def sign_up(data: JSONBody[Signup], hand: NamedDependency[Hand]) -> OwnAccount:
+def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
     """Make an account."""
-    accounts = hand.parts.accounts
+    accounts = context.app.accounts
     account = accounts.signup(data.userid, data.password, data.addresses)
-    return _own(_profile(hand, account))
+    return _own(_profile(context, account))
 
 
 @get(
@@ -150,9 +150,11 @@ def sign_up(data: JSONBody[Signup], hand: NamedDependency[Hand]) -> OwnAccount:
     opt=refuses(),
     summary="The own account",
 )
-def show_account(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> OwnAccount:
+def show_account(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> OwnAccount:
     """Return the account that the token is of."""
-    return _own(_profile(hand, caller.need(Scope.READ)))
+    return _own(_profile(context, caller.need(Scope.READ)))
 
 
 @patch(
@@ -164,7 +166,9 @@ def show_account(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -
     summary="Change preferences",
 )
 def change_account(
-    data: JSONBody[Preferences], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    data: JSONBody[Preferences],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
 ) -> OwnAccount:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     changes: dict[str, object] = {}
@@ -177,8 +181,8 @@ def change_account(
     if data.displays is not None:
         changes["displays"] = tuple(_display(*pair) for pair in sorted(data.displays.items()))
     account = caller.need(Scope.ACCOUNT)
-    hand.parts.accounts.change_of(account, lambda record: replace(record, **changes))
-    return _own(_profile(hand, account))
+    context.app.accounts.change_of(account, lambda record: replace(record, **changes))
+    return _own(_profile(context, account))
 
 
 def _display(game: str, display: str) -> tuple[str, str]:
@@ -205,17 +209,19 @@ def _display(game: str, display: str) -> tuple[str, str]:
     summary="Replace the mail addresses",
 )
 def change_addresses(
-    data: JSONBody[NewAddresses], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    data: JSONBody[NewAddresses],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
 ) -> OwnAccount:
     """Return the account these mail addresses and no others; the old ones are told by mail.
 
     A token alone is enough for ten minutes after it was made, later it takes the password too.
     """
     account = caller.need(Scope.ACCOUNT)
-    fresh = is_fresh(hand.parts.store.now(), caller.token.created)
-    confirm(hand.parts.accounts, account, data.password, fresh=fresh)
-    hand.parts.accounts.change_addresses_of(account, data.addresses)
-    return _own(_profile(hand, account))
+    fresh = is_fresh(context.app.store.now(), caller.token.created)
+    confirm(context.app.accounts, account, data.password, fresh=fresh)
+    context.app.accounts.change_addresses_of(account, data.addresses)
+    return _own(_profile(context, account))
 
 
 @post(
@@ -228,12 +234,14 @@ def change_addresses(
     summary="Change the password",
 )
 def change_password(
-    data: JSONBody[NewPassword], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    data: JSONBody[NewPassword],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
 ) -> None:
     """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
-    name = _profile(hand, caller.need(Scope.ACCOUNT)).name
+    name = _profile(context, caller.need(Scope.ACCOUNT)).name
     end = data.tokens == "end"
-    hand.parts.accounts.change_password(name, data.old, data.new, tokens=end)
+    context.app.accounts.change_password(name, data.old, data.new, tokens=end)
 
 
 @post(
@@ -245,9 +253,11 @@ def change_password(
     opt=refuses(),
     summary="Log out everywhere",
 )
-def log_out_everywhere(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> None:
+def log_out_everywhere(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
     """End all sessions of browsers and all tokens, the one you show among them."""
-    hand.parts.accounts.end_access(caller.need(Scope.ACCOUNT), tokens=True)
+    context.app.accounts.end_access(caller.need(Scope.ACCOUNT), tokens=True)
 
 
 @post(
@@ -260,11 +270,11 @@ def log_out_everywhere(hand: NamedDependency[Hand], caller: NamedDependency[Call
     summary="Erase the account",
 )
 def delete_account(
-    data: JSONBody[Confirmed], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    data: JSONBody[Confirmed], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Erase the account and all personal data, for good; matches stay."""
-    name = _profile(hand, caller.need(Scope.ACCOUNT)).name
-    hand.parts.accounts.delete(name, data.password, hand.parts.forget)
+    name = _profile(context, caller.need(Scope.ACCOUNT)).name
+    context.app.accounts.delete(name, data.password, context.app.forget)
 
 
 @post(
@@ -281,10 +291,10 @@ def delete_account(
     ),
     summary="Make a token",
 )
-def make_token(data: JSONBody[NewToken], hand: NamedDependency[Hand]) -> IssuedToken:
+def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -> IssuedToken:
     """Return a new token for a userid and its password."""
-    account = hand.parts.accounts.verify(data.userid, data.password)
-    made = hand.parts.tokens.issue(account, data.label, data.scopes, data.days)
+    account = context.app.accounts.verify(data.userid, data.password)
+    made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
 
@@ -296,9 +306,11 @@ def make_token(data: JSONBody[NewToken], hand: NamedDependency[Hand]) -> IssuedT
     opt=refuses(),
     summary="List the own tokens",
 )
-def list_tokens(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> list[ShownToken]:
+def list_tokens(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> list[ShownToken]:
     """Return the account's tokens, the newest first."""
-    return [_shown(token) for token in hand.parts.tokens.list_of(caller.need(Scope.ACCOUNT))]
+    return [_shown(token) for token in context.app.tokens.list_of(caller.need(Scope.ACCOUNT))]
 
 
 @delete(
@@ -311,12 +323,12 @@ def list_tokens(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) ->
 )
 def revoke_token(
     token: Annotated[str, PathParameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
     """End a token, at once and everywhere; another than the one that is shown needs `account`."""
     account = caller.account if token == caller.token.id else caller.need(Scope.ACCOUNT)
-    if not hand.parts.tokens.revoke(account, token):
+    if not context.app.tokens.revoke(account, token):
         raise Refusal(Code.NOT_FOUND, "you have no token of this id")
 
 
@@ -326,8 +338,8 @@ def _shown(token: Token) -> ShownToken:
     )
 
 
-def _profile(hand: Hand, account: AccountId) -> Profile:
-    found = hand.parts.accounts.record_of(account)
+def _profile(context: ApiContext, account: AccountId) -> Profile:
+    found = context.app.accounts.record_of(account)
     if found is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
     return found

@@ -35,9 +35,9 @@ from services.api.challenges import (
     withdraw_challenge,
 )
 from services.api.commands import command_outcome, give_command, reveal_text
+from services.api.context import USUAL, ApiContext, Rhythm, open_context
 from services.api.edge import Edge
 from services.api.events import follow_account, show_events
-from services.api.hand import USUAL, Hand, Rhythm, open_hand
 from services.api.letters import list_messages, mark_messages, say, send_message, show_chat
 from services.api.matches import show_match, show_ply, show_svg, show_text
 from services.api.players import list_matches, list_notices, show_player
@@ -53,7 +53,7 @@ from services.api.tables import (
     show_rating,
 )
 from services.api.text import do_line, list_games, list_scores, show_game, show_help
-from services.compose import Composition
+from services.app.context import App
 from services.web.problems import lost
 from services.web.routes import WEB_ROUTES
 
@@ -115,14 +115,14 @@ ROUTES: Final[tuple[Any, ...]] = (
 )
 
 
-def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
+def make_app(parts: App, rhythm: Rhythm = USUAL) -> Edge:
     """Return the application on these parts; it opens what it needs when it is started."""
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with open_hand(parts, rhythm) as hand:
-            app.state.hand = hand
-            tasks = [asyncio.create_task(task) for task in (start_full(hand), HEART.turn())]
+        async with open_context(parts, rhythm) as context:
+            app.state.context = context
+            tasks = [asyncio.create_task(task) for task in (start_full(context), HEART.turn())]
             try:
                 yield
             finally:
@@ -153,9 +153,9 @@ def _api() -> Router:
     )
 
 
-def _hand(request: Request[Any, Any, Any]) -> Hand:
-    hand: Hand = request.app.state.hand
-    return hand
+def _hand(request: Request[Any, Any, Any]) -> ApiContext:
+    context: ApiContext = request.app.state.context
+    return context
 
 
 def _note_parameters(app: Litestar) -> None:

@@ -12,7 +12,7 @@ from infra.tokens import Scope
 from services.api.accounts import TAG
 from services.api.answers import refuses
 from services.api.callers import ACCOUNT, READ, Caller
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.language.blocks import add_block, blocked_by, remove_block
 
 Blocked = Annotated[str, PathParameter(max_length=24, description="the other's userid")]
@@ -33,9 +33,9 @@ class Blocks(msgspec.Struct, frozen=True):
     opt=refuses(),
     summary="Players that you block",
 )
-def list_blocks(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> Blocks:
+def list_blocks(context: NamedDependency[ApiContext], caller: NamedDependency[Caller]) -> Blocks:
     """Return whom the account blocks; nobody else is told."""
-    return Blocks(tuple(blocked_by(hand.parts, caller.need(Scope.READ))))
+    return Blocks(tuple(blocked_by(context.app, caller.need(Scope.READ))))
 
 
 @put(
@@ -48,10 +48,10 @@ def list_blocks(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) ->
     summary="Block a player",
 )
 def block_player(
-    userid: Blocked, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    userid: Blocked, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Take no challenges, messages and chat of a player; matches that there are go on."""
-    add_block(hand.parts, caller.need(Scope.ACCOUNT), userid)
+    add_block(context.app, caller.need(Scope.ACCOUNT), userid)
 
 
 @delete(
@@ -63,7 +63,7 @@ def block_player(
     summary="End a block",
 )
 def unblock_player(
-    userid: Blocked, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    userid: Blocked, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Take challenges, messages and chat of a player again, who need not be blocked."""
-    remove_block(hand.parts, caller.need(Scope.ACCOUNT), userid)
+    remove_block(context.app, caller.need(Scope.ACCOUNT), userid)

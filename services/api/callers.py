@@ -16,7 +16,7 @@ from litestar.di import NamedDependency
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.tokens import Scope, Token
-from services.api.hand import Asked, Hand
+from services.api.context import ApiContext, Asked
 from services.api.visitors import weight_of
 
 AnyRequest = Request[Any, Any, Any]
@@ -80,37 +80,37 @@ async def admit(request: AnyRequest) -> None:
     """
     handler = request.route_handler
     if "apart" not in handler.opt:
-        request.scope["auth"] = await _identify(request, request.app.state.hand)
+        request.scope["auth"] = await _identify(request, request.app.state.context)
     _check_path(request)
     if request.scope["query_string"]:
         _check_query(request.query_params, handler.opt.get(QUERY, {}))
 
 
-async def _identify(request: AnyRequest, hand: Hand) -> Caller | None:
+async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
     needed = request.route_handler.resolve_security()
     header = request.headers.get("authorization")
     ahead = header is not None and AHEAD in request.route_handler.opt
-    match = hand.ask(request.path_params["board"]) if ahead else None
+    match = context.ask(request.path_params["board"]) if ahead else None
     try:
-        caller = await _known(header, hand, match)
+        caller = await _known(header, context, match)
     except Refusal:
-        hand.visitors.check(request)
+        context.visitors.check(request)
         raise
     if caller is None:
-        hand.visitors.check(request)
+        context.visitors.check(request)
         if needed:
             raise Refusal(
                 Code.UNAUTHORIZED,
                 "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
             )
         return None
-    hand.parts.pace.check(caller.account, weight_of(request))
+    context.app.pace.check(caller.account, weight_of(request))
     for scope in (scope for each in needed for scope in each[SCHEME]):
         caller.need(Scope(scope))
     return caller
 
 
-async def _known(header: str | None, hand: Hand, match: Asked | None) -> Caller | None:
+async def _known(header: str | None, context: ApiContext, match: Asked | None) -> Caller | None:
     """Return whose token stands in the header; None without one."""
     if header is None:
         return None
@@ -118,25 +118,25 @@ async def _known(header: str | None, hand: Hand, match: Asked | None) -> Caller 
         raise Refusal(
             Code.UNAUTHORIZED, "the header is not of the form `Authorization: Bearer mp_...`"
         )
-    token = await hand.token(_text_of(header))
+    token = await context.token(_text_of(header))
     if token is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
     return Caller(token.account, token, match)
 
 
-async def still_good(request: AnyRequest, hand: Hand) -> bool:
+async def still_good(request: AnyRequest, context: ApiContext) -> bool:
     """Whether the token that opened a stream is one still; what was opened without one stays open."""
     header = request.headers.get("authorization")
-    return header is None or await hand.token(_text_of(header)) is not None
+    return header is None or await context.token(_text_of(header)) is not None
 
 
 def _text_of(header: str) -> str:
     return header[len(_BEARER) :].strip()
 
 
-def caller(request: AnyRequest, hand: NamedDependency[Hand]) -> Caller:
+def caller(request: AnyRequest, context: NamedDependency[ApiContext]) -> Caller:
     """Return who asks, in a route that needs to know."""
-    del hand  # named, so that the two come one after the other: at once costs the framework more
+    del context  # named, so that the two come one after the other: at once costs the framework more
     found: Caller = request.auth
     return found
 

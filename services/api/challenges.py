@@ -24,7 +24,7 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
-from services.api.hand import DOOR, Hand
+from services.api.context import DOOR, ApiContext
 from services.api.players import Cursor, GameWanted, Limit, known, names_of
 from services.api.starting import Commitment, Words, begin
 from services.language import contact
@@ -98,13 +98,16 @@ class Challenges(msgspec.Struct, frozen=True):
     summary="Challenges that can be taken",
 )
 def list_challenges(
-    hand: NamedDependency[Hand], game: GameWanted = None, cursor: Cursor = 0, limit: Limit = 50
+    context: NamedDependency[ApiContext],
+    game: GameWanted = None,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
 ) -> Challenges:
     """Return open challenges of all games, or of one."""
     key = None if game is None else known(game).key
-    found = hand.parts.challenges.listed(key, cursor, limit + 1)
+    found = context.app.challenges.listed(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
-    return Challenges(_shown(hand, found[:limit]), more)
+    return Challenges(_shown(context, found[:limit]), more)
 
 
 @get(
@@ -115,10 +118,12 @@ def list_challenges(
     opt=refuses(),
     summary="Challenges that you have opened or joined",
 )
-def own_challenges(hand: NamedDependency[Hand], caller: NamedDependency[Caller]) -> Challenges:
+def own_challenges(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> Challenges:
     """Return those that wait; 40 at most."""
-    found = hand.parts.challenges.of(caller.need(Scope.READ))
-    return Challenges(_shown(hand, found), None)
+    found = context.app.challenges.of(caller.need(Scope.READ))
+    return Challenges(_shown(context, found), None)
 
 
 @get(
@@ -128,9 +133,9 @@ def own_challenges(hand: NamedDependency[Hand], caller: NamedDependency[Caller])
     opt=refuses(Code.UNKNOWN_CHALLENGE),
     summary="A challenge",
 )
-def show_challenge(challenge: Id, hand: NamedDependency[Hand]) -> OpenChallenge:
+def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenChallenge:
     """Return a challenge, also for a while after it was taken: then it has the board of its match."""
-    return _shown(hand, [hand.parts.challenges.get(challenge)])[0]
+    return _shown(context, [context.app.challenges.get(challenge)])[0]
 
 
 @post(
@@ -151,7 +156,7 @@ def show_challenge(challenge: Id, hand: NamedDependency[Hand]) -> OpenChallenge:
 )
 def open_challenge(
     data: JSONBody[NewChallenge],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> OpenChallenge:
@@ -165,8 +170,8 @@ def open_challenge(
     if data.commitment:
         _check_gathers(proposal)
     own = bytes.fromhex(data.commitment)
-    made = hand.parts.challenges.open(account, proposal, command, own)
-    return _shown(hand, [made])[0]
+    made = context.app.challenges.open(account, proposal, command, own)
+    return _shown(context, [made])[0]
 
 
 @post(
@@ -187,7 +192,7 @@ def open_challenge(
 )
 async def accept_challenge(
     challenge: Id,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     wait: Wait = WAIT_SECONDS,
     commitment: Annotated[
@@ -201,10 +206,10 @@ async def accept_challenge(
 ) -> OpenChallenge:
     """Take a free seat; with the last one the match starts. To repeat it is safe."""
     account = caller.need(Scope.PLAY)
-    taken = await asyncio.to_thread(take, hand, challenge, account, commitment)
+    taken = await asyncio.to_thread(take, context, challenge, account, commitment)
     if taken.state is State.TAKEN:
-        taken = await start(hand, taken, wait)
-    return (await asyncio.to_thread(_shown, hand, [taken]))[0]
+        taken = await start(context, taken, wait)
+    return (await asyncio.to_thread(_shown, context, [taken]))[0]
 
 
 @delete(
@@ -216,45 +221,45 @@ async def accept_challenge(
     summary="Withdraw a challenge, or leave it",
 )
 def withdraw_challenge(
-    challenge: Id, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Withdraw a challenge of one's own, or give back the seat taken in another's."""
-    hand.parts.challenges.withdraw(caller.need(Scope.PLAY), challenge)
+    context.app.challenges.withdraw(caller.need(Scope.PLAY), challenge)
 
 
-def take(hand: Hand, id_: str, account: AccountId, commitment: str) -> Challenge:
+def take(context: ApiContext, id_: str, account: AccountId, commitment: str) -> Challenge:
     """Take a free seat, with what the player commits to for the draw; empty for nothing."""
     if commitment:
-        _check_gathers(hand.parts.challenges.get(id_).proposal)
+        _check_gathers(context.app.challenges.get(id_).proposal)
     own = bytes.fromhex(commitment)
-    return contact.take(hand.parts, hand.parts.challenges, id_, account, own)
+    return contact.take(context.app, context.app.challenges, id_, account, own)
 
 
-async def start(hand: Hand, challenge: Challenge, wait: float) -> Challenge:
+async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
     """Start the match of a challenge that is full, as often as it takes: there is one.
 
     `PendingAt` when there is no outcome in time; it is started all the same, see `start_full`.
     """
-    sent = await asyncio.to_thread(_sent, hand, challenge)
-    begun = await begin(hand, sent, wait)
+    sent = await asyncio.to_thread(_sent, context, challenge)
+    begun = await begin(context, sent, wait)
     # crash window: the match has started and the challenge does not know its board
-    return await asyncio.to_thread(hand.parts.challenges.done, challenge.id, begun.board)
+    return await asyncio.to_thread(context.app.challenges.done, challenge.id, begun.board)
 
 
-async def start_full(hand: Hand) -> None:
+async def start_full(context: ApiContext) -> None:
     """Start, for ever, what is full and was not started: who was to may have been killed."""
     while True:
         try:
-            for challenge in await asyncio.to_thread(hand.parts.challenges.unstarted):
-                await _try_to_start(hand, challenge)
+            for challenge in await asyncio.to_thread(context.app.challenges.unstarted):
+                await _try_to_start(context, challenge)
         except (RedisError, OSError) as error:
             logger.warning("full challenges can't be looked for (%s); trying again", error)
-        await asyncio.sleep(hand.rhythm.challenges)
+        await asyncio.sleep(context.rhythm.challenges)
 
 
-async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
+async def _try_to_start(context: ApiContext, challenge: Challenge) -> None:
     try:
-        await start(hand, challenge, WAIT_SECONDS)
+        await start(context, challenge, WAIT_SECONDS)
     except OutcomePending:
         return  # it has been handed in, and is noted next time
     except Refusal as reason:
@@ -308,25 +313,25 @@ def _words(agreed: Agreed) -> tuple[str, ...]:
     return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
 
 
-def _sent(hand: Hand, challenge: Challenge) -> Sent:
+def _sent(context: ApiContext, challenge: Challenge) -> Sent:
     """Return the command that starts the match, the same from whoever gives it."""
     proposal, seats = challenge.proposal, challenge.seated
     agreed = read_agreed(proposal.words, proposal.seats)
     rules = pinned(proposal.rules)
     command = challenge.start_id
     begun = start_command(rules, proposal.options, agreed, seats, command)
-    board = hand.parts.store.allocate(command)
+    board = context.app.store.allocate(command)
     # whose taking made it full, so that all others are told; the same for whoever starts it
     actor = challenge.takers[-1]
     sent = Sent(board, command, actor, begun)
     if begun.gather:
         given = dict(challenge.commitments)
-        return committed(hand.parts, sent, all_committed(hand.parts.words, board, seats, given))
+        return committed(context.app, sent, all_committed(context.app.words, board, seats, given))
     return sent
 
 
-def _shown(hand: Hand, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
-    names = names_of(hand, (account for one in found for account in one.players))
+def _shown(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
+    names = names_of(context, (account for one in found for account in one.players))
     return tuple(
         OpenChallenge(
             id=one.id,

@@ -22,7 +22,7 @@ from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import AHEAD, PLAY, Caller
-from services.api.hand import DOOR, Hand
+from services.api.context import DOOR, ApiContext
 from services.language.draws import Part, consent, read_text, revealed
 from services.language.typography import read_move
 
@@ -160,19 +160,19 @@ class Answered(msgspec.Struct, frozen=True):
 async def give_command(
     board: BoardNumber,
     data: JSONBody[AnyAsked],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
     """Carry out a command, and give its outcome once it is durable."""
     account = caller.need(Scope.PLAY)
-    state = (await hand.snapshot(board, caller.match)).state
+    state = (await context.snapshot(board, caller.match)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, key or uuid4().hex)
-    command = await command_of(data, hand, board, account, state, id_)
+    command = await command_of(data, context, board, account, state, id_)
     sent = Sent(board, id_, account, command)
-    return promised(hand, board, id_, await hand.gateway.send(sent, state.ply, wait))
+    return promised(context, board, id_, await context.gateway.send(sent, state.ply, wait))
 
 
 class Revealing(Asked, frozen=True):
@@ -201,13 +201,13 @@ class Revealing(Asked, frozen=True):
 async def reveal_text(
     board: BoardNumber,
     data: JSONBody[Revealing],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
     """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
-    state = (await hand.match(board)).state
+    state = (await context.match(board)).state
     sent = revealed(board, state, read_text(data.text))
-    return promised(hand, board, sent.id, await hand.gateway.send(sent, state.ply, wait))
+    return promised(context, board, sent.id, await context.gateway.send(sent, state.ply, wait))
 
 
 @get(
@@ -222,16 +222,16 @@ async def command_outcome(
     command: Annotated[
         str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
     ],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> Answered:
     """Return the outcome of a command, accepted or refused; 404 while there is none.
 
     Only the players of the match are told. A 202 says where to ask.
     """
-    state = (await hand.snapshot(board)).state
+    state = (await context.snapshot(board)).state
     id_ = bytes.fromhex(command)
-    (stored,) = await hand.store.outcomes([(board, id_)])
+    (stored,) = await context.store.outcomes([(board, id_)])
     if state.started:
         seat_of(caller.account, state)
     if stored is None:
@@ -239,17 +239,17 @@ async def command_outcome(
     outcome = parse(stored)
     if not outcome.accepted:
         return answered(board, id_, outcome)
-    return promised(hand, board, id_, outcome)
+    return promised(context, board, id_, outcome)
 
 
-def promised(hand: Hand, board: int, id_: CommandId, outcome: Outcome) -> Answered:
+def promised(context: ApiContext, board: int, id_: CommandId, outcome: Outcome) -> Answered:
     """Show the outcome of a command that was accepted, and refuse one that was not.
 
     `PendingAt` where nothing may be promised.
     """
     if not outcome.accepted:
         raise Refusal(Code(outcome.code), outcome.sentence)
-    if not hand.parts.durable:
+    if not context.app.durable:
         raise PendingAt(board, id_, "with durability none this is never more than pending")
     return answered(board, id_, outcome)
 
@@ -269,7 +269,7 @@ def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
 
 async def command_of(
     asked: AnyAsked,
-    hand: Hand,
+    context: ApiContext,
     board: int,
     account: AccountId,
     state: MatchState,
@@ -284,7 +284,7 @@ async def command_of(
             return _offer(asked.kind, state)
         case Accept():
             part = Part(asked.entropy, asked.commitment)
-            return await asyncio.to_thread(consent, hand.desk, board, account, state, id_, part)
+            return await asyncio.to_thread(consent, context.app, board, account, state, id_, part)
         case Reveal():
             return commands.Reveal(text=read_text(asked.text))
         case _:

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from domain.errors import Code
 from services.api.networks import network_of
-from services.problems import PROBLEMS
+from services.app.error_codes import PROBLEMS
 
 _GRACE_SECONDS: Final = 5
 _RESERVED_FILES: Final = 200

@@ -22,8 +22,8 @@ from services.api.bulletins import Gap
 from services.api.caching import Tag
 from services.api.callers import READ, Caller, still_good
 from services.api.commands import BoardNumber
-from services.api.hand import Hand
-from services.damage import UNREADABLE
+from services.api.context import ApiContext
+from services.app.damaged import UNREADABLE
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -77,7 +77,7 @@ class Event(msgspec.Struct, frozen=True):
 async def show_events(
     request: AnyRequest,
     board: BoardNumber,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     start: Annotated[
         int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first wanted")
     ] = 1,
@@ -95,10 +95,10 @@ async def show_events(
     ] = None,
 ) -> Response[Any]:
     """Return a match's events."""
-    snapshot = await hand.match(board)
+    snapshot = await context.match(board)
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        return await _stream(request, hand, board, snapshot, int(last) + 1 if last else start)
+        return await _stream(request, context, board, snapshot, int(last) + 1 if last else start)
     if kind is None:
         raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
     tag = Tag("events", kind, start, limit, snapshot.head)
@@ -106,11 +106,11 @@ async def show_events(
         return tag.unchanged()
     # what came since is of another tag
     end = min(snapshot.state.seq, start + limit - 1)
-    stored = (await hand.store.events(board, start))[: max(0, end - start + 1)]
+    stored = (await context.store.events(board, start))[: max(0, end - start + 1)]
     try:
         shown = [show_event(seq, data) for seq, data in enumerate(stored, start)]
     except UNREADABLE as error:
-        raise await hand.damaged(board, error) from error
+        raise await context.damaged(board, error) from error
     headers = {**tag.headers, "Vary": "Accept", **_next(board, end, snapshot, limit)}
     if kind == NDJSON:
         return Stream(_lines(shown), media_type=NDJSON, headers=headers)
@@ -130,7 +130,7 @@ def _lines(shown: Iterable[Event]) -> Iterator[bytes]:
 
 
 async def _stream(
-    request: AnyRequest, hand: Hand, board: int, snapshot: Snapshot, start: int
+    request: AnyRequest, context: ApiContext, board: int, snapshot: Snapshot, start: int
 ) -> Response[Any]:
     after = start - 1
     if after > snapshot.state.seq:
@@ -142,28 +142,30 @@ async def _stream(
         )
     if snapshot.state.over and start > snapshot.state.seq:
         return Response(None, status_code=204)  # who hears this does not ask again
-    for data in (await hand.store.events(board, start))[:1]:
+    for data in (await context.store.events(board, start))[:1]:
         try:
             decode(data)
         except UNREADABLE as error:
-            raise await hand.damaged(board, error) from error
+            raise await context.damaged(board, error) from error
     caller: Caller | None = request.auth
-    return _opened(request, hand, caller.account if caller else None, _live(hand, board, start))
+    return _opened(
+        request, context, caller.account if caller else None, _live(context, board, start)
+    )
 
 
 def _opened(
-    request: AnyRequest, hand: Hand, account: AccountId | None, messages: Messages
+    request: AnyRequest, context: ApiContext, account: AccountId | None, messages: Messages
 ) -> ServerSentEvent:
     """Open a stream, which ends with the token that was shown; refused where there are too many."""
-    network = hand.visitors.network(request)
-    hand.streams.check(network, account)
-    good = partial(still_good, request, hand)
-    return ServerSentEvent(hand.streams.lasting(network, account, messages, good))
+    network = context.visitors.network(request)
+    context.streams.check(network, account)
+    good = partial(still_good, request, context)
+    return ServerSentEvent(context.streams.lasting(network, account, messages, good))
 
 
-async def _live(hand: Hand, board: int, start: int) -> Messages:
+async def _live(context: ApiContext, board: int, start: int) -> Messages:
     """Send events as they come, until the match is over, or up to one that can't be read."""
-    async for seq, data in hand.follower.events(board, start, hand.rhythm.heartbeat):
+    async for seq, data in context.follower.events(board, start, context.rhythm.heartbeat):
         if not seq:
             yield _STILL_HERE
             continue
@@ -171,7 +173,7 @@ async def _live(hand: Hand, board: int, start: int) -> Messages:
             event = show_event(seq, data)
         except UNREADABLE as error:
             # who asks for what comes after the event before is told why there is no more
-            await hand.damaged(board, error)
+            await context.damaged(board, error)
             return
         text = msgspec.json.encode(event).decode()
         yield ServerSentEventMessage(data=text, event=event.type, id=seq)
@@ -221,7 +223,7 @@ def _plain(value: Any) -> Any:
 )
 async def follow_account(
     request: AnyRequest,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     last: Annotated[
         str | None,
@@ -234,8 +236,8 @@ async def follow_account(
 ) -> ServerSentEvent:
     """Send the caller's notices as they come."""
     account = caller.need(Scope.READ)
-    after = _place(last) if last else (await asyncio.to_thread(hand.parts.store.now), 0, 0, "-")
-    return _opened(request, hand, account, _notices(hand, account, after))
+    after = _place(last) if last else (await asyncio.to_thread(context.app.store.now), 0, 0, "-")
+    return _opened(request, context, account, _notices(context, account, after))
 
 
 def _place(text: str) -> Place:
@@ -243,10 +245,10 @@ def _place(text: str) -> Place:
     return int(at), int(board), int(seq), kind
 
 
-async def _notices(hand: Hand, account: bytes, after: Place) -> Messages:
+async def _notices(context: ApiContext, account: bytes, after: Place) -> Messages:
     # an id without data is no event: it is where a client goes on that has heard nothing else
     yield ServerSentEventMessage(data=None, comment="still here", id=_id(after))
-    async for notice in hand.bulletins.notices(account, after, hand.rhythm.heartbeat):
+    async for notice in context.bulletins.notices(account, after, context.rhythm.heartbeat):
         match notice:
             case None:
                 yield _STILL_HERE

@@ -18,7 +18,7 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
-from services.api.hand import DOOR, Hand
+from services.api.context import DOOR, ApiContext
 from services.api.players import Cursor, Limit
 from services.language import chatting
 from services.language.contact import check_message
@@ -97,18 +97,18 @@ class Chat(msgspec.Struct, frozen=True):
     summary="Read messages",
 )
 def list_messages(
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Messages:
     """Return what was written to the caller; to look at it does not mark it as read."""
     account = caller.need(Scope.READ)
-    kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    kept = context.app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
     shown = kept[cursor : cursor + limit]
-    names = _names(hand, shown)
+    names = _names(context, shown)
     return Messages(
-        hand.parts.letters.unread(account),
+        context.app.letters.unread(account),
         tuple(
             Message(letter.at, name, str(letter.kind), letter.text)
             for letter, name in zip(shown, names, strict=True)
@@ -128,15 +128,15 @@ def list_messages(
 )
 def send_message(
     data: JSONBody[NewMessage],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> None:
     """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
     account = caller.need(Scope.PLAY)
-    to = [hand.parts.accounts.id_of(name) for name in data.to]
-    check_message(hand.parts, account, to)
-    hand.parts.letters.send(account, to, data.text, _id(account, key))
+    to = [context.app.accounts.id_of(name) for name in data.to]
+    check_message(context.app, account, to)
+    context.app.letters.send(account, to, data.text, _id(account, key))
 
 
 @post(
@@ -149,12 +149,12 @@ def send_message(
     summary="Mark messages as read",
 )
 def mark_messages(
-    data: JSONBody[ReadUntil], hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Mark all messages up to a time as read; marks never go back."""
     account = caller.need(Scope.READ)
-    kept = hand.parts.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
-    hand.parts.letters.mark_read(account, [one for one in kept if one.at <= data.until])
+    kept = context.app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    context.app.letters.mark_read(account, [one for one in kept if one.at <= data.until])
 
 
 @get(
@@ -167,19 +167,19 @@ def mark_messages(
 )
 def show_chat(
     board: BoardNumber,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     limit: Annotated[
         int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
     """Return what the players of a match said, and mark it as read; nobody else is told."""
-    said = chatting.heard(hand.desk, board, caller.need(Scope.READ), limit)
+    said = chatting.heard(context.app, board, caller.need(Scope.READ), limit)
     return Chat(
         board,
         tuple(
             Line(letter.at, name, letter.text)
-            for letter, name in zip(said, _names(hand, said), strict=True)
+            for letter, name in zip(said, _names(context, said), strict=True)
         ),
     )
 
@@ -196,18 +196,18 @@ def show_chat(
 def say(
     board: BoardNumber,
     data: JSONBody[NewLine],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
-    chatting.say(hand.desk, board, account, data.text, _id(account, key))
+    chatting.say(context.app, board, account, data.text, _id(account, key))
 
 
 def _id(account: bytes, key: str | None) -> bytes:
     return command_id(DOOR, account, key or uuid4().hex)
 
 
-def _names(hand: Hand, letters: Sequence[Letter]) -> list[str | None]:
-    return hand.parts.accounts.name_of([letter.sender for letter in letters])
+def _names(context: ApiContext, letters: Sequence[Letter]) -> list[str | None]:
+    return context.app.accounts.name_of([letter.sender for letter in letters])

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from domain.match.events import AccountId
 from services.api.following import Settable
-from services.compose import Composition
+from services.app.context import App
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Chat(NamedTuple):
 Topic: TypeAlias = Home | Chat
 
 
-def marks(parts: Composition, topics: Collection[Topic]) -> dict[Topic, str]:
+def marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     """Return the present mark of each topic; `LookupError` while lists are being made anew."""
     homes = [one for one in topics if isinstance(one, Home)]
     chats = [one for one in topics if isinstance(one, Chat)]
@@ -57,7 +57,7 @@ def marks(parts: Composition, topics: Collection[Topic]) -> dict[Topic, str]:
     return found
 
 
-def _offered(parts: Composition) -> str:
+def _offered(parts: App) -> str:
     listed = parts.challenges.listed(None, 0, OFFERED)
     return repr([parts.challenges.count(), *((one.id, one.takers) for one in listed)])
 
@@ -69,7 +69,7 @@ def _short(text: str) -> str:
 class Marks:
     """Looks at what is watched, and wakes who watches it."""
 
-    def __init__(self, parts: Composition, look_seconds: float = LOOK_SECONDS) -> None:
+    def __init__(self, parts: App, look_seconds: float = LOOK_SECONDS) -> None:
         self._parts = parts
         self._look_seconds = look_seconds
         self._watching: dict[Settable, Sequence[Topic]] = {}

@@ -18,7 +18,7 @@ from services.api.answers import refuses
 from services.api.bodies import TEXT
 from services.api.caching import Tag
 from services.api.commands import BoardNumber
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.views import Match, Place, match_view, outcome_of, place_view
 from services.api.visitors import WEIGHT
 from services.language.boards import state_of
@@ -47,27 +47,27 @@ Legal = Annotated[bool, QueryParameter(description="whether the legal moves are 
 async def show_match(
     request: AnyRequest,
     board: BoardNumber,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Match]:
     """Return a match: players, position, legal moves, clocks, offers, result."""
-    snapshot = await hand.match(board)
-    return await asyncio.to_thread(_shown, request, hand, board, snapshot, legal)
+    snapshot = await context.match(board)
+    return await asyncio.to_thread(_shown, request, context, board, snapshot, legal)
 
 
 def _shown(
     request: AnyRequest,
-    hand: Hand,
+    context: ApiContext,
     board: int,
     snapshot: Snapshot,
     legal: bool,  # noqa: FBT001 - called in one place
 ) -> Response[Match]:
-    names = hand.parts.accounts.name_of(snapshot.state.seats)
+    names = context.app.accounts.name_of(snapshot.state.seats)
     # the clocks go on meanwhile, but what they show follows from what was sent
     tag = Tag("match", snapshot.head, names, legal)
     if tag.is_known(request):
         return tag.unchanged()
-    shown = match_view(board, snapshot, names, hand.parts.store.now(), legal=legal)
+    shown = match_view(board, snapshot, names, context.app.store.now(), legal=legal)
     return Response(shown, headers=tag.headers)
 
 
@@ -84,11 +84,11 @@ def show_ply(
     ply: Annotated[
         int, PathParameter(ge=0, le=1_000_000, description="the number of moves played")
     ],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Place]:
     """Return the position after so many moves, by replay; 0 is the start."""
-    state = state_of(hand.parts, board)
+    state = state_of(context.app, board)
     at = _read_ply(board, state, ply)
     tag = Tag("ply", _played(state, at), legal)
     if tag.is_known(request):
@@ -105,11 +105,11 @@ def show_ply(
     media_type=SVG,
 )
 def show_svg(
-    request: AnyRequest, board: BoardNumber, hand: NamedDependency[Hand], ply: Ply = None
+    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext], ply: Ply = None
 ) -> Response[str]:
     """Draw a board, as it stands or stood, with the last move marked."""
-    state, at = _at(hand, board, ply)
-    names = _names(hand, state)
+    state, at = _at(context, board, ply)
+    names = _names(context, state)
     tag = Tag("svg", _played(state, at), names)
     if tag.is_known(request):
         return tag.unchanged()
@@ -129,7 +129,7 @@ def show_svg(
 def show_text(
     request: AnyRequest,
     board: BoardNumber,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     ply: Ply = None,
     display: Annotated[
         str,
@@ -137,8 +137,8 @@ def show_text(
     ] = "",
 ) -> Response[str]:
     """Draw a board as text, as it stands or stood."""
-    state, at = _at(hand, board, ply)
-    names = _names(hand, state)
+    state, at = _at(context, board, ply)
+    names = _names(context, state)
     rules = pinned(state.rules)
     if display not in ("", *rules.displays):
         known = " or ".join(rules.displays)
@@ -168,8 +168,8 @@ def _played(state: MatchState, at: int) -> tuple[object, ...]:
     return *played, state.result if at == state.ply else None
 
 
-def _at(hand: Hand, board: int, ply: int | None) -> tuple[MatchState, int]:
-    state = state_of(hand.parts, board)
+def _at(context: ApiContext, board: int, ply: int | None) -> tuple[MatchState, int]:
+    state = state_of(context.app, board)
     return state, _read_ply(board, state, state.ply if ply is None else ply)
 
 
@@ -183,5 +183,5 @@ def _read_ply(board: int, state: MatchState, ply: int) -> int:
     return ply
 
 
-def _names(hand: Hand, state: MatchState) -> Sequence[str]:
-    return [name or "a former player" for name in hand.parts.accounts.name_of(state.seats)]
+def _names(context: ApiContext, state: MatchState) -> Sequence[str]:
+    return [name or "a former player" for name in context.app.accounts.name_of(state.seats)]

@@ -24,7 +24,7 @@ from services.api.callers import SCHEME
 from services.api.events import NDJSON, SSE, Event
 from services.api.problems import MEDIA_TYPE, RETRY_SECONDS, Problem
 from services.api.schemas import parameter_schema, schemas
-from services.problems import PROBLEMS
+from services.app.error_codes import PROBLEMS
 
 TAGS: Final = {
     "matches": "Starting matches, listing them, looking at them",

@@ -15,7 +15,7 @@ from infra.projections.lists import Row, State
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.callers import READ, Caller
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.language.parsing import games
 
 MOST: Final = 100
@@ -121,7 +121,7 @@ class Notices(msgspec.Struct, frozen=True):
     summary="List matches",
 )
 def list_matches(
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     player: UseridWanted = None,
     game: GameWanted = None,
     which: Annotated[
@@ -134,13 +134,13 @@ def list_matches(
     if game is not None:
         game = known(game).key
     if player is not None:
-        account = hand.parts.accounts.id_of(player)
-        rows = hand.parts.lists.of(account, which, game, cursor, limit + 1)
+        account = context.app.accounts.id_of(player)
+        rows = context.app.lists.of(account, which, game, cursor, limit + 1)
     elif game is None or which is not State.ACTIVE:
         raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
     else:
-        rows = hand.parts.lists.playing(game, cursor, limit + 1)
-    names = names_of(hand, (account for row in rows for account in row.seats))
+        rows = context.app.lists.playing(game, cursor, limit + 1)
+    names = names_of(context, (account for row in rows for account in row.seats))
     return Matches(
         tuple(_listed(row, names) for row in rows[:limit]), next_of(cursor, limit, len(rows))
     )
@@ -153,21 +153,21 @@ def list_matches(
     opt=refuses(Code.UNKNOWN_USER),
     summary="A player",
 )
-def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
+def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
     """Return what anybody may know of a player."""
-    account = hand.parts.accounts.id_of(userid)
-    profile = hand.parts.accounts.record_of(account)
+    account = context.app.accounts.id_of(userid)
+    profile = context.app.accounts.record_of(account)
     if profile is None:
         raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
-    counts = hand.parts.lists.counts(account)
-    ratings = {key: hand.parts.ratings.player(key, account) for key in games()}
+    counts = context.app.lists.counts(account)
+    ratings = {key: context.app.ratings.player(key, account) for key in games()}
     return Player(
         userid=profile.name,
         since=profile.created,
         to_move=counts.next,
         active=counts.active,
         finished=counts.inactive,
-        refused_draws=hand.parts.standings.refused(account),
+        refused_draws=context.app.standings.refused(account),
         ratings={key: rating.shown for key, rating in ratings.items() if rating.matches},
     )
 
@@ -181,26 +181,26 @@ def show_player(userid: Userid, hand: NamedDependency[Hand]) -> Player:
     summary="What happened in the own matches",
 )
 def list_notices(
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Notices:
     """Return the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
     account = caller.need(Scope.READ)
-    rows = hand.parts.notices.of(account, cursor, limit + 1)
+    rows = context.app.notices.of(account, cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
-    unread = hand.parts.unread.counts(account)
+    unread = context.app.unread.counts(account)
     return Notices(shown, next_of(cursor, limit, len(rows)), Unread(unread.messages, unread.boards))
 
 
 Names = dict[AccountId, str | None]
 
 
-def names_of(hand: Hand, accounts: Iterable[AccountId]) -> Names:
+def names_of(context: ApiContext, accounts: Iterable[AccountId]) -> Names:
     """Look up userids; None for those that are no more."""
     wanted = list(dict.fromkeys(accounts))
-    return dict(zip(wanted, hand.parts.accounts.name_of(wanted), strict=True))
+    return dict(zip(wanted, context.app.accounts.name_of(wanted), strict=True))
 
 
 def known(game: str) -> AnyRules:

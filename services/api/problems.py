@@ -14,7 +14,7 @@ from infra.async_gateway import PendingAt
 from infra.gateway import OutcomePending
 from services.api.bodies import LIMIT, WrongKindError, uncapital
 from services.api.methods import methods_of
-from services.problems import PROBLEMS, server_failure
+from services.app.error_codes import PROBLEMS, server_failure
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.language.boards import state_of
 from services.language.replies import laid_by, lay
 
@@ -69,11 +69,11 @@ class LaidReady(msgspec.Struct, frozen=True):
     summary="What you have laid ready",
 )
 def show_replies(
-    board: BoardNumber, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> LaidReady:
     """Return what the caller has laid ready; nobody else is ever told."""
-    seat = seat_of(caller.need(Scope.READ), state_of(hand.parts, board))
-    return _shown(board, laid_by(hand.desk, board, seat))
+    seat = seat_of(caller.need(Scope.READ), state_of(context.app, board))
+    return _shown(board, laid_by(context.app, board, seat))
 
 
 @put(
@@ -99,14 +99,14 @@ def show_replies(
 def lay_replies(
     board: BoardNumber,
     data: JSONBody[NewReplies],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> LaidReady:
     """Lay replies ready in place of those there are."""
-    seat = seat_of(caller.need(Scope.PLAY), state_of(hand.parts, board))
+    seat = seat_of(caller.need(Scope.PLAY), state_of(context.app, board))
     if sum(map(len, data.lines)) > _MOST_MOVES:
         raise Refusal(Code.TOO_LONG, f"{_MOST_MOVES} moves in all lines are the most")
-    return _shown(board, lay(hand.desk, board, seat, data.lines))
+    return _shown(board, lay(context.app, board, seat, data.lines))
 
 
 @delete(
@@ -118,11 +118,11 @@ def lay_replies(
     summary="Drop what is laid ready",
 )
 def drop_replies(
-    board: BoardNumber, hand: NamedDependency[Hand], caller: NamedDependency[Caller]
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Drop all that the caller has laid ready in a match."""
-    seat = seat_of(caller.need(Scope.PLAY), state_of(hand.parts, board))
-    lay(hand.desk, board, seat, ())
+    seat = seat_of(caller.need(Scope.PLAY), state_of(context.app, board))
+    lay(context.app, board, seat, ())
 
 
 def _shown(board: int, laid: Laid) -> LaidReady:

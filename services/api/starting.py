@@ -19,7 +19,7 @@ from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, Caller
 from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, promised
-from services.api.hand import DOOR, Hand
+from services.api.context import DOOR, ApiContext
 from services.language.draws import Part
 from services.language.starting import sent_by_name, start_command
 from services.language.terms import read_agreed
@@ -66,7 +66,7 @@ class NewMatch(Asked, frozen=True):
 )
 async def start_match(
     data: JSONBody[NewMatch],
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
@@ -74,20 +74,20 @@ async def start_match(
     """Challenge players by name; the match starts at once, or waits for their consent."""
     account = caller.need(Scope.PLAY)
     id_ = command_id(DOOR, account, key or uuid4().hex)
-    sent = await asyncio.to_thread(start_of, data, hand, account, id_)
-    return await begin(hand, sent, wait)
+    sent = await asyncio.to_thread(start_of, data, context, account, id_)
+    return await begin(context, sent, wait)
 
 
-async def begin(hand: Hand, sent: Sent, wait: float) -> Answered:
+async def begin(context: ApiContext, sent: Sent, wait: float) -> Answered:
     """Hand a start in, and give its outcome."""
-    outcome = await hand.gateway.send(sent, 0, wait)
-    return promised(hand, sent.match, sent.id, outcome)
+    outcome = await context.gateway.send(sent, 0, wait)
+    return promised(context, sent.match, sent.id, outcome)
 
 
-def start_of(data: NewMatch, hand: Hand, account: bytes, id_: CommandId) -> Sent:
+def start_of(data: NewMatch, context: ApiContext, account: bytes, id_: CommandId) -> Sent:
     """Return the command that starts a match, under a number of its own; refused as a start is."""
     rules = current(data.game.lower())
     agreed = read_agreed(data.terms, len(data.players))
-    seats = [hand.parts.accounts.id_of(name) for name in data.players]
+    seats = [context.app.accounts.id_of(name) for name in data.players]
     start = start_command(rules, data.options, agreed, seats, id_)
-    return sent_by_name(hand.parts, account, id_, start, Part(agreed.word, data.commitment))
+    return sent_by_name(context.app, account, id_, start, Part(agreed.word, data.commitment))

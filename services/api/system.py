@@ -13,10 +13,10 @@ from services import __version__
 from services.api.answers import APART, refuses
 from services.api.bodies import JSON
 from services.api.caching import Tag
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.openapi import Document, make_document
 from services.api.page import make_page
-from services.problems import PROBLEMS
+from services.app.error_codes import PROBLEMS
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -44,10 +44,10 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     tags=["the server"],
     summary="Whether the server works",
 )
-async def health(hand: NamedDependency[Hand]) -> Health:
+async def health(context: NamedDependency[ApiContext]) -> Health:
     """Ask the server of the matches; 503 when it does not answer."""
     # without a thread: who restarts what is not healthy must not do so because others are busy
-    return Health("ok", __version__, await hand.store.waiting())
+    return Health("ok", __version__, await context.store.waiting())
 
 
 @get(

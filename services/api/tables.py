@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from domain.errors import Code, Refusal
 from infra.projections.history import Row
 from services.api.answers import refuses
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.players import (
     Cursor,
     GameKey,
@@ -126,12 +126,12 @@ class HeadToHead(msgspec.Struct, frozen=True):
     summary="The ratings of a game",
 )
 def list_ratings(
-    game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
+    game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Ratings:
     """Return a game's players, the best first."""
     key = of_several(game).key
-    rows = hand.parts.ratings.of(key, cursor, limit + 1)
-    names = names_of(hand, (row.account for row in rows))
+    rows = context.app.ratings.of(key, cursor, limit + 1)
+    names = names_of(context, (row.account for row in rows))
     shown = [Rated(names[r.account], r.rating.shown, r.rating.matches) for r in rows[:limit]]
     return Ratings(key, tuple(shown), next_of(cursor, limit, len(rows)))
 
@@ -143,10 +143,12 @@ def list_ratings(
     opt=refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE),
     summary="A player's rating",
 )
-def show_rating(game: GameKey, userid: Userid, hand: NamedDependency[Hand]) -> RatingSeries:
+def show_rating(
+    game: GameKey, userid: Userid, context: NamedDependency[ApiContext]
+) -> RatingSeries:
     """Return a player's rating, and what it was after each of the last 1,000 matches."""
-    key, account = of_several(game).key, hand.parts.accounts.id_of(userid)
-    ratings = hand.parts.ratings
+    key, account = of_several(game).key, context.app.accounts.id_of(userid)
+    ratings = context.app.ratings
     now = ratings.player(key, account)
     series = ratings.series(key, account, max(0, now.matches - 1_000))
     points = [Point(point.board, point.at, point.shown) for point in series]
@@ -162,12 +164,12 @@ def show_rating(game: GameKey, userid: Userid, hand: NamedDependency[Hand]) -> R
     summary="Who has won how often",
 )
 def list_standings(
-    game: GameKey, hand: NamedDependency[Hand], cursor: Cursor = 0, limit: Limit = 50
+    game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Standings:
     """Return a game's table, most points first: 1 for a win, a shared one in parts."""
     key = of_several(game).key
-    rows = hand.parts.standings.of(key, cursor, limit + 1)
-    names = names_of(hand, (row.account for row in rows))
+    rows = context.app.standings.of(key, cursor, limit + 1)
+    names = names_of(context, (row.account for row in rows))
     shown = [
         Standing(names[r.account], r.points, r.played, r.won, r.drawn, r.lost) for r in rows[:limit]
     ]
@@ -183,7 +185,7 @@ def list_standings(
 )
 def list_history(
     game: GameKey,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     player: UseridWanted = None,
     opponent: UseridWanted = None,
     cursor: Cursor = 0,
@@ -191,10 +193,10 @@ def list_history(
 ) -> History:
     """Return finished matches of a game, of a player, or of two."""
     key = known(game).key
-    who = [hand.parts.accounts.id_of(name) for name in (player, opponent) if name is not None]
+    who = [context.app.accounts.id_of(name) for name in (player, opponent) if name is not None]
     one, other = (*who, None, None)[:2]
-    rows = hand.parts.history.of(key, one, other, cursor, limit + 1)
-    names = names_of(hand, (account for row in rows for account in row.seats))
+    rows = context.app.history.of(key, one, other, cursor, limit + 1)
+    names = names_of(context, (account for row in rows for account in row.seats))
     shown = [_finished(row, names) for row in rows[:limit]]
     return History(key, tuple(shown), next_of(cursor, limit, len(rows)))
 
@@ -207,15 +209,15 @@ def list_history(
     summary="How two players did against each other",
 )
 def show_head_to_head(
-    game: GameKey, userid: Userid, opponent: Userid, hand: NamedDependency[Hand]
+    game: GameKey, userid: Userid, opponent: Userid, context: NamedDependency[ApiContext]
 ) -> HeadToHead:
     """Count the matches of two players in a game, as the first of them sees it."""
     key = of_several(game).key
-    one, other = hand.parts.accounts.id_of(userid), hand.parts.accounts.id_of(opponent)
+    one, other = context.app.accounts.id_of(userid), context.app.accounts.id_of(opponent)
     if one == other:
         raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
-    names = names_of(hand, [one, other])
-    record = hand.parts.head_to_head.of(key, one, other)
+    names = names_of(context, [one, other])
+    record = context.app.head_to_head.of(key, one, other)
     return HeadToHead(
         key, names[one], names[other], record.played, record.won, record.drawn, record.lost
     )

@@ -16,12 +16,12 @@ from services.api.answers import refuses
 from services.api.bodies import TEXT, check_kind
 from services.api.callers import Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.players import GameKey, known
 from services.api.problems import headers_of
+from services.app.error_codes import PROBLEMS
 from services.language import Answer, Origin
 from services.language.parsing import games
-from services.problems import PROBLEMS
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -69,7 +69,7 @@ class Score(msgspec.Struct, frozen=True):
 )
 async def do_line(
     request: AnyRequest,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller | None],
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
@@ -81,16 +81,16 @@ async def do_line(
     except UnicodeDecodeError:
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
     key = key or uuid4().hex
-    origin = _origin(request, hand, caller)
-    return _plain(await hand.wait(lambda: hand.language.do(line, key, wait, origin=origin)))
+    origin = _origin(request, context, caller)
+    return _plain(await context.wait(lambda: context.language.do(line, key, wait, origin=origin)))
 
 
-def _origin(request: AnyRequest, hand: Hand, caller: Caller | None) -> Origin:
+def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
     """Return what is known of the sender of a line; a token without `play` proves nothing."""
     if caller is None:
-        return Origin(count=lambda: hand.visitors.check(request))
+        return Origin(count=lambda: context.visitors.check(request))
     proven = caller.account if Scope.PLAY in caller.token.scopes else None
-    return Origin(proven, count=lambda: hand.parts.pace.check(caller.account))
+    return Origin(proven, count=lambda: context.app.pace.check(caller.account))
 
 
 def _plain(answer: Answer) -> Response[str]:
@@ -110,12 +110,12 @@ def _plain(answer: Answer) -> Response[str]:
     media_type=TEXT,
 )
 def show_help(
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
     lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
 ) -> Response[str]:
     """Return the general page, a game's, or how a command is written."""
-    return _plain(hand.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
+    return _plain(context.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
 
 
 @get("/api/games", sync_to_thread=False, tags=_TAGS, opt=refuses(), summary="The games and puzzles")
@@ -157,7 +157,7 @@ def _game(rules: AnyRules) -> Game:
 )
 def list_scores(
     game: GameKey,
-    hand: NamedDependency[Hand],
+    context: NamedDependency[ApiContext],
     options: Annotated[
         str, QueryParameter(max_length=512, description="the puzzle's options, separated by blanks")
     ] = "",
@@ -167,6 +167,6 @@ def list_scores(
     if rules.players != (1,):
         raise Refusal(Code.USAGE, f"{rules.key} is no puzzle: only games played alone have scores")
     written = rules.write_options(rules.read_options(options.split()))
-    rows = hand.parts.scores.best(puzzle_name(rules.key, written), 50)
-    names = hand.parts.accounts.name_of([row.account for row in rows])
+    rows = context.app.scores.best(puzzle_name(rules.key, written), 50)
+    names = context.app.accounts.name_of([row.account for row in rows])
     return [Score(row.board, name, row.at, row.rank) for row, name in zip(rows, names, strict=True)]

@@ -4,13 +4,13 @@ import sys
 
 from domain.errors import Refusal
 from infra.settings import Settings
-from services.compose import Composition
-from services.problems import FINE, PROBLEMS
+from services.app.context import App
+from services.app.error_codes import FINE, PROBLEMS
 
 
 def run(name: str, yes: bool, settings: Settings) -> int:  # noqa: FBT001 - there are but two
     """Make an account an arbiter, or one no more; gives the exit code."""
-    with Composition(settings) as parts:
+    with App(settings) as parts:
         parts.ready()
         try:
             parts.accounts.set_arbiter(name, yes)

@@ -7,10 +7,10 @@ from getpass import getpass
 
 from domain.errors import Code, Refusal
 from infra.settings import Settings
-from services.compose import Composition
-from services.language import Answer
+from services.app.context import App
+from services.app.error_codes import FINE, PROBLEMS, UNKNOWN
+from services.language import LOCAL, Answer, Language
 from services.language.parsing import Blank, blanks
-from services.problems import FINE, PROBLEMS, UNKNOWN
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
@@ -22,8 +22,8 @@ def run(arguments: Namespace, settings: Settings) -> int:
         return PROBLEMS[reason.code].exit
     if arguments.url:
         return _far(arguments.url, line, arguments.key, arguments.wait)
-    with Composition(settings) as parts:
-        return _give(parts.language.do(line, arguments.key, arguments.wait))
+    with App(settings) as app:
+        return _give(Language(app, origin=LOCAL).do(line, arguments.key, arguments.wait))
 
 
 def _far(url: str, line: str, key: str | None, wait: float) -> int:

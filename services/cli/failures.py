@@ -11,7 +11,7 @@ from infra.embedded import EmbeddedError
 from infra.game_packages import GamePackageError
 from infra.server_binary import BinaryError
 from infra.settings import SettingsError
-from services.problems import PROBLEMS, UNKNOWN, server_failure
+from services.app.error_codes import PROBLEMS, UNKNOWN, server_failure
 
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 

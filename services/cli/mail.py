@@ -17,13 +17,13 @@ from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
 from infra.mail.agreed import OtherKeyError, agree
 from infra.mail.readdressed import telling
 from infra.settings import Settings
+from services.app.context import App
+from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
-from services.compose import Composition
 from services.mail.accounts import MailAccounts
 from services.mail.doors import serve
 from services.mail.intake import Counter
 from services.mail.office import Office
-from services.problems import FINE, UNKNOWN
 from services.serve.listening import listen_for_mail
 from services.serve.logs import log_to_stderr
 
@@ -70,7 +70,7 @@ def _failed(sentence: str) -> int:
 def _agree(settings: Settings, addresses: Addresses) -> None:
     """Compare the mail key with that of others, where the server can be asked now."""
     try:
-        with Composition(settings) as parts:
+        with App(settings) as parts:
             parts.store.shape()
             agree(parts.data, addresses.fingerprint, parts.store.now())
     except (RedisError, NotRunningError) as error:
@@ -87,7 +87,7 @@ def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
             password_rate=settings.password_rate,
             readdressed=telling(data, settings.mail_domain),
         )
-        with Composition(settings, data=data, accounts=accounts) as parts:
+        with App(settings, data=data, accounts=accounts) as parts:
             parts.ready()
             passwords = settings.mail_passwords == "on"
             yield Office(parts, accounts, data, addresses, passwords=passwords)

@@ -12,11 +12,11 @@ from infra.mail.bell import Bell
 from infra.mail.relay import Relay
 from infra.mail.route import read_route
 from infra.settings import Settings
+from services.app.context import App
+from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
 from services.cli import failures
-from services.compose import Composition
 from services.mail.composing import Composing
-from services.problems import FINE, UNKNOWN
 from services.serve.logs import log_to_stderr
 from workers.mail import mailer
 
@@ -55,7 +55,7 @@ def _failed(sentence: str) -> int:
 
 def _run(settings: Settings, relay: str, addresses: Addresses) -> None:
     key = addresses.fingerprint
-    with Composition(settings, listening=mailer.IDLE_SECONDS) as parts:
+    with App(settings, listening=mailer.IDLE_SECONDS) as parts:
         parts.store.shape()
         agree(parts.data, key, parts.store.now())
         made = mailer.Mailer(

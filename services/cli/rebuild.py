@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from infra.projections.shelf import BusyError
 from infra.settings import Settings
 from infra.store.port import Store
-from services.compose import Composition
-from services.problems import FINE, REFUSED
+from services.app.context import App
+from services.app.error_codes import FINE, REFUSED
 from workers.projections import PROJECTIONS
 from workers.projections.check import Check
 from workers.projections.feed import Feed
@@ -29,7 +29,7 @@ from workers.projections.rebuild import Rebuild, StuckError, done, total
 def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: FBT001 - from the command line
     """Rebuild or check the projections named, all if none is; gives the exit code."""
     chosen = _chosen(names)
-    with Composition(settings) as parts:
+    with App(settings) as parts:
         parts.store.shape()  # says so where there is no data
         try:
             if check:

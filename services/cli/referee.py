@@ -15,7 +15,7 @@ from domain.errors import Code, Refusal
 from domain.fairness import Stream
 from domain.match.decide import read_move
 from domain.rules import AnyRules, current, pinned, rules_id
-from services.problems import FINE
+from services.app.error_codes import FINE
 
 LINE_LIMIT: Final = 1 << 20
 """Bytes a line may have, its end not counted."""

@@ -31,10 +31,10 @@ from domain.match.record import Broken, unpack_snapshot
 from infra.outcomes import Outcome, parse
 from infra.settings import Settings
 from infra.store.port import Store
+from services.app.context import App
+from services.app.error_codes import FINE, REFUSED
 from services.cli.verify_draws import Log, check_draw
-from services.compose import Composition
 from services.language.reading import read_board
-from services.problems import FINE, REFUSED
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class Stored(msgspec.Struct, frozen=True):
 def run(text: str, settings: Settings) -> int:
     """Check the match of that number; gives the exit code."""
     board = read_board(text)
-    with Composition(settings) as parts:
+    with App(settings) as parts:
         try:
             print(check(parts.store, board))
             parts.damage.forget(board)

@@ -17,10 +17,10 @@ from infra.settings import Settings
 from services.api.app import make_app
 from services.api.connections import bounds_for, server_config
 from services.api.metrics import serving_metrics
+from services.app.context import App
+from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
 from services.cli import failures
-from services.compose import Composition
-from services.problems import FINE, UNKNOWN
 from services.serve.listening import address_of, listen
 from services.serve.logs import log_to_stderr
 
@@ -38,7 +38,7 @@ def run(settings: Settings, fd: int | None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
     with (
         _socket(settings, fd) as listening,
-        Composition(settings) as parts,
+        App(settings) as parts,
         beating(settings, Role.WEB),
     ):
         try:

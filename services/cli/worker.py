@@ -9,10 +9,10 @@ from threading import Event
 from infra.heartbeats import Role
 from infra.liveness import HEART
 from infra.settings import Settings
+from services.app.context import App
+from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
 from services.cli import failures
-from services.compose import Composition
-from services.problems import FINE, UNKNOWN
 from services.serve.logs import log_to_stderr
 from workers import command, side
 
@@ -44,11 +44,11 @@ def _run(settings: Settings, role: str) -> None:
     if role == "side":
         stopping = _told_to_stop()
         os.nice(SIDE_NICENESS)
-        with Composition(settings) as parts, beating(settings, Role.PROJECTIONS):
+        with App(settings) as parts, beating(settings, Role.PROJECTIONS):
             parts.store.shape()
             side.run(parts.store, parts.data, stopping)
         return
-    with Composition(settings, listening=command.IDLE_SECONDS) as parts:
+    with App(settings, listening=command.IDLE_SECONDS) as parts:
         parts.store.shape()
         with beating(settings, Role.WORKER, lost=parts.seeds.lost):
             command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)

@@ -14,11 +14,12 @@ from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from infra.projections.lists import State
-from services.damage import reading
+from services.app.context import App
+from services.app.damaged import reading
 from services.language.answer import Answer
 from services.language.bounces import came_back
-from services.language.desk import Call, Desk
 from services.language.draws import said_of_draw
+from services.language.invocation import Invocation
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene, heading, heading_at
@@ -28,13 +29,13 @@ BOARDS: Final = 20
 """Boards drawn in one answer, at most."""
 
 
-def show(call: Call) -> Answer:
+def show(call: Invocation) -> Answer:
     """Show boards, as they stand or as they stood."""
     display = _read_display(call, call.line.all("flag"), call.rules.displays[0])
     return Answer(page="\n\n\n".join(_shown(call, word, display) for word in _named(call)))
 
 
-def _named(call: Call) -> list[str]:
+def _named(call: Invocation) -> list[str]:
     """Return the boards that are asked for by number; `too-long` for too many."""
     words = call.line.all("board")
     if len(words) > BOARDS:
@@ -42,7 +43,7 @@ def _named(call: Call) -> list[str]:
     return words
 
 
-def _read_display(call: Call, flags: Sequence[str], display: str) -> str:
+def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
     """Return the display asked for; the one given if none is."""
     for flag in flags:
         name, _, display = flag.lstrip("-").partition("=")
@@ -58,28 +59,28 @@ def _read_display(call: Call, flags: Sequence[str], display: str) -> str:
     return display
 
 
-def _shown(call: Call, word: str, display: str) -> str:
+def _shown(call: Invocation, word: str, display: str) -> str:
     number, ply = split_ply(word)
     board = read_board(number)
-    scene = Scene.of(call.desk, board, present(call, board))
+    scene = Scene.of(call.app, board, present(call, board))
     now = scene.state.ply
     if ply is not None and ply > now:
         raise Refusal(Code.UNKNOWN_PLY, f"match {board} stands at #{now}; there is no #{ply} yet")
     if ply is None or ply == now:
-        return _drawn(call.desk, scene, display)
+        return _drawn(call.app, scene, display)
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
     return f"{heading_at(then, ply)}\n\n{draw(then, display)}"
 
 
-def display_of(call: Call, account: AccountId) -> str:
+def display_of(call: Invocation, account: AccountId) -> str:
     """Return the display an account has chosen for the game, or the game's first."""
-    profile = call.desk.accounts.record_of(account)
+    profile = call.app.accounts.record_of(account)
     # what is drawn may be the answer to an accepted move: that the account has gone changes nothing
     chosen = dict(profile.displays).get(call.rules.key, "") if profile else ""
     return chosen if chosen in call.rules.displays else call.rules.displays[0]
 
 
-def show_as(call: Call) -> Answer:
+def show_as(call: Invocation) -> Answer:
     """Show boards as a player prefers them, with what only that player may see."""
     account = call.account()
     display = _read_display(call, call.line.all("flag"), display_of(call, account))
@@ -91,21 +92,21 @@ def show_as(call: Call) -> Answer:
     return Answer(told, "\n\n\n".join(shown) or "there are none")
 
 
-def _own_boards(call: Call, account: AccountId) -> list[str]:
+def _own_boards(call: Invocation, account: AccountId) -> list[str]:
     """Return the player's boards in the game; those that go on, unless it is said which."""
     state = State(call.line.get("state").lower() or State.ACTIVE)
-    return [str(row.board) for row in call.desk.lists.of(account, state, call.rules.key, 0, BOARDS)]
+    return [str(row.board) for row in call.app.lists.of(account, state, call.rules.key, 0, BOARDS)]
 
 
-def _private(call: Call, word: str, account: AccountId) -> list[str]:
+def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
     """Return the lines below a board that are for its player alone."""
     board = read_board(split_ply(word)[0])
     state = present(call, board)
     if account not in state.seats:
         return []
-    ((_, data),) = call.desk.store.matches([board])
+    ((_, data),) = call.app.store.matches([board])
     lines = lines_of(unpack(data).get(state.seats.index(account), Laid()))
-    draft = call.desk.drafts.get(board, account)
+    draft = call.app.drafts.get(board, account)
     if draft is not None and draft.line == line_of(state) and not state.over:
         lines.append(f"submitted and not played yet: {draft.text}")
     return ["\n".join(lines)] if lines else []
@@ -116,19 +117,19 @@ def line_of(state: MatchState) -> bytes:
     return sha256(state.moves.encode()).digest()[:8]
 
 
-def preview_as(call: Call) -> Answer:
+def preview_as(call: Invocation) -> Answer:
     """Preview, drawn as a player prefers it."""
     return _preview(call, display_of(call, call.account()))
 
 
-def preview(call: Call) -> Answer:
+def preview(call: Invocation) -> Answer:
     """Show where moves would lead, played in turn from the present position by whoever is next."""
     return _preview(call, call.rules.displays[0])
 
 
-def _preview(call: Call, display: str) -> Answer:
+def _preview(call: Invocation, display: str) -> Answer:
     board = read_board(call.line.get("board"))
-    scene = Scene.of(call.desk, board, present(call, board))
+    scene = Scene.of(call.app, board, present(call, board))
     if scene.state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
     if scene.state.gathering:
@@ -174,9 +175,9 @@ def draw(scene: Scene, display: str) -> str:
     return draw_text(scene.rules, scene.position, display, scene.names)
 
 
-def present(call: Call, board: int) -> MatchState:
+def present(call: Invocation, board: int) -> MatchState:
     """Return a match of the game as it stands; refused as `state_of` does, or as `wrong-game`."""
-    state = state_of(call.desk, board)
+    state = state_of(call.app, board)
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
         raise Refusal(
@@ -185,34 +186,34 @@ def present(call: Call, board: int) -> MatchState:
     return state
 
 
-def state_of(desk: Desk, board: int) -> MatchState:
+def state_of(app: App, board: int) -> MatchState:
     """Return a match as it stands; `unknown-board` where there is none.
 
     `damaged` when its snapshot can't be read.
     """
-    (data,) = desk.store.snapshots([board])
-    with reading(desk.damage, board):
+    (data,) = app.store.snapshots([board])
+    with reading(app.damage, board):
         state = unpack_snapshot(data).state
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     return state
 
 
-def drawn_now(desk: Desk, board: int) -> str:
+def drawn_now(app: App, board: int) -> str:
     """Return a match of any game as it stands, in the game's first display."""
-    scene = Scene.of(desk, board, state_of(desk, board))
-    return _drawn(desk, scene, scene.rules.displays[0])
+    scene = Scene.of(app, board, state_of(app, board))
+    return _drawn(app, scene, scene.rules.displays[0])
 
 
-def _drawn(desk: Desk, scene: Scene, display: str) -> str:
-    above = "\n".join([heading(scene, desk.store.now()), *_draw_line(desk, scene)])
+def _drawn(app: App, scene: Scene, display: str) -> str:
+    above = "\n".join([heading(scene, app.store.now()), *_draw_line(app, scene)])
     return f"{above}\n\n{draw(scene, display)}"
 
 
-def _draw_line(desk: Desk, scene: Scene) -> list[str]:
+def _draw_line(app: App, scene: Scene) -> list[str]:
     """Say of a match that chance has set up for several what its players had a part in."""
     state = scene.state
     if state.setup is None or len(state.seats) == 1:
         return []
-    said = said_of_draw([decode(data).body for data in desk.store.events(scene.board)[:1]])
+    said = said_of_draw([decode(data).body for data in app.store.events(scene.board)[:1]])
     return [f"draw: {said}"] if said else []

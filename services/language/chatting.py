@@ -3,26 +3,26 @@
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.letters import Letter
+from services.app.context import App
 from services.language.boards import state_of
 from services.language.contact import check_chat
-from services.language.desk import Desk
 
 
-def say(desk: Desk, board: int, account: AccountId, text: str, command: CommandId) -> None:
+def say(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
     """Say something to the other players of a match; refused for who is none of them."""
-    state = state_of(desk, board)
+    state = state_of(app, board)
     seat_of(account, state)
-    check_chat(desk, account, state.seats)
-    desk.ready()
-    desk.letters.chat(board, account, text, command, state.seats)
+    check_chat(app, account, state.seats)
+    app.ready()
+    app.letters.chat(board, account, text, command, state.seats)
 
 
-def heard(desk: Desk, board: int, account: AccountId, count: int = 50) -> list[Letter]:
+def heard(app: App, board: int, account: AccountId, count: int = 50) -> list[Letter]:
     """Return the newest lines said at a board, the oldest of them first, to a player who reads them.
 
     They are marked as read.
     """
-    seat_of(account, state_of(desk, board))
-    said = desk.letters.chat_of(board, count)
-    desk.letters.mark_chat_read(account, board, said)
+    seat_of(account, state_of(app, board))
+    said = app.letters.chat_of(board, count)
+    app.letters.mark_chat_read(account, board, said)
     return said

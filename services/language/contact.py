@@ -13,7 +13,7 @@ from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
 from infra.challenges import Challenge, Challenges, State
 from infra.projections.lists import State as Listed
-from services.language.desk import Desk
+from services.app.context import App
 from services.language.parsing import games
 
 ANYONE: Final = "anyone"
@@ -24,77 +24,75 @@ _SEARCHED: Final = 500
 """Matches that go on in which the other is looked for, the newest."""
 
 
-def check_challenge(desk: Desk, challenger: AccountId, others: Sequence[AccountId]) -> None:
+def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]) -> None:
     """Refuse a challenge by name that one of the others does not want."""
-    _check_blocks(desk, challenger, others, "takes no challenges from you")
+    _check_blocks(app, challenger, others, "takes no challenges from you")
     for other in others:
-        profile = desk.accounts.record_of(other)
+        profile = app.accounts.record_of(other)
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
-            raise _refused(desk, other, "takes no challenges by name; an open one is for anybody")
-        if wanted == KNOWN and not is_known(desk, other, challenger):
+            raise _refused(app, other, "takes no challenges by name; an open one is for anybody")
+        if wanted == KNOWN and not is_known(app, other, challenger):
             raise _refused(
-                desk,
+                app,
                 other,
                 "takes challenges by name only of players that they have played with, "
                 "written to or challenged",
             )
 
 
-def check_message(desk: Desk, sender: AccountId, recipients: Sequence[AccountId]) -> None:
+def check_message(app: App, sender: AccountId, recipients: Sequence[AccountId]) -> None:
     """Refuse a message that one of its recipients does not want."""
-    _check_blocks(desk, sender, recipients, "takes no messages from you")
+    _check_blocks(app, sender, recipients, "takes no messages from you")
 
 
-def check_chat(desk: Desk, sender: AccountId, players: Sequence[AccountId]) -> None:
+def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> None:
     """Refuse a line in the chat of a match that one of its players does not want to read."""
     others = [player for player in players if player != sender]
-    _check_blocks(desk, sender, others, "reads no chat of yours")
+    _check_blocks(app, sender, others, "reads no chat of yours")
 
 
 def take(
-    desk: Desk, challenges: Challenges, id_: str, account: AccountId, commitment: bytes = b""
+    app: App, challenges: Challenges, id_: str, account: AccountId, commitment: bytes = b""
 ) -> Challenge:
     """Take a seat in an open challenge, as `Challenges.take` does, unless somebody there minds."""
     found = challenges.get(id_)
     if found.state is State.OPEN and account not in found.players:
-        _check_blocks(desk, account, found.players, "takes no challenges from you")
+        _check_blocks(app, account, found.players, "takes no challenges from you")
     return challenges.take(id_, account, commitment)
 
 
-def _check_blocks(
-    desk: Desk, account: AccountId, others: Sequence[AccountId], sentence: str
-) -> None:
-    for other in desk.blocks.by(others, account):
-        raise _refused(desk, other, sentence)
+def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], sentence: str) -> None:
+    for other in app.blocks.by(others, account):
+        raise _refused(app, other, sentence)
 
 
-def _refused(desk: Desk, account: AccountId, sentence: str) -> Refusal:
-    (name,) = desk.accounts.name_of([account])
+def _refused(app: App, account: AccountId, sentence: str) -> Refusal:
+    (name,) = app.accounts.name_of([account])
     return Refusal(Code.NOT_WANTED, f"{name or 'a former player'} {sentence}")
 
 
 # whom a player knows
 
 
-def is_known(desk: Desk, account: AccountId, other: AccountId) -> bool:
+def is_known(app: App, account: AccountId, other: AccountId) -> bool:
     """Return whether an account knows another, by what the account itself has done.
 
     It does if it has written to the other within 180 days, if a challenge of its own waits for the
     other, if it has moved in a match of both that goes on, or if one has ended that counts.
     """
     return (
-        desk.letters.has_written(account, other)
-        or any(other in entry.others for entry in desk.starts.of(account))
-        or _plays(desk, account, other)
-        or any(desk.head_to_head.of(game, account, other).played for game in games())
+        app.letters.has_written(account, other)
+        or any(other in entry.others for entry in app.starts.of(account))
+        or _plays(app, account, other)
+        or any(app.head_to_head.of(game, account, other).played for game in games())
     )
 
 
-def _plays(desk: Desk, account: AccountId, other: AccountId) -> bool:
-    rows = desk.lists.of(account, Listed.ACTIVE, count=_SEARCHED)
+def _plays(app: App, account: AccountId, other: AccountId) -> bool:
+    rows = app.lists.of(account, Listed.ACTIVE, count=_SEARCHED)
     boards = [row.board for row in rows if other in row.seats]
-    found = [unpack_snapshot(data).state for data in desk.store.snapshots(boards)] if boards else []
+    found = [unpack_snapshot(data).state for data in app.store.snapshots(boards)] if boards else []
     return any(has_taken_up(state, state.seats.index(account)) for state in found)
 
 

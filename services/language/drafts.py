@@ -8,17 +8,17 @@ from domain.match.decide import seat_of
 from domain.match.events import command_id
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, line_of, present
-from services.language.desk import Call
+from services.language.invocation import Invocation
 from services.language.play import deliver
 from services.language.reading import read_board, split_ply
 from services.language.telling import Scene
 from services.language.typography import read_move
 
 
-def submit(call: Call) -> Answer:
+def submit(call: Invocation) -> Answer:
     """Lay a move ready, and show where it would lead."""
     board = read_board(call.line.get("board"))
-    scene = Scene.of(call.desk, board, present(call, board))
+    scene = Scene.of(call.app, board, present(call, board))
     account = call.account()
     seat = seat_of(account, scene.state)
     _check_turn(scene, seat)
@@ -27,10 +27,10 @@ def submit(call: Call) -> Answer:
         raise Refusal(Code.STALE_PLY, f"the match stands at #{scene.state.ply}, not at #{ply}")
     move = scene.rules.check(scene.position, read_move(scene.rules, text))
     written = scene.rules.write(move)
-    call.desk.ready()
+    call.app.ready()
     id_ = command_id(call.door, account, call.key)
     state = scene.state
-    call.desk.drafts.put(board, account, written, state.ply, id_, line_of(state))
+    call.app.drafts.put(board, account, written, state.ply, id_, line_of(state))
     after = msgspec.structs.replace(scene, position=scene.rules.play(scene.position, move))
     return Answer(
         f"{scene.place}: {written} is not played yet; "
@@ -50,7 +50,7 @@ def _check_turn(scene: Scene, seat: int) -> None:
         raise Refusal(Code.NOT_YOUR_TURN, f"it is {turn}; a move is submitted in one's own turn")
 
 
-def confirm(call: Call) -> Answer:
+def confirm(call: Invocation) -> Answer:
     """Play what was submitted.
 
     The draft stays: whoever repeats this command with its key means the same move. Where the match
@@ -60,7 +60,7 @@ def confirm(call: Call) -> Answer:
     state = present(call, board)
     account = call.account()
     seat_of(account, state)
-    draft = call.desk.drafts.get(board, account)
+    draft = call.app.drafts.get(board, account)
     if draft is None:
         raise Refusal(Code.NO_DRAFT, f"you have submitted nothing in match {board}")
     if draft.ply == state.ply and draft.line != line_of(state):

@@ -28,7 +28,7 @@ from domain.match.events import (
 )
 from domain.match.state import MatchState
 from infra.words import Words
-from services.language.desk import Desk
+from services.app.context import App
 
 DOOR: Final = "reveal"
 """Under which texts are revealed that prove themselves."""
@@ -96,7 +96,7 @@ def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> C
     return Commitment(read_commitment(part.commitment))
 
 
-def committed(desk: Desk, sent: Sent, given: Mapping[AccountId, Commitment]) -> Sent:
+def committed(app: App, sent: Sent, given: Mapping[AccountId, Commitment]) -> Sent:
     """Return a start that gathers, with what its players have committed to.
 
     Repeated, it is the command it was, whatever is committed to now.
@@ -104,7 +104,7 @@ def committed(desk: Desk, sent: Sent, given: Mapping[AccountId, Commitment]) -> 
     start = sent.command
     assert isinstance(start, Start)
     by_seat = tuple(given.get(account, Commitment()) for account in start.seats)
-    for data in desk.store.events(sent.match)[:1]:
+    for data in app.store.events(sent.match)[:1]:
         first = decode(data)
         if first.command == sent.id and isinstance(first.body, Called):
             by_seat = first.body.commitments
@@ -113,21 +113,21 @@ def committed(desk: Desk, sent: Sent, given: Mapping[AccountId, Commitment]) -> 
 
 
 def consent(
-    desk: Desk, board: int, account: AccountId, state: MatchState, id_: CommandId, part: Part
+    app: App, board: int, account: AccountId, state: MatchState, id_: CommandId, part: Part
 ) -> Answer:
     """Return the command by which a player accepts: an offer, or a match that waits for it.
 
     Repeated, it is the command it was, though the match has gone on.
     """
     if state.gather is not None and state.gathering:
-        return _repeated(desk, board, id_) or Answer(
-            accept=True, commitment=commitment_of(desk.words, board, account, part)
+        return _repeated(app, board, id_) or Answer(
+            accept=True, commitment=commitment_of(app.words, board, account, part)
         )
     if state.gathering and not part.commitment:
         text = entropy_text(id_, part.word) if part.word else b""
         return Answer(accept=True, text=text)
     # a match that was drawn was accepted before
-    again = _repeated(desk, board, id_) if state.setup is not None or state.unplaced else None
+    again = _repeated(app, board, id_) if state.setup is not None or state.unplaced else None
     if again is None and (part.word or part.commitment):
         raise Refusal(
             Code.BAD_OPTION, "the match waits for nothing that goes into a draw; say accept alone"
@@ -135,9 +135,9 @@ def consent(
     return again or Answer(accept=True)
 
 
-def _repeated(desk: Desk, board: int, id_: CommandId) -> Answer | None:
+def _repeated(app: App, board: int, id_: CommandId) -> Answer | None:
     """Return the command of this id by which a match was accepted before its draw."""
-    for data in desk.store.events(board):
+    for data in app.store.events(board):
         envelope = decode(data)
         match envelope.body:
             case MatchStarted():

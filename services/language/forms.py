@@ -21,7 +21,7 @@ from services.language import (
     vacations,
 )
 from services.language.answer import Answer
-from services.language.desk import Call
+from services.language.invocation import Invocation
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Form(msgspec.Struct, frozen=True):
     rest: str
     """What follows, as usage shows it."""
     summary: str
-    handler: Callable[[Call], Answer]
+    handler: Callable[[Invocation], Answer]
     of_game: bool = False
 
     def usage(self, game: str = "GAME") -> str:

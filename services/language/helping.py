@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from domain.errors import Code, Refusal
 from domain.rules import current, game_of
 from services.language.answer import Answer
-from services.language.desk import Call
 from services.language.discretion import shown
+from services.language.invocation import Invocation
 from services.language.parsing import games
 from services.language.people import read_language
 from services.language.reading import misused, nearest
@@ -39,7 +39,7 @@ class Explained(Protocol):
         ...
 
 
-def show_help(call: Call, forms: Sequence[Explained]) -> Answer:
+def show_help(call: Invocation, forms: Sequence[Explained]) -> Answer:
     """Show the general page, a game's, or how a command is written."""
     language = _language(call)
     subject = " ".join(call.line.all("subject")).lower()
@@ -50,12 +50,12 @@ def show_help(call: Call, forms: Sequence[Explained]) -> Answer:
     return Answer(page=_on_command(subject, forms))
 
 
-def show_game_help(call: Call) -> Answer:
+def show_game_help(call: Invocation) -> Answer:
     """Show a game's page."""
     return Answer(page=_game_page(call.rules.key, _language(call)))
 
 
-def list_games(_: Call) -> Answer:
+def list_games(_: Invocation) -> Answer:
     """List the games."""
     lines = [
         f"{rules.key}: {rules.title}, for {_players(rules.players)} "
@@ -85,7 +85,7 @@ def _on_command(subject: str, forms: Sequence[Explained]) -> str:
     return "\n".join(found)
 
 
-def _language(call: Call) -> str:
+def _language(call: Invocation) -> str:
     """Return the language asked for by `--lang=CODE`, or else the reader's own."""
     flags: Sequence[str] = call.line.all("flag")
     if not flags:

@@ -8,10 +8,11 @@ from uuid import uuid4
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.gateway import WAIT_SECONDS
+from services.app.context import App
 from services.language.answer import Answer, refusal
-from services.language.desk import UNKNOWN, Call, Desk, Origin
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
+from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parsing import Line, Unparsed, games, parse, written
 from services.language.reading import check_key, check_line, check_text, nearest
 
@@ -21,9 +22,9 @@ _BY_RULE: Final = {form.rule: form for form in FORMS}
 class Language:
     """Carries out command lines; one for each door. As many threads as its desk allows."""
 
-    def __init__(self, desk: Desk, door: str = "terminal", origin: Origin = UNKNOWN) -> None:
+    def __init__(self, app: App, door: str = "terminal", origin: Origin = UNKNOWN) -> None:
         """`origin` is that of each line which comes with none of its own."""
-        self._desk = desk
+        self._app = app
         self._door = door
         self._origin = origin
 
@@ -62,13 +63,13 @@ class Language:
         origin: Origin,
     ) -> Answer:
         form = _BY_RULE[line.form]
-        call = Call(
-            desk=self._desk,
+        call = Invocation(
+            app=self._app,
             door=self._door,
             key=call_key,
             seconds=seconds,
             form=form.usage(line.get("game").lower()),
-            language=self._desk.accounts.language_of(reader) if reader else "",
+            language=self._app.accounts.language_of(reader) if reader else "",
             line=line,
             again=lambda text, key: self.do(text, key, seconds, reader, origin),
             origin=origin,

@@ -10,7 +10,7 @@ from services.language.answer import Answer
 from services.language.boards import present
 from services.language.bounces import came_back
 from services.language.chatting import heard, say
-from services.language.desk import Call
+from services.language.invocation import Invocation
 from services.language.reading import read_board
 from services.language.telling import listed
 from services.language.times import instant
@@ -19,18 +19,18 @@ _SHOWN = 20
 """Letters shown at once, where no more than these are new."""
 
 
-def message(call: Call) -> Answer:
+def message(call: Invocation) -> Answer:
     """Write to players."""
     account = call.account()
     to = _read_recipients(call)
-    contact.check_message(call.desk, account, to)
-    call.desk.ready()
-    call.desk.letters.send(account, to, _text(call), _id(call, account))
-    found = [name for name in call.desk.accounts.name_of(to) if name]
+    contact.check_message(call.app, account, to)
+    call.app.ready()
+    call.app.letters.send(account, to, _text(call), _id(call, account))
+    found = [name for name in call.app.accounts.name_of(to) if name]
     return Answer(f"{listed(found)} {'finds' if len(to) == 1 else 'find'} it in `messages`")
 
 
-def _read_recipients(call: Call) -> list[AccountId]:
+def _read_recipients(call: Invocation) -> list[AccountId]:
     """Return the accounts that are written to, each once."""
     if not call.line.has("recipients"):
         return _accounts(call, call.line.get("recipient").split(","))
@@ -41,20 +41,20 @@ def _read_recipients(call: Call) -> list[AccountId]:
         raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
 
 
-def _accounts(call: Call, names: Sequence[str]) -> list[AccountId]:
+def _accounts(call: Invocation, names: Sequence[str]) -> list[AccountId]:
     if "" in names:
         raise Refusal(Code.USAGE, "between userids stands one comma and no blank")
     if len(names) > RECIPIENTS:  # before each of them is looked up
         raise Refusal(
             Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(names)}"
         )
-    return list(dict.fromkeys(call.desk.accounts.id_of(name) for name in names))
+    return list(dict.fromkeys(call.app.accounts.id_of(name) for name in names))
 
 
-def messages(call: Call) -> Answer:
+def messages(call: Invocation) -> Answer:
     """Show what was written to a player: all that is new, and mark it as read."""
     account = call.account()
-    letters = call.desk.letters
+    letters = call.app.letters
     # read before counting: what comes in between is not shown, and stays new
     kept, new = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT), letters.unread(account)
     shown = kept[: max(new, _SHOWN)]
@@ -64,29 +64,29 @@ def messages(call: Call) -> Answer:
     return Answer(f"{new} new" if new else "", "\n".join(lines))
 
 
-def broadcast(call: Call) -> Answer:
+def broadcast(call: Invocation) -> Answer:
     """Write to everybody, as an arbiter."""
     account = call.account()
     if not call.profile(account).arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
-    call.desk.ready()
-    call.desk.letters.broadcast(account, _text(call), _id(call, account))
+    call.app.ready()
+    call.app.letters.broadcast(account, _text(call), _id(call, account))
     return Answer("everybody finds it in `messages`")
 
 
-def chat(call: Call) -> Answer:
+def chat(call: Invocation) -> Answer:
     """Write to the players of a match, or show what they wrote; nobody else can."""
     board = read_board(call.line.get("board"))
     present(call, board)
     account = call.account()
     if call.line.has("text") or call.line.has("body"):
-        say(call.desk, board, account, _text(call), _id(call, account))
+        say(call.app, board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")
-    said = _page(call, heard(call.desk, board, account))
+    said = _page(call, heard(call.app, board, account))
     return Answer(page=said or f"nothing was said in match {board} yet")
 
 
-def _text(call: Call) -> str:
+def _text(call: Invocation) -> str:
     """Return what is written; refused where the password has slipped into it."""
     text = call.line.get("text") or call.line.get("body")
     if call.line.get("password") in text.split():
@@ -94,13 +94,13 @@ def _text(call: Call) -> str:
     return text
 
 
-def _id(call: Call, account: AccountId) -> bytes:
+def _id(call: Invocation, account: AccountId) -> bytes:
     return command_id(call.door, account, call.key)
 
 
-def _page(call: Call, letters: Sequence[Letter]) -> str:
+def _page(call: Invocation, letters: Sequence[Letter]) -> str:
     """Return letters as text, each after its time and its writer."""
-    names = call.desk.accounts.name_of([letter.sender for letter in letters])
+    names = call.app.accounts.name_of([letter.sender for letter in letters])
     return "\n".join(
         f"{instant(letter.at)} {name or 'a former player'}{_to(letter)}: {_indented(letter.text)}"
         for letter, name in zip(letters, names, strict=True)

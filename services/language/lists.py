@@ -6,9 +6,10 @@ from typing import TypeAlias
 from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.projections.lists import Row, State
+from services.app.context import App
 from services.language.answer import Answer
 from services.language.boards import BOARDS, drawn_now
-from services.language.desk import Call, Desk
+from services.language.invocation import Invocation
 from services.language.telling import how, listed, without_winner
 from services.language.times import instant
 
@@ -16,52 +17,52 @@ LINES = 100
 """Matches listed in one answer."""
 
 
-def all_show(call: Call) -> Answer:
+def all_show(call: Invocation) -> Answer:
     """Draw a player's boards in all games."""
-    account = call.desk.accounts.id_of(call.line.get("userid"))
-    rows = call.desk.lists.of(account, _state(call), None, 0, BOARDS + 1)
+    account = call.app.accounts.id_of(call.line.get("userid"))
+    rows = call.app.lists.of(account, _state(call), None, 0, BOARDS + 1)
     return _drawn(call, rows)
 
 
-def show_players(call: Call) -> Answer:
+def show_players(call: Invocation) -> Answer:
     """Draw the boards of players in one game."""
-    accounts = [call.desk.accounts.id_of(name) for name in call.line.all("userid")]
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
     return _drawn(call, _rows(call, accounts, BOARDS + 1))
 
 
-def games(call: Call) -> Answer:
+def games(call: Invocation) -> Answer:
     """List the matches of players in one game, or all that go on in it."""
-    accounts = [call.desk.accounts.id_of(name) for name in call.line.all("userid")]
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
     if accounts:
         rows = _rows(call, accounts, LINES + 1)
     else:
-        rows = call.desk.lists.playing(call.rules.key, 0, LINES + 1)
+        rows = call.app.lists.playing(call.rules.key, 0, LINES + 1)
     return _listed(call, rows)
 
 
-def _state(call: Call) -> State:
+def _state(call: Invocation) -> State:
     return State(call.line.get("state").lower() or State.ACTIVE)
 
 
-def _rows(call: Call, accounts: Sequence[AccountId], count: int) -> list[Row]:
+def _rows(call: Invocation, accounts: Sequence[AccountId], count: int) -> list[Row]:
     """Return the matches of players, each once."""
     found: dict[int, Row] = {}
     for account in accounts:
-        for row in call.desk.lists.of(account, _state(call), call.rules.key, 0, count):
+        for row in call.app.lists.of(account, _state(call), call.rules.key, 0, count):
             found.setdefault(row.board, row)
     return list(found.values())[:count]
 
 
-def _drawn(call: Call, rows: Sequence[Row]) -> Answer:
+def _drawn(call: Invocation, rows: Sequence[Row]) -> Answer:
     if not rows:
         return Answer(page="there are none")
-    boards = "\n\n\n".join(drawn_now(call.desk, row.board) for row in rows[:BOARDS])
+    boards = "\n\n\n".join(drawn_now(call.app, row.board) for row in rows[:BOARDS])
     if len(rows) <= BOARDS:
         return Answer(page=boards)
     return Answer(f"these are the first {BOARDS}; `GAME games userid` lists more", boards)
 
 
-def _listed(call: Call, rows: Sequence[Row]) -> Answer:
+def _listed(call: Invocation, rows: Sequence[Row]) -> Answer:
     if not rows:
         return Answer(page="there are none")
     lines = lines_of(call, rows[:LINES])
@@ -70,9 +71,9 @@ def _listed(call: Call, rows: Sequence[Row]) -> Answer:
     return Answer(f"these are the first {LINES}", "\n".join(lines))
 
 
-def lines_of(call: Call, rows: Sequence[Row]) -> list[str]:
+def lines_of(call: Invocation, rows: Sequence[Row]) -> list[str]:
     """Return a line for each match: its number, its players, and how it stands or ended."""
-    names = names_of(call.desk, {account for row in rows for account in row.seats})
+    names = names_of(call.app, {account for row in rows for account in row.seats})
     return [
         f"{row.board:>6}  {_players(row, names)}{_options(row)}: {_standing(row, names)}"
         for row in rows
@@ -83,10 +84,10 @@ Names: TypeAlias = dict[AccountId, str]
 """Players by account, also those who are no more."""
 
 
-def names_of(desk: Desk, accounts: Iterable[AccountId]) -> Names:
+def names_of(app: App, accounts: Iterable[AccountId]) -> Names:
     """Look up the players' names."""
     wanted = list(accounts)
-    found = desk.accounts.name_of(wanted)
+    found = app.accounts.name_of(wanted)
     return {a: name or "a former player" for a, name in zip(wanted, found, strict=True)}
 
 

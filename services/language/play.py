@@ -25,21 +25,21 @@ from domain.match.state import MatchState
 from domain.rules import AnyRules, pinned
 from infra.gateway import OutcomePending
 from infra.outcomes import Outcome
-from services.damage import UNREADABLE, damaged
+from services.app.damaged import UNREADABLE, damaged
+from services.app.error_codes import server_failure
 from services.language.answer import Answer
 from services.language.boards import display_of, draw, present
-from services.language.desk import Call
 from services.language.draws import Part, consent, keeps, read_text
+from services.language.invocation import Invocation
 from services.language.parsing import Line
 from services.language.reading import read_board, split_ply
 from services.language.starting import check_players, sent_by_name, start_command
 from services.language.telling import Scene, tell
 from services.language.terms import read_agreed, read_draw
 from services.language.typography import read_move
-from services.problems import server_failure
 
 
-def challenge(call: Call) -> Answer:
+def challenge(call: Invocation) -> Answer:
     """Start a match, for one of its players who is proven to ask for it."""
     names, flags = call.line.all("userid"), call.line.all("flag")
     own = [flag for flag in flags if flag.lower().startswith(_AS)]
@@ -49,16 +49,16 @@ def challenge(call: Call) -> Answer:
     of_game = [flag for flag in flags if not flag.startswith("--")]
     rules.read_options(of_game)
     check_players(rules, [name.lower() for name in names])
-    seats = [call.desk.accounts.id_of(name) for name in names]
+    seats = [call.app.accounts.id_of(name) for name in names]
     proven = _challenger(call, own)
     challenger = seats[0] if proven is None else proven
     command = command_id(call.door, challenger, call.key)
     start = start_command(rules, of_game, agreed, seats, command)
-    call.desk.ready()  # before a number is given to what could not be sent
+    call.app.ready()  # before a number is given to what could not be sent
     part = Part(agreed.word, agreed.commitment)
     counted = proven is not None
     return deliver(
-        call, sent_by_name(call.desk, challenger, command, start, part, counted=counted), 0
+        call, sent_by_name(call.app, challenger, command, start, part, counted=counted), 0
     )
 
 
@@ -70,7 +70,7 @@ _UNPROVEN: Final = (
 )
 
 
-def _challenger(call: Call, own: Sequence[str]) -> AccountId | None:
+def _challenger(call: Invocation, own: Sequence[str]) -> AccountId | None:
     """Return who is proven to ask for a match; None at the operator's terminal without a proof.
 
     A password in the line goes before what the way in knows. `unauthorized` where nothing is proven.
@@ -83,7 +83,7 @@ def _challenger(call: Call, own: Sequence[str]) -> AccountId | None:
         )
     if passwords:
         name = own[0][len(_AS) :] if own else call.line.get("userid")
-        return call.admitted(call.desk.accounts.verify(name, passwords[0]))
+        return call.admitted(call.app.accounts.verify(name, passwords[0]))
     if call.origin.proven is not None:
         return call.admitted(call.origin.proven)
     if not call.origin.trusted:
@@ -91,17 +91,17 @@ def _challenger(call: Call, own: Sequence[str]) -> AccountId | None:
     return None
 
 
-def move(call: Call) -> Answer:
+def move(call: Invocation) -> Answer:
     """Play a move, or do what is written in its place: resign, decline, an offer, an answer."""
     return _act(call, _read_action)
 
 
-def resign(call: Call) -> Answer:
+def resign(call: Invocation) -> Answer:
     """Return the match up."""
     return _act(call, lambda _: Resign())
 
 
-def decline(call: Call) -> Answer:
+def decline(call: Invocation) -> Answer:
     """Refuse to play, before the own first move."""
     return _act(call, lambda _: Decline())
 
@@ -109,7 +109,7 @@ def decline(call: Call) -> Answer:
 class Asked(msgspec.Struct, frozen=True):
     """A player's command in a match, before it is read."""
 
-    call: Call
+    call: Invocation
     board: int
     account: AccountId
     state: MatchState
@@ -120,7 +120,7 @@ Reader: TypeAlias = Callable[[Asked], Command]
 """Reads what a player asks for in a match."""
 
 
-def _act(call: Call, read: Reader) -> Answer:
+def _act(call: Invocation, read: Reader) -> Answer:
     """Send what a player asks for in a running match, once player and text are known good."""
     board = read_board(call.line.get("board"))
     state = present(call, board)
@@ -157,8 +157,8 @@ def _read_consent(asked: Asked) -> Command:
     if ours.gather:
         raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
     part = Part(ours.word, ours.commitment)
-    desk = asked.call.desk
-    return consent(desk, asked.board, asked.account, asked.state, asked.id, part)
+    app = asked.call.app
+    return consent(app, asked.board, asked.account, asked.state, asked.id, part)
 
 
 def _read_reveal(line: Line) -> Command:
@@ -185,10 +185,10 @@ def _read_move(rules: AnyRules, text: str) -> Move:
     return Move(text=rules.write(read_move(rules, text)), ply=ply)
 
 
-def deliver(call: Call, sent: Sent, ply: int) -> Answer:
+def deliver(call: Invocation, sent: Sent, ply: int) -> Answer:
     """Hand a command in, and tell what became of it; `ply` is where this door saw the match."""
     try:
-        outcome = call.desk.gateway.send(sent, ply, call.seconds)
+        outcome = call.app.gateway.send(sent, ply, call.seconds)
         if outcome.accepted:
             return _accepted(call, sent, outcome)
     except OutcomePending as pending:
@@ -199,7 +199,7 @@ def deliver(call: Call, sent: Sent, ply: int) -> Answer:
     raise Refusal(Code(outcome.code), outcome.sentence)
 
 
-def _untold(call: Call, sent: Sent, code: Code, why: str) -> Answer:
+def _untold(call: Invocation, sent: Sent, code: Code, why: str) -> Answer:
     """Say why the outcome is not known, and how it can be."""
     return Answer(
         f"match {sent.match}: {why}; repeat the command with the key {call.key!r} "
@@ -208,23 +208,23 @@ def _untold(call: Call, sent: Sent, code: Code, why: str) -> Answer:
     )
 
 
-def _accepted(call: Call, sent: Sent, outcome: Outcome) -> Answer:
+def _accepted(call: Invocation, sent: Sent, outcome: Outcome) -> Answer:
     """Tell what an accepted command led to, as it was then: a repetition is answered alike."""
-    stored = call.desk.store.events(sent.match)
+    stored = call.app.store.events(sent.match)
     try:
         led_to = _led_to(stored, sent, outcome)
         state = refold(stored[: led_to[-1].seq])
     except UNREADABLE as error:
-        refusal = damaged(call.desk.damage, sent.match, error)
+        refusal = damaged(call.app.damage, sent.match, error)
         return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
-    scene = Scene.of(call.desk, sent.match, state)
+    scene = Scene.of(call.app, sent.match, state)
     sentence = tell(scene, [envelope.body for envelope in led_to])
-    if keeps(call.desk.words, sent):
+    if keeps(call.app.words, sent):
         sentence += (
             "; the server keeps your text for the draw: you trust its operator for your part"
         )
     page = draw(scene, display_of(call, sent.actor))
-    if call.desk.durable:
+    if call.app.durable:
         return Answer(sentence, page)
     return Answer(
         f"with durability none this is never more than pending; {sentence}", page, Code.PENDING

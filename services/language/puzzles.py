@@ -8,15 +8,15 @@ from domain.match.state import positions
 from domain.rules import pinned
 from domain.rules.protocol import Score
 from infra.projections.scores import Row, puzzle_name
-from services.damage import reading
+from services.app.damaged import reading
 from services.language.answer import Answer
-from services.language.desk import Call
+from services.language.invocation import Invocation
 
 SHOWN: Final = 20
 """Rows of a leaderboard."""
 
 
-def scores(call: Call) -> Answer:
+def scores(call: Invocation) -> Answer:
     """List the best scores of a puzzle, with what is known to be possible."""
     if call.rules.players != (1,):
         raise Refusal(
@@ -24,8 +24,8 @@ def scores(call: Call) -> Answer:
         )
     options = call.rules.read_options(call.line.all("flag"))
     written = call.rules.write_options(options)
-    rows = call.desk.scores.best(puzzle_name(call.rules.key, written), SHOWN)
-    names = call.desk.accounts.name_of([row.account for row in rows])
+    rows = call.app.scores.best(puzzle_name(call.rules.key, written), SHOWN)
+    names = call.app.accounts.name_of([row.account for row in rows])
     reached = [_score(call, row) for row in rows]
     start = call.rules.start(options, 1, None)
     bound = call.rules.score(start)
@@ -38,10 +38,10 @@ def scores(call: Call) -> Answer:
     return Answer(page="\n".join([head, *([bound.bound] if bound else []), "", *lines, *empty]))
 
 
-def _score(call: Call, row: Row) -> Score:
+def _score(call: Invocation, row: Row) -> Score:
     """Return the best score of a match, by replay."""
-    with reading(call.desk.damage, row.board):
-        state = refold(call.desk.store.events(row.board))
+    with reading(call.app.damage, row.board):
+        state = refold(call.app.store.events(row.board))
     rules = pinned(state.rules)
     found = [score for position in positions(state) if (score := rules.score(position))]
     return min(found, key=lambda score: score.rank)

@@ -7,7 +7,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.commands import TEXT_LIMIT
-from services.language.desk import Call
+from services.language.invocation import Invocation
 
 WHOLE_LIMIT: Final = 65_536
 """Characters of everything handed in at once."""
@@ -57,7 +57,7 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def misused(call: Call) -> Refusal:
+def misused(call: Invocation) -> Refusal:
     """Say how a command is written that is not written so; repeat nothing of it."""
     return Refusal(Code.USAGE, f"the form is `{call.form}`; `help` lists the commands")
 

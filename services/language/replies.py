@@ -8,9 +8,10 @@ from domain.match.record import unpack_snapshot
 from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, Seat, pinned
+from services.app.context import App
 from services.language.answer import Answer
 from services.language.boards import present
-from services.language.desk import Call, Desk
+from services.language.invocation import Invocation
 from services.language.laying import lines_of
 from services.language.reading import read_board, split_ply
 from services.language.typography import as_move, read_move
@@ -19,29 +20,29 @@ _ATTEMPTS = 5
 """Times it is tried anew when the match moves on meanwhile."""
 
 
-def queue(call: Call) -> Answer:
+def queue(call: Invocation) -> Answer:
     """Lay replies ready, drop them, or show what is laid ready."""
     board = read_board(call.line.get("board"))
     state = present(call, board)
     account = call.account()
     seat = seat_of(account, state)
     if call.line.has("clear"):
-        call.desk.ready()
-        return _shown(board, lay(call.desk, board, seat, ()))
+        call.app.ready()
+        return _shown(board, lay(call.app, board, seat, ()))
     if call.line.has("step"):
-        call.desk.ready()
-        return _shown(board, lay(call.desk, board, seat, [call.line.all("step")], add=True))
-    return _shown(board, laid_by(call.desk, board, seat))
+        call.app.ready()
+        return _shown(board, lay(call.app, board, seat, [call.line.all("step")], add=True))
+    return _shown(board, laid_by(call.app, board, seat))
 
 
-def laid_by(desk: Desk, board: int, seat: Seat) -> Laid:
+def laid_by(app: App, board: int, seat: Seat) -> Laid:
     """Return what a seat has laid ready; for its own player's eyes only."""
-    _, data = desk.store.matches([board])[0]
+    _, data = app.store.matches([board])[0]
     return unpack(data).get(seat, Laid())
 
 
 def lay(
-    desk: Desk, board: int, seat: Seat, lines: Sequence[Sequence[str]], *, add: bool = False
+    app: App, board: int, seat: Seat, lines: Sequence[Sequence[str]], *, add: bool = False
 ) -> Laid:
     """Lay the replies of these lines ready; with `add` beside those there are, else in their place.
 
@@ -51,12 +52,12 @@ def lay(
     and as `busy` when the match keeps moving on meanwhile.
     """
     for _ in range(_ATTEMPTS):
-        snapshot, data = desk.store.matches([board])[0]
+        snapshot, data = app.store.matches([board])[0]
         head, state = unpack_snapshot(snapshot).head, unpack_snapshot(snapshot).state
         before = unpack(data)
         old = before.get(seat, Laid()).replies if add else ()
         laid = _wanted(state, seat, Laid(old), lines)
-        if desk.store.lay(board, head, data, pack({**before, seat: laid})):
+        if app.store.lay(board, head, data, pack({**before, seat: laid})):
             return laid
     raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
 

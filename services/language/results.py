@@ -7,8 +7,9 @@ from domain.match.events import AccountId
 from domain.rules import AnyRules, current, pinned
 from infra.projections.history import Row
 from infra.projections.ratings import Rating
+from services.app.context import App
 from services.language.answer import Answer
-from services.language.desk import Call, Desk
+from services.language.invocation import Invocation
 from services.language.lists import Names, names_of
 from services.language.parsing import games
 from services.language.reading import nearest
@@ -24,15 +25,15 @@ PLAYERS = 1_000
 _PAIR = 2
 
 
-def history(call: Call) -> Answer:
+def history(call: Invocation) -> Answer:
     """List a game's finished matches: all, a player's, or those of two players."""
-    accounts = [call.desk.accounts.id_of(name) for name in call.line.all("userid")]
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
     if len(accounts) > _PAIR:
         raise Refusal(Code.USAGE, f"the form is `{call.form}`, with two userids at most")
-    found, game = call.desk.history, call.rules.key
+    found, game = call.app.history, call.rules.key
     one, other = (*accounts, None, None)[:_PAIR]
     rows, count = found.of(game, one, other, 0, LINES), found.count(game, one, other)
-    names = names_of(call.desk, {a for row in rows for a in row.seats} | set(accounts))
+    names = names_of(call.app, {a for row in rows for a in row.seats} | set(accounts))
     lines = [_line(row, names) for row in rows]
     if len(accounts) == _PAIR:
         lines.insert(0, _between(call, accounts, names))
@@ -53,17 +54,17 @@ def _result(row: Row, names: Names) -> str:
     return f"{won} {'has won' if len(row.winners) == 1 else 'share the win'} {how(row.reason)}"
 
 
-def _between(call: Call, accounts: Sequence[AccountId], names: Names) -> str:
+def _between(call: Invocation, accounts: Sequence[AccountId], names: Names) -> str:
     one, other = accounts
-    tally = call.desk.head_to_head.of(call.rules.key, one, other)
+    tally = call.app.head_to_head.of(call.rules.key, one, other)
     return f"{names[one]} {tally.won}, {names[other]} {tally.lost}, level {tally.drawn}"
 
 
-def standings(call: Call) -> Answer:
+def standings(call: Invocation) -> Answer:
     """List who has won how often."""
     _several(call.rules)
-    rows = call.desk.standings.of(call.rules.key, 0, LINES)
-    names = names_of(call.desk, [row.account for row in rows])
+    rows = call.app.standings.of(call.rules.key, 0, LINES)
+    names = names_of(call.app, [row.account for row in rows])
     lines = [
         f"{place:>4}  {names[row.account]:<20} {row.points:>8.2f} {row.played:>7} {row.won:>5} "
         f"{row.drawn:>6} {row.lost:>5}"
@@ -73,13 +74,13 @@ def standings(call: Call) -> Answer:
     return Answer(page="\n".join([head, *lines]) if lines else "nobody has finished a match yet")
 
 
-def ratings(call: Call) -> Answer:
+def ratings(call: Invocation) -> Answer:
     """List the ratings of a game, or how a player's came about."""
     _several(call.rules)
     if call.line.has("userid"):
         return _series(call)
-    rows = call.desk.ratings.of(call.rules.key, 0, LINES)
-    names = names_of(call.desk, [row.account for row in rows])
+    rows = call.app.ratings.of(call.rules.key, 0, LINES)
+    names = names_of(call.app, [row.account for row in rows])
     lines = [
         f"{place:>4}  {names[row.account]:<20} {_rated(row.rating)}"
         for place, row in enumerate(rows, 1)
@@ -87,18 +88,18 @@ def ratings(call: Call) -> Answer:
     return Answer(page="\n".join(lines) or "nobody has finished a rated match yet")
 
 
-def _series(call: Call) -> Answer:
-    account = call.desk.accounts.id_of(call.line.get("userid"))
-    game, name = call.rules.key, names_of(call.desk, [account])[account]
-    rating = call.desk.ratings.player(game, account)
+def _series(call: Invocation) -> Answer:
+    account = call.app.accounts.id_of(call.line.get("userid"))
+    game, name = call.rules.key, names_of(call.app, [account])[account]
+    rating = call.app.ratings.player(game, account)
     if not rating.matches:
         return Answer(page=f"{name} has finished no rated match")
-    points = call.desk.ratings.series(game, account, max(0, rating.matches - LINES), LINES)
-    place = call.desk.ratings.place(game, account)
+    points = call.app.ratings.series(game, account, max(0, rating.matches - LINES), LINES)
+    place = call.app.ratings.place(game, account)
     lines = [
         f"{point.shown:>6}  after match {point.board}, {instant(point.at)}" for point in points
     ]
-    head = f"{name} is rated {_rated(rating)}, number {place} of {call.desk.ratings.count(game)}"
+    head = f"{name} is rated {_rated(rating)}, number {place} of {call.app.ratings.count(game)}"
     return Answer(head, "\n".join(lines))
 
 
@@ -112,26 +113,26 @@ def _several(rules: AnyRules) -> None:
         raise Refusal(Code.USAGE, f"{rules.key} is played alone; `{rules.key} scores` has its best")
 
 
-def list_players(call: Call) -> Answer:
+def list_players(call: Invocation) -> Answer:
     """List the players, or those who have begun or finished a match of some games."""
     if not call.line.has("subject"):
-        return _everybody(call.desk)
+        return _everybody(call.app)
     return Answer(
-        page="\n".join(_of_game(call.desk, key.lower()) for key in call.line.all("subject"))
+        page="\n".join(_of_game(call.app, key.lower()) for key in call.line.all("subject"))
     )
 
 
-def _everybody(desk: Desk) -> Answer:
-    names = desk.accounts.names(0, PLAYERS + 1)
+def _everybody(app: App) -> Answer:
+    names = app.accounts.names(0, PLAYERS + 1)
     more = " (the first of more)" if len(names) > PLAYERS else ""
     return Answer(page=f"{listed(names[:PLAYERS]) or 'nobody has signed up yet'}{more}")
 
 
-def _of_game(desk: Desk, key: str) -> str:
+def _of_game(app: App, key: str) -> str:
     if key not in games():
         known = {game: f"list {game}" for game in games()}
         raise Refusal(Code.UNKNOWN_GAME, f"there is no game {key[:24]!r}; {nearest(key, known)}")
-    active = {a for row in desk.lists.playing(key, 0, PLAYERS) for a in row.seats}
-    finished = {row.account for row in desk.standings.of(key, 0, PLAYERS)}
-    names = sorted(name for name in desk.accounts.name_of(list(active | finished)) if name)
+    active = {a for row in app.lists.playing(key, 0, PLAYERS) for a in row.seats}
+    finished = {row.account for row in app.standings.of(key, 0, PLAYERS)}
+    names = sorted(name for name in app.accounts.name_of(list(active | finished)) if name)
     return f"{current(key).title}: {listed(names) or 'nobody yet'}"

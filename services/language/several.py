@@ -6,7 +6,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from services.language.answer import Answer, refusal
-from services.language.desk import Call
+from services.language.invocation import Invocation
 
 LINES: Final = 50
 """Commands that `multiple` takes."""
@@ -15,7 +15,7 @@ _KEY_LENGTH: Final = 400
 """Characters of a key behind which there is room for a number."""
 
 
-def multiple(call: Call) -> Answer:
+def multiple(call: Invocation) -> Answer:
     """Carry out each line, by a key of its own: so a repetition of all repeats none."""
     # a newline and nothing else ends a command, here as anywhere
     lines = [line for line in call.line.get("body").split("\n") if line.strip()]
@@ -27,7 +27,7 @@ def multiple(call: Call) -> Answer:
     return _together([_one(call, line, key, n) for n, line in enumerate(lines, 1)])
 
 
-def _one(call: Call, line: str, key: str, number: int) -> Answer:
+def _one(call: Invocation, line: str, key: str, number: int) -> Answer:
     """Carry out a line, which counts in each limit as if it had come alone."""
     if number > 1:
         try:

@@ -11,8 +11,8 @@ from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_id
 from infra.starts import MOST, MOST_BETWEEN_TWO, Entry
+from services.app.context import App
 from services.language import contact
-from services.language.desk import Desk
 from services.language.draws import NO_PART, Part, commitment_of, committed
 from services.language.terms import Agreed
 
@@ -65,7 +65,7 @@ _LEFT_SECONDS: Final = 24 * 3_600
 
 
 def sent_by_name(
-    desk: Desk,
+    app: App,
     challenger: AccountId,
     command: CommandId,
     start: Start,
@@ -84,42 +84,42 @@ def sent_by_name(
         raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
     if part.commitment and not start.gather:
         raise Refusal(Code.BAD_OPTION, "a commitment belongs to a match with --gather")
-    (board,) = desk.store.numbers([command])
-    if board is None or not _state(desk, board).started:
+    (board,) = app.store.numbers([command])
+    if board is None or not _state(app, board).started:
         others = [seat for seat in start.seats if seat != challenger]
-        contact.check_challenge(desk, challenger, others)
+        contact.check_challenge(app, challenger, others)
         if counted and others:
-            _reserve(desk, challenger, command, start)
+            _reserve(app, challenger, command, start)
         # crash window: the start is counted and has no match; an hour later it is not counted
-        board = desk.store.allocate(command)
+        board = app.store.allocate(command)
     sent = Sent(board, command, challenger, start)
     if not start.gather:
         return sent
-    own = commitment_of(desk.words, board, challenger, part)
-    return committed(desk, sent, {challenger: own})
+    own = commitment_of(app.words, board, challenger, part)
+    return committed(app, sent, {challenger: own})
 
 
-def _reserve(desk: Desk, challenger: AccountId, command: CommandId, start: Start) -> None:
+def _reserve(app: App, challenger: AccountId, command: CommandId, start: Start) -> None:
     """Count a start that the others have not taken up; `too-many` where there is no room."""
     others = [seat for seat in start.seats if seat != challenger]
-    if not desk.starts.add(challenger, command, others, gather=start.gather):
+    if not app.starts.add(challenger, command, others, gather=start.gather):
         return
     # who takes a match up or ends it tells nobody here, so what no longer waits is found now
-    entries = desk.starts.of(challenger)
-    settled = [entry.command for entry in entries if not _waits(desk, challenger, entry)]
-    desk.starts.strike(challenger, settled)
-    if full := desk.starts.add(challenger, command, others, gather=start.gather):
-        raise _too_many(desk, full)
+    entries = app.starts.of(challenger)
+    settled = [entry.command for entry in entries if not _waits(app, challenger, entry)]
+    app.starts.strike(challenger, settled)
+    if full := app.starts.add(challenger, command, others, gather=start.gather):
+        raise _too_many(app, full)
 
 
-def _waits(desk: Desk, challenger: AccountId, entry: Entry) -> bool:
+def _waits(app: App, challenger: AccountId, entry: Entry) -> bool:
     """Return whether a start waits for one of the others, or counts as if it did."""
-    (board,) = desk.store.numbers([entry.command])
-    state = _state(desk, board) if board is not None else MatchState()
+    (board,) = app.store.numbers([entry.command])
+    state = _state(app, board) if board is not None else MatchState()
     if board is None or not state.started:
-        return _is_within(desk, entry, _START_SECONDS)
+        return _is_within(app, entry, _START_SECONDS)
     if state.over:
-        return _is_within(desk, entry, _LEFT_SECONDS) and _left(desk, challenger, board)
+        return _is_within(app, entry, _LEFT_SECONDS) and _left(app, challenger, board)
     if entry.gather and not state.gathering:
         return False
     return any(
@@ -129,25 +129,25 @@ def _waits(desk: Desk, challenger: AccountId, entry: Entry) -> bool:
     )
 
 
-def _is_within(desk: Desk, entry: Entry, seconds: int) -> bool:
+def _is_within(app: App, entry: Entry, seconds: int) -> bool:
     """Return whether a start was asked for in the last seconds.
 
     One from the time to come was not: it was asked for while a clock ran ahead.
     """
-    return 0 <= desk.store.now() - entry.at < seconds * 1000
+    return 0 <= app.store.now() - entry.at < seconds * 1000
 
 
-def _left(desk: Desk, challenger: AccountId, board: int) -> bool:
+def _left(app: App, challenger: AccountId, board: int) -> bool:
     """Return whether a match that is over ended without any act of another player.
 
     Then its challenger ended it. It goes on counting because the others were written to all the
     same, and starting and resigning in turn would be a way round the limit.
     """
-    actors = {decode(event).actor for event in desk.store.events(board)}
+    actors = {decode(event).actor for event in app.store.events(board)}
     return actors <= {challenger, THE_SERVER}
 
 
-def _too_many(desk: Desk, full: str) -> Refusal:
+def _too_many(app: App, full: str) -> Refusal:
     if full == "all":
         return Refusal(
             Code.TOO_MANY,
@@ -155,7 +155,7 @@ def _too_many(desk: Desk, full: str) -> Refusal:
             "the most; wait until they move. One that you resign or decline before that counts "
             "for a day from its start",
         )
-    (name,) = desk.accounts.name_of([bytes.fromhex(full)])
+    (name,) = app.accounts.name_of([bytes.fromhex(full)])
     return Refusal(
         Code.TOO_MANY,
         f"{name or 'a former player'} has not taken up {MOST_BETWEEN_TWO} matches that you have "
@@ -164,6 +164,6 @@ def _too_many(desk: Desk, full: str) -> Refusal:
     )
 
 
-def _state(desk: Desk, board: int) -> MatchState:
-    (data,) = desk.store.snapshots([board])
+def _state(app: App, board: int) -> MatchState:
+    (data,) = app.store.snapshots([board])
     return unpack_snapshot(data).state

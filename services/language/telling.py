@@ -32,7 +32,7 @@ from domain.match.events import (
 )
 from domain.match.state import MatchState, Reason, position_of
 from domain.rules import AnyRules, MissingRules, Seat, pinned
-from services.language.desk import Desk
+from services.app.context import App
 from services.language.times import clock_lines, instant
 
 _GONE = "a former player"
@@ -76,9 +76,9 @@ class Scene(msgspec.Struct, frozen=True):
     """A struct of the game's own type; None before a draw, and of a game not installed."""
 
     @classmethod
-    def of(cls, desk: Desk, board: int, state: MatchState) -> Self:
+    def of(cls, app: App, board: int, state: MatchState) -> Self:
         """Look up what a state alone does not tell."""
-        names = _names(desk, state.seats)
+        names = _names(app, state.seats)
         rules = pinned(state.rules)
         unknown = state.unplaced or isinstance(rules, MissingRules)
         return cls(board, state, rules, names, None if unknown else position_of(state))
@@ -110,8 +110,8 @@ class Scene(msgspec.Struct, frozen=True):
         return "".join(f" {option}" for option in self.state.options)
 
 
-def _names(desk: Desk, seats: Sequence[AccountId]) -> tuple[str, ...]:
-    return tuple(name or _GONE for name in desk.accounts.name_of(seats))
+def _names(app: App, seats: Sequence[AccountId]) -> tuple[str, ...]:
+    return tuple(name or _GONE for name in app.accounts.name_of(seats))
 
 
 _TURNING = Moved | MatchStarted | Undone | Resigned | Flagged

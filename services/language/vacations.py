@@ -12,8 +12,9 @@ from domain.match.events import AccountId, command_id
 from infra.accounts import Account
 from infra.accounts.absences import taken
 from infra.projections.lists import Row, State
+from services.app.context import App
 from services.language.answer import Answer
-from services.language.desk import Call, Desk
+from services.language.invocation import Invocation
 from services.language.times import day_of, instant
 
 DOOR = "vacation"
@@ -24,14 +25,14 @@ _PAGE = 500
 _DIGITS = 3
 
 
-def vacation(call: Call) -> Answer:
+def vacation(call: Invocation) -> Answer:
     """Begin a vacation, make it longer, end it early, or tell how many days there are."""
     value = call.line.get("value").lower()
-    now = call.desk.store.now()
+    now = call.app.store.now()
     account = call.account()
     if not value:
         return Answer(_told(taken(call.profile(account)), now))
-    call.desk.ready()
+    call.app.ready()
     if value == "back":
         return _changed(call, now, lambda old: back(old, now), Return)
     days = _read_days(value)
@@ -45,7 +46,7 @@ def _read_days(text: str) -> int:
 
 
 def _changed(
-    call: Call,
+    call: Invocation,
     now: int,
     change: Callable[[Vacations], Vacations],
     told: Callable[..., Away | Return],
@@ -56,14 +57,14 @@ def _changed(
         return replace(record, vacations=tuple(map(_pair, change(taken(record)))))
 
     name, password = call.sender
-    account = call.desk.accounts.change(name, password, changed)
+    account = call.app.accounts.change(name, password, changed)
     # crash window: the vacation is taken and not all matches know; the same command with `back`,
     # or a day more, tells them
     vacations = taken(call.profile(account))
     until = _until(vacations, now)
     command = told(until=until)
-    boards = [row.board for row in _active(call.desk, account) if len(row.seats) > 1]
-    call.desk.gateway.submit_all([_sent(account, board, command, call.key) for board in boards])
+    boards = [row.board for row in _active(call.app, account) if len(row.seats) > 1]
+    call.app.gateway.submit_all([_sent(account, board, command, call.key) for board in boards])
     count = f"{len(boards)} match{'es' * (len(boards) != 1)}"
     return Answer(f"{_told(vacations, now)}; {count} of yours with a clock heard of it")
 
@@ -72,10 +73,10 @@ def _sent(account: AccountId, board: int, command: Command, key: str) -> Sent:
     return Sent(board, command_id(DOOR, account, f"{board} {key}"), account, command)
 
 
-def _active(desk: Desk, account: AccountId) -> Iterator[Row]:
+def _active(app: App, account: AccountId) -> Iterator[Row]:
     """Return the player's matches that go on."""
     start = 0
-    while rows := desk.lists.of(account, State.ACTIVE, None, start, _PAGE):
+    while rows := app.lists.of(account, State.ACTIVE, None, start, _PAGE):
         yield from rows
         start += _PAGE
 

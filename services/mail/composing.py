@@ -20,8 +20,8 @@ from infra.mail.composer import Text, Told
 from infra.mail.progress import Item
 from infra.mail.written import Note
 from infra.projections.notices import Kind
+from services.app.context import App
 from services.language.boards import draw
-from services.language.desk import Desk
 from services.language.telling import Scene, heading, offer_name, tell
 
 _EARLIER: Final = 6
@@ -58,8 +58,8 @@ _HAPPENED: Final = {
 class Composing:
     """Writes the texts; see `infra.mail.composer.Composer`."""
 
-    def __init__(self, desk: Desk, addresses: Addresses) -> None:
-        self._desk = desk
+    def __init__(self, app: App, addresses: Addresses) -> None:
+        self._app = app
         self._addresses = addresses
 
     # a match
@@ -72,7 +72,7 @@ class Composing:
             _first(scene, told, own),
             self._said(told.said),
             self._earlier(told),
-            heading(scene, self._desk.store.now()),
+            heading(scene, self._app.store.now()),
             self._board(scene, told.account),
             _how(scene, told.seat),
         ]
@@ -81,10 +81,10 @@ class Composing:
 
     def chat(self, account: AccountId, board: int, said: Sequence[Letter]) -> Text:
         """Write what others said in a match."""
-        (data,) = self._desk.store.snapshots([board])
-        scene = Scene.of(self._desk, board, unpack_snapshot(data).state)
+        (data,) = self._app.store.snapshots([board])
+        scene = Scene.of(self._app, board, unpack_snapshot(data).state)
         how = _how(scene, scene.state.seats.index(account)) or _SAY
-        parts = [self._said(said), heading(scene, self._desk.store.now()), how]
+        parts = [self._said(said), heading(scene, self._app.store.now()), how]
         text = "\n\n".join(parts)
         return Text(_subject(scene), f"{text}\n\n{_foot(self._name(account))}")
 
@@ -92,7 +92,7 @@ class Composing:
         """Say what others said, each line after its writer."""
         earlier = f"... and {len(said) - _LINES} lines before; `chat` in a reply shows them"
         shown = said[-_LINES:]
-        names = self._desk.accounts.name_of([line.sender for line in shown])
+        names = self._app.accounts.name_of([line.sender for line in shown])
         lines = [
             # set off at every sign that may be taken for a line's end: no text passes for ours
             f"{name or _FORMER} says: " + "\n    ".join(line.text.splitlines())
@@ -101,7 +101,7 @@ class Composing:
         return "\n".join([earlier, *lines] if len(said) > _LINES else lines)
 
     def _scene(self, board: int, history: Sequence[bytes]) -> Scene:
-        return Scene.of(self._desk, board, refold(history))
+        return Scene.of(self._app, board, refold(history))
 
     def _earlier(self, told: Told) -> str:
         """Say what else happened since the player last did something."""
@@ -116,7 +116,7 @@ class Composing:
 
     def _board(self, scene: Scene, account: AccountId) -> str:
         """Draw the board as the player prefers it."""
-        profile = self._desk.accounts.record_of(account)
+        profile = self._app.accounts.record_of(account)
         chosen = dict(profile.displays).get(scene.rules.key, "") if profile else ""
         return draw(scene, chosen if chosen in scene.rules.displays else scene.rules.displays[0])
 
@@ -134,16 +134,16 @@ class Composing:
         return Text("matchpost: what happened in your matches", f"{text}\n\n{foot}")
 
     def _of_match(self, account: AccountId, board: int, items: Sequence[Item]) -> str:
-        (data,) = self._desk.store.snapshots([board])
+        (data,) = self._app.store.snapshots([board])
         state = unpack_snapshot(data).state
         if account not in state.seats:
             return ""
-        scene, seat = Scene.of(self._desk, board, state), state.seats.index(account)
+        scene, seat = Scene.of(self._app, board, state), state.seats.index(account)
         kinds = dict.fromkeys(Kind(item.what) for item in items if item.board == board)
         happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds if kind in _HAPPENED)
         chat = [one.at for one in items if (one.board, one.what) == (board, Kind.CHAT)]
-        said = lines_since(self._desk.letters, account, board, min(chat)) if chat else []
-        parts = [f"{heading(scene, self._desk.store.now())}\nsince the last mail:\n{happened}"]
+        said = lines_since(self._app.letters, account, board, min(chat)) if chat else []
+        parts = [f"{heading(scene, self._app.store.now())}\nsince the last mail:\n{happened}"]
         parts += [self._said(said)] if said else []
         if asked := _asked(scene, seat):
             address = self._addresses.of(board, seat, account)
@@ -186,7 +186,7 @@ class Composing:
         )
 
     def _name(self, account: AccountId) -> str:
-        (name,) = self._desk.accounts.name_of([account])
+        (name,) = self._app.accounts.name_of([account])
         return name or _FORMER
 
 

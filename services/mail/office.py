@@ -21,7 +21,8 @@ from infra.mail.deliveries import ANSWERS, REFUSALS, AnswerLimit, Deliveries, ke
 from infra.mail.letter import fit_subject
 from infra.mail.outbox import Outbox
 from infra.mail.standing import Standing
-from services.language import Answer, Desk, Language, Origin
+from services.app.context import App
+from services.language import Answer, Language, Origin
 from services.language.answer import refusal
 from services.mail.accounts import MailAccounts
 from services.mail.answering import LAST, NOTHING, Said, Sheet
@@ -64,7 +65,7 @@ class Office:
 
     def __init__(
         self,
-        desk: Desk,
+        app: App,
         accounts: MailAccounts,
         client: redis.Redis,
         addresses: Addresses,
@@ -72,11 +73,11 @@ class Office:
         passwords: bool = True,
         seconds: float = WAIT_SECONDS,
     ) -> None:
-        self._desk = desk
-        self._language = Language(desk, DOOR)
+        self._app = app
+        self._language = Language(app, DOOR)
         self._accounts = accounts
         self._addresses = addresses
-        self._directory = Directory(addresses, desk.store, accounts)
+        self._directory = Directory(addresses, app.store, accounts)
         self._deliveries = Deliveries(client)
         self._limit = AnswerLimit(client)
         self._refusals = AnswerLimit(client, REFUSALS)
@@ -173,7 +174,7 @@ class Office:
             return _NO_PASSWORDS
         # who reads the answer of a seat is who its address was made for
         answer = self._language.do(order.text, key, self._seconds, reader, Origin(proven=reader))
-        if answer.code in _UNKNOWN or (answer.pending and self._desk.durable):
+        if answer.code in _UNKNOWN or (answer.pending and self._app.durable):
             raise TryAgainError(answer.code)
         return answer
 

@@ -14,8 +14,9 @@ from infra.accounts import Account
 from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
-from services.api.hand import Hand
-from services.confirming import FRESH_MS, confirm, is_fresh
+from services.api.context import ApiContext
+from services.app.error_codes import PROBLEMS
+from services.app.password_check import FRESH_MS, confirm, is_fresh
 from services.language.blocks import blocked_by
 from services.language.parsing import games
 from services.language.people import (
@@ -26,26 +27,25 @@ from services.language.people import (
     read_language,
     read_notify,
 )
-from services.problems import PROBLEMS
 from services.web.pages import go, page
-from services.web.params import Id, TheForm, TheHand, TheVisitor
+from services.web.params import Id, TheContext, TheForm, TheVisitor
 from services.web.visitors import Form, Visitor, session_cookie
 
 _DAYS: Final = ("30", "365", "")
 
 
 @get("/account", sync_to_thread=True)
-def show_account(hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_account(context: TheContext, visitor: TheVisitor) -> Response[str]:
     """Show the own account."""
     visitor.need()
-    return _page(hand, visitor)
+    return _page(context, visitor)
 
 
 Answer: TypeAlias = Response[str] | Redirect
 
 
 def _page(
-    hand: Hand,
+    context: ApiContext,
     visitor: Visitor,
     issued: Issued | None = None,
     *,
@@ -71,15 +71,15 @@ def _page(
         languages=LANGUAGES,
         notices=NOTICES,
         challenges=CHALLENGES,
-        blocked=blocked_by(hand.parts, account),
+        blocked=blocked_by(context.app, account),
         drawn=several,
-        tokens=hand.parts.tokens.list_of(account),
-        sessions=Sessions(hand.parts.data).list_of(account),
+        tokens=context.app.tokens.list_of(account),
+        sessions=Sessions(context.app.data).list_of(account),
         scopes=list(Scope),
         issued=issued,
         told=told,
         # a little early: the page is looked at before its form is sent
-        ask_password=not is_fresh(hand.parts.store.now() + FRESH_MS // 2, _since(visitor)),
+        ask_password=not is_fresh(context.app.store.now() + FRESH_MS // 2, _since(visitor)),
     )
 
 
@@ -88,7 +88,7 @@ def _since(visitor: Visitor) -> int:
 
 
 @post("/account/preferences", sync_to_thread=True)
-def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def change_preferences(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
     kept = visitor.profile.challenges if visitor.profile else ""
@@ -109,34 +109,34 @@ def change_preferences(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Ans
             displays=displays,
         )
 
-    change = hand.parts.accounts.change_of
-    return _change(hand, visitor, lambda account: change(account, changed), form, "preferences")
+    change = context.app.accounts.change_of
+    return _change(context, visitor, lambda account: change(account, changed), form, "preferences")
 
 
 @post("/account/addresses", sync_to_thread=True)
-def change_addresses(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def change_addresses(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Replace the mail addresses."""
     wanted = form.get("addresses").replace(",", " ").split()
 
     def changed(account: AccountId) -> None:
-        _confirm(hand, visitor, form)
-        hand.parts.accounts.change_addresses_of(account, wanted)
+        _confirm(context, visitor, form)
+        context.app.accounts.change_addresses_of(account, wanted)
 
-    return _change(hand, visitor, changed, form, "mail")
+    return _change(context, visitor, changed, form, "mail")
 
 
-def _confirm(hand: Hand, visitor: Visitor, form: Form) -> None:
+def _confirm(context: ApiContext, visitor: Visitor, form: Form) -> None:
     """Let who has logged in a moment ago go on, and who gives the password once more."""
     confirm(
-        hand.parts.accounts,
+        context.app.accounts,
         visitor.need(),
         form.raw("password"),
-        fresh=is_fresh(hand.parts.store.now(), _since(visitor)),
+        fresh=is_fresh(context.app.store.now(), _since(visitor)),
     )
 
 
 def _change(
-    hand: Hand,
+    context: ApiContext,
     visitor: Visitor,
     change: Callable[[AccountId], Response[str] | object],
     form: Form,
@@ -147,50 +147,50 @@ def _change(
     What is wrong with the form `at` a place of the page is told there.
     """
     account = visitor.need()
-    hand.parts.pace.check(account)
-    hand.parts.ready()
+    context.app.pace.check(account)
+    context.app.ready()
     try:
         answer = change(account)
     except Refusal as reason:
         if not at:
             raise
         status = PROBLEMS[reason.code].status
-        return _page(hand, visitor, told=reason.sentence, at=at, typed=form, status=status)
+        return _page(context, visitor, told=reason.sentence, at=at, typed=form, status=status)
     return answer if isinstance(answer, Response) else go("/account")
 
 
 @post("/account/password", sync_to_thread=True)
-def change_password(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def change_password(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Replace the password, and end all other sessions; where asked, all tokens too."""
     session = visitor.session.id if visitor.session else ""
     old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
-    change = hand.parts.accounts.change_password
+    change = context.app.accounts.change_password
 
     def changed(_: AccountId) -> None:
         change(visitor.name, old, new, session=session, tokens=end)
 
-    return _change(hand, visitor, changed, form, "password")
+    return _change(context, visitor, changed, form, "password")
 
 
 @post("/account/logout-everywhere", sync_to_thread=True)
-def log_out_everywhere(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def log_out_everywhere(form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """End all sessions, this one among them, and all tokens."""
     del form
-    hand.parts.accounts.end_access(visitor.need(), tokens=True)
+    context.app.accounts.end_access(visitor.need(), tokens=True)
     return go("/login", [session_cookie(visitor, "")])
 
 
 @post("/account/tokens", status_code=200, sync_to_thread=True)
-def make_token(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def make_token(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Make a token, and show its text this once."""
 
     def made(account: AccountId) -> Response[str]:
-        _confirm(hand, visitor, form)
+        _confirm(context, visitor, form)
         days = _days(form.get("days"))
-        issued = hand.parts.tokens.issue(account, form.get("label"), form.all("scope"), days)
-        return _page(hand, visitor, issued)
+        issued = context.app.tokens.issue(account, form.get("label"), form.all("scope"), days)
+        return _page(context, visitor, issued)
 
-    return _change(hand, visitor, made, form, "tokens")
+    return _change(context, visitor, made, form, "tokens")
 
 
 def _days(text: str) -> int | None:
@@ -200,44 +200,44 @@ def _days(text: str) -> int | None:
 
 
 @post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
-def revoke_token(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def revoke_token(id_: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """End a token."""
-    return _change(hand, visitor, lambda account: hand.parts.tokens.revoke(account, id_), form)
+    return _change(context, visitor, lambda account: context.app.tokens.revoke(account, id_), form)
 
 
 @post("/account/sessions/{id_:str}/end", sync_to_thread=True)
-def end_session(id_: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def end_session(id_: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Log out somewhere else."""
-    end = Sessions(hand.parts.data).end
-    return _change(hand, visitor, lambda account: end(account, id_), form)
+    end = Sessions(context.app.data).end
+    return _change(context, visitor, lambda account: end(account, id_), form)
 
 
 @post("/account/vacation", status_code=200, sync_to_thread=True)
-def take_vacation(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Answer:
+def take_vacation(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Begin, prolong or end a vacation; the command line of the language does it."""
     days, password = form.get("days"), form.raw("password")
 
     def taken(_: AccountId) -> Response[str]:
         if not password or password.split() != [password] or days.split() != [days]:
             raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
-        answer = hand.language.do(f"vacation {visitor.name} {password} {days}")
+        answer = context.language.do(f"vacation {visitor.name} {password} {days}")
         if answer.refused:
             raise Refusal(Code(answer.code), answer.sentence)
-        return _page(hand, visitor, told=answer.sentence)
+        return _page(context, visitor, told=answer.sentence)
 
-    return _change(hand, visitor, taken, form, "vacation")
+    return _change(context, visitor, taken, form, "vacation")
 
 
 @post("/account/deletion", sync_to_thread=True)
-def delete_account(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def delete_account(form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """Erase the account, for good."""
     visitor.need()
 
     def erase(account: AccountId) -> None:
-        hand.parts.forget(account)
-        Sessions(hand.parts.data).forget(account)
-        Notes(hand.parts.data).forget(account)
+        context.app.forget(account)
+        Sessions(context.app.data).forget(account)
+        Notes(context.app.data).forget(account)
 
-    hand.parts.ready()
-    hand.parts.accounts.delete(visitor.name, form.raw("password"), erase)
+    context.app.ready()
+    context.app.accounts.delete(visitor.name, form.raw("password"), erase)
     return go("/", [session_cookie(visitor, "")])

@@ -24,9 +24,9 @@ from services.api.commands import (
     Reveal,
     command_of,
 )
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.web.pages import go
-from services.web.params import BoardNumber, TheForm, TheHand, TheVisitor
+from services.web.params import BoardNumber, TheContext, TheForm, TheVisitor
 from services.web.visitors import Form, Visitor
 
 DOOR: Final = "web"
@@ -34,22 +34,24 @@ DOOR: Final = "web"
 
 
 @post("/m/{board:int}/act")
-async def act(board: BoardNumber, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+async def act(
+    board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisitor
+) -> Redirect:
     """Carry out what a form says, and show the match as it stands then."""
-    await carry_out(board, form, hand, visitor)
+    await carry_out(board, form, context, visitor)
     return go(f"/m/{board}")
 
 
-async def carry_out(board: int, form: Form, hand: Hand, visitor: Visitor) -> None:
+async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:
     """Hand a command in and wait for its outcome; `Refusal` when it is refused."""
     account = visitor.need()
-    hand.parts.pace.check(account)
-    state = (await hand.snapshot(board)).state
+    context.app.pace.check(account)
+    state = (await context.snapshot(board)).state
     seat_of(account, state)
     id_ = command_id(DOOR, account, _key(form))
-    command = await command_of(_asked(form, state), hand, board, account, state, id_)
+    command = await command_of(_asked(form, state), context, board, account, state, id_)
     sent = Sent(board, id_, account, command)
-    outcome = await hand.gateway.send(sent, state.ply, WAIT_SECONDS)
+    outcome = await context.gateway.send(sent, state.ply, WAIT_SECONDS)
     if not outcome.accepted:
         raise Refusal(Code(outcome.code), outcome.sentence)
 

@@ -5,26 +5,30 @@ from litestar.response import Redirect
 
 from services.language.blocks import add_block, remove_block
 from services.web.pages import go
-from services.web.params import TheForm, TheHand, TheVisitor, Userid
+from services.web.params import TheContext, TheForm, TheVisitor, Userid
 
 
 @post("/players/{userid:str}/block", sync_to_thread=True)
-def block_player(userid: Userid, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def block_player(
+    userid: Userid, form: TheForm, context: TheContext, visitor: TheVisitor
+) -> Redirect:
     """Block a player, and show the list of those that are blocked."""
     del form
     account = visitor.need()
-    hand.parts.pace.check(account)
-    hand.parts.ready()
-    add_block(hand.parts, account, userid)
+    context.app.pace.check(account)
+    context.app.ready()
+    add_block(context.app, account, userid)
     return go("/account#blocks")
 
 
 @post("/players/{userid:str}/unblock", sync_to_thread=True)
-def unblock_player(userid: Userid, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def unblock_player(
+    userid: Userid, form: TheForm, context: TheContext, visitor: TheVisitor
+) -> Redirect:
     """End a block."""
     del form
     account = visitor.need()
-    hand.parts.pace.check(account)
-    hand.parts.ready()
-    remove_block(hand.parts, account, userid)
+    context.app.pace.check(account)
+    context.app.ready()
+    remove_block(context.app, account, userid)
     return go("/account#blocks")

@@ -6,8 +6,8 @@ import msgspec
 from litestar import get
 
 from infra.projections.lists import State
-from services.api.hand import Hand
-from services.web.params import TheHand, TheVisitor
+from services.api.context import ApiContext
+from services.web.params import TheContext, TheVisitor
 from services.web.tables import snapshot_of
 
 _MOST: Final = 200
@@ -22,17 +22,17 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 @get("/draws", sync_to_thread=True)
-def list_reveals(hand: TheHand, visitor: TheVisitor) -> list[Asked]:
+def list_reveals(context: TheContext, visitor: TheVisitor) -> list[Asked]:
     """Return what the visitor's matches wait for; nothing for who has not logged in."""
     if visitor.account is None:
         return []
-    rows = hand.parts.lists.of(visitor.account, State.NEXT, None, 0, _MOST)
-    found = [_asked(hand, row.board, visitor.account) for row in rows if not row.started]
+    rows = context.app.lists.of(visitor.account, State.NEXT, None, 0, _MOST)
+    found = [_asked(context, row.board, visitor.account) for row in rows if not row.started]
     return [one for one in found if one is not None]
 
 
-def _asked(hand: Hand, board: int, account: bytes) -> Asked | None:
-    state = snapshot_of(hand, board).state
+def _asked(context: ApiContext, board: int, account: bytes) -> Asked | None:
+    state = snapshot_of(context, board).state
     seat = state.seats.index(account)
     if state.gather is None or not state.sealed or seat not in state.waits:
         return None

@@ -7,11 +7,11 @@ from litestar import Response, get
 
 from domain.drawing import draw_svg, draw_text
 from domain.match.state import MatchState, position_at, positions
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.visitors import WEIGHT
 from services.language.telling import Scene, heading
 from services.web.films import film
-from services.web.params import BoardNumber, Ply, TheHand, TheVisitor
+from services.web.params import BoardNumber, Ply, TheContext, TheVisitor
 from services.web.tables import Table, read_ply
 from services.web.visitors import Visitor
 
@@ -29,17 +29,17 @@ def _attached(text: str | bytes, kind: str, name: str) -> Response[Any]:
     return Response(text, media_type=kind, headers=headers)
 
 
-def _placed(hand: Hand, board: int, visitor: Visitor) -> Table:
+def _placed(context: ApiContext, board: int, visitor: Visitor) -> Table:
     """Return a match that has a board."""
-    table = Table.of(hand, board, visitor)
+    table = Table.of(context, board, visitor)
     read_ply(table, 0)
     return table
 
 
 @get("/m/{board:int}/match.json", sync_to_thread=True)
-def export_json(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+def export_json(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
     """Return a match as JSON that `matchpost referee` reads, with who played and how it ended."""
-    table = _placed(hand, board, visitor)
+    table = _placed(context, board, visitor)
     view, state = table.view, table.state
     told = {
         "board": board,
@@ -59,10 +59,10 @@ def export_json(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Respo
 
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
-def export_text(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+def export_text(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
     """Return a match as text: who played, every move with the board after it."""
-    table = _placed(hand, board, visitor)
-    scene = Scene.of(hand.parts, board, table.state)
+    table = _placed(context, board, visitor)
+    scene = Scene.of(context.app, board, table.state)
     more = [_cut_text(table.state)] if table.state.ply > _LONGEST else []
     text = "\n\n\n".join([heading(scene), *_pages(table), *more])
     return _attached(f"{text}\n", "text/plain", f"match-{board}.txt")
@@ -79,9 +79,11 @@ def _pages(table: Table) -> list[str]:
 
 
 @get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
-def show_picture(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+def show_picture(
+    board: BoardNumber, ply: Ply, context: TheContext, visitor: TheVisitor
+) -> Response[Any]:
     """Draw a match as it stood after so many moves; that hardly ever changes."""
-    table = _placed(hand, board, visitor)
+    table = _placed(context, board, visitor)
     read_ply(table, ply)
     last = table.state.moves_of(ply)[-1] if ply else ""
     svg = draw_svg(table.rules, position_at(table.state, ply), table.names, last=last)
@@ -89,9 +91,9 @@ def show_picture(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisito
 
 
 @get("/m/{board:int}/film.svg", sync_to_thread=True, opt={WEIGHT: 30})
-def export_film(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+def export_film(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
     """Return a match as a picture that moves."""
-    table = _placed(hand, board, visitor)
+    table = _placed(context, board, visitor)
     return _attached(
         film(_shortened(table.state), table.names), "image/svg+xml", f"match-{board}.svg"
     )

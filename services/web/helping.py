@@ -3,11 +3,11 @@
 from litestar import Response, get
 
 from services.web.pages import page
-from services.web.params import TheHand, TheVisitor
+from services.web.params import TheContext, TheVisitor
 
 
 @get("/help", sync_to_thread=True)
-def show_help(hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_help(context: TheContext, visitor: TheVisitor) -> Response[str]:
     """Show what can be done here, and how commands are written elsewhere."""
-    answer = hand.language.do("help", reader=visitor.account)
+    answer = context.language.do("help", reader=visitor.account)
     return page("help.html", visitor, text=answer.page)

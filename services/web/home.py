@@ -10,7 +10,7 @@ from domain.match.events import AccountId
 from domain.rules import current
 from infra.challenges import Challenge
 from infra.projections.notices import KEPT
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.marks import Home, marks
 from services.language.parsing import games
 from services.web.boards import drawn, names_of
@@ -18,7 +18,7 @@ from services.web.choices import TIMES, USUAL_TIME, draws_usually, featured, sug
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import Part
-from services.web.params import TheHand, TheVisitor
+from services.web.params import TheContext, TheVisitor
 from services.web.rows import items, waiting, with_unread
 from services.web.tables import snapshot_of
 from services.web.telling import Told, told
@@ -30,26 +30,26 @@ _NEWS: Final = 8
 
 
 @get("/", sync_to_thread=True)
-def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_home(context: TheContext, visitor: TheVisitor) -> Response[str]:
     """Show what is to be done, or what there is."""
     if visitor.account is None:
         return page(
             "welcome.html",
             visitor,
-            live=_live(hand),
+            live=_live(context),
             games=[current(key) for key in games()],
             suggested=suggested(),
         )
     account = visitor.account
     # first, so that what changes while the page is made is news to it
-    mark = marks(hand.parts, [Home(account)])[Home(account)]
-    mine = waiting(hand, account)
-    unread = hand.parts.unread.counts(account)
-    to_move = with_unread(mine.items(hand, account, 0, SHOWN), unread)
-    going = hand.parts.lists.others(account, 0, SHOWN)
-    others = with_unread(items(hand, going, account), unread)
-    active = hand.parts.lists.counts(account).active
-    open_, open_part = _open(hand, account)
+    mark = marks(context.app, [Home(account)])[Home(account)]
+    mine = waiting(context, account)
+    unread = context.app.unread.counts(account)
+    to_move = with_unread(mine.items(context, account, 0, SHOWN), unread)
+    going = context.app.lists.others(account, 0, SHOWN)
+    others = with_unread(items(context, going, account), unread)
+    active = context.app.lists.counts(account).active
+    open_, open_part = _open(context, account)
     return page(
         "home.html",
         visitor,
@@ -57,13 +57,13 @@ def show_home(hand: TheHand, visitor: TheVisitor) -> Response[str]:
         messages=unread.messages,
         # in matches that are over, too, and in those that are not shown here
         chats=sorted(unread.boards.items()),
-        now=hand.parts.store.now(),
+        now=context.app.store.now(),
         to_move=to_move,
         to_move_part=_part("Your move", "waiting", len(to_move), len(mine.rows)),
         others=others,
         others_part=_part("Others to move", "others", len(others), active - len(mine.rows)),
-        news=_news(hand, account),
-        offers=offers(hand, open_, account),
+        news=_news(context, account),
+        offers=offers(context, open_, account),
         offers_part=open_part,
         quick=featured(),
         chance={rules.key for rules in featured() if draws_usually(rules)},
@@ -76,9 +76,9 @@ def _part(label: str, show: str, shown: int, total: int) -> Part:
     return Part.of(label, start=0, shown=shown, total=total, path="/matches", query={"show": show})
 
 
-def _open(hand: Hand, account: AccountId) -> tuple[list[Challenge], Part]:
+def _open(context: ApiContext, account: AccountId) -> tuple[list[Challenge], Part]:
     """Return what the visitor waits for, then the newest of what can be taken."""
-    challenges = hand.parts.challenges
+    challenges = context.app.challenges
     own, newest = challenges.of(account), challenges.listed(None, 0, SHOWN)
     known = {one.id for one in own}
     part = Part.of(
@@ -91,9 +91,9 @@ def _open(hand: Hand, account: AccountId) -> tuple[list[Challenge], Part]:
     return [*own, *(one for one in newest if one.id not in known)], part
 
 
-def _news(hand: Hand, account: AccountId) -> list[Told]:
+def _news(context: ApiContext, account: AccountId) -> list[Told]:
     # all: those of one match may be many
-    return told(hand, hand.parts.notices.of(account, count=KEPT), account, _NEWS)
+    return told(context, context.app.notices.of(account, count=KEPT), account, _NEWS)
 
 
 class Live(msgspec.Struct, frozen=True):
@@ -107,13 +107,13 @@ class Live(msgspec.Struct, frozen=True):
     seq: int
 
 
-def _live(hand: Hand) -> Live | None:
+def _live(context: ApiContext) -> Live | None:
     """Return a match that goes on; None where none does."""
     for rules in to_show():
-        for row in hand.parts.lists.playing(rules.key, 0, 1):
-            state = snapshot_of(hand, row.board).state
+        for row in context.app.lists.playing(rules.key, 0, 1):
+            state = snapshot_of(context, row.board).state
             if not state.unplaced:
-                names = names_of(hand.parts.accounts.name_of(state.seats))
+                names = names_of(context.app.accounts.name_of(state.seats))
                 svg = drawn(state, state.ply, names)
                 return Live(row.board, rules.title, names, svg, state.ply, state.seq)
     return None

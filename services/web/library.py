@@ -23,7 +23,7 @@ from services.web.params import (
     Options,
     Players,
     SeedText,
-    TheHand,
+    TheContext,
     TheLine,
     TheVisitor,
 )
@@ -51,20 +51,20 @@ def show_games(visitor: TheVisitor) -> Response[str]:
 
 
 @get("/games/{game:str}", sync_to_thread=True)
-def show_game(game: GameKey, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_game(game: GameKey, context: TheContext, visitor: TheVisitor) -> Response[str]:
     """Show a game: its rules, matches of it that go on, or the best of a puzzle."""
     rules = current(game.lower())
-    answer = hand.language.do(f"help {rules.key}", reader=visitor.account)
-    rows = hand.parts.lists.playing(rules.key, 0, _SHOWN)
+    answer = context.language.do(f"help {rules.key}", reader=visitor.account)
+    rows = context.app.lists.playing(rules.key, 0, _SHOWN)
     return page(
         "game.html",
         visitor,
         rules=rules,
         blocks=blocks(answer.page),
-        playing=items(hand, rows),
-        playing_count=hand.parts.lists.count_playing(rules.key),
-        finished_count=hand.parts.history.count(rules.key),
-        scores=best(hand, rules) if rules.players == (1,) else None,
+        playing=items(context, rows),
+        playing_count=context.app.lists.count_playing(rules.key),
+        finished_count=context.app.history.count(rules.key),
+        scores=best(context, rules) if rules.players == (1,) else None,
         choices=game_of(rules.key).options_form,
     )
 

@@ -10,11 +10,11 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import current
 from infra.projections.lists import State
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import SIZE, Part
-from services.web.params import GameKey, Start, TheHand, TheVisitor, Userid
+from services.web.params import GameKey, Start, TheContext, TheVisitor, Userid
 from services.web.players import profile_of
 from services.web.puzzles import scored
 from services.web.rows import Item, items, waiting
@@ -30,87 +30,89 @@ _GOING: Final = "going"
 
 @get("/matches", sync_to_thread=True)
 def show_own(
-    hand: TheHand, visitor: TheVisitor, show: Show = _OWN, start: Start = 0
+    context: TheContext, visitor: TheVisitor, show: Show = _OWN, start: Start = 0
 ) -> Response[str]:
     """Show all own matches of a kind: those that wait, those of others, those that are over."""
     account = visitor.need()
-    found = waiting(hand, account)
-    lists, counts = hand.parts.lists, hand.parts.lists.counts(account)
+    found = waiting(context, account)
+    lists, counts = context.app.lists, context.app.lists.counts(account)
     kinds: dict[str, Listing] = {
         _OWN: (
             "Your move",
-            lambda start, count: found.items(hand, account, start, count),
+            lambda start, count: found.items(context, account, start, count),
             len(found.rows),
         ),
         "others": (
             "Others to move",
-            lambda start, count: items(hand, lists.others(account, start, count), account),
+            lambda start, count: items(context, lists.others(account, start, count), account),
             counts.active - len(found.rows),
         ),
         "finished": (
             "Finished",
-            lambda start, count: _of(hand, account, State.INACTIVE, start, count),
+            lambda start, count: _of(context, account, State.INACTIVE, start, count),
             counts.inactive,
         ),
     }
-    return _page(hand, visitor, "Your matches", "/matches", kinds, show, start)
+    return _page(context, visitor, "Your matches", "/matches", kinds, show, start)
 
 
 @get("/players/{userid:str}/matches", sync_to_thread=True)
 def show_players(
-    userid: Userid, hand: TheHand, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
+    userid: Userid, context: TheContext, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
 ) -> Response[str]:
     """Show all matches of a player."""
-    account, profile = profile_of(hand, userid)
-    counts = hand.parts.lists.counts(account)
+    account, profile = profile_of(context, userid)
+    counts = context.app.lists.counts(account)
     kinds: dict[str, Listing] = {
         _GOING: (
             "Going on",
-            lambda start, count: _of(hand, account, State.ACTIVE, start, count),
+            lambda start, count: _of(context, account, State.ACTIVE, start, count),
             counts.active,
         ),
         "finished": (
             "Finished",
-            lambda start, count: _of(hand, account, State.INACTIVE, start, count),
+            lambda start, count: _of(context, account, State.INACTIVE, start, count),
             counts.inactive,
         ),
     }
     name = profile.name
     return _page(
-        hand, visitor, f"Matches of {name}", f"/players/{name}/matches", kinds, show, start
+        context, visitor, f"Matches of {name}", f"/players/{name}/matches", kinds, show, start
     )
 
 
-def _of(hand: Hand, account: AccountId, state: State, start: int, count: int) -> list[Item]:
-    return items(hand, hand.parts.lists.of(account, state, None, start, count), account)
+def _of(
+    context: ApiContext, account: AccountId, state: State, start: int, count: int
+) -> list[Item]:
+    return items(context, context.app.lists.of(account, state, None, start, count), account)
 
 
 @get("/games/{game:str}/matches", sync_to_thread=True)
 def show_games_matches(
-    game: GameKey, hand: TheHand, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
+    game: GameKey, context: TheContext, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
 ) -> Response[str]:
     """Show all matches of a game."""
     rules = current(game.lower())
-    lists, history = hand.parts.lists, hand.parts.history
+    lists, history = context.app.lists, context.app.history
 
     def finished(start: int, count: int) -> list[Item]:
         rows = lists.rows([row.board for row in history.of(rules.key, start=start, count=count)])
-        return items(hand, [row for row in rows if row])
+        return items(context, [row for row in rows if row])
 
     kinds: dict[str, Listing] = {
         _GOING: (
             "Going on",
-            lambda start, count: items(hand, lists.playing(rules.key, start, count)),
+            lambda start, count: items(context, lists.playing(rules.key, start, count)),
             lists.count_playing(rules.key),
         ),
         "finished": ("Finished", finished, history.count(rules.key)),
     }
     path = f"/games/{rules.key}/matches"
-    return _page(hand, visitor, f"Matches of {rules.title}", path, kinds, show, start)
+    return _page(context, visitor, f"Matches of {rules.title}", path, kinds, show, start)
 
 
 def _page(  # noqa: PLR0917 - what a page of matches is
-    hand: Hand,
+    context: ApiContext,
     visitor: TheVisitor,
     title: str,
     path: str,
@@ -135,48 +137,48 @@ def _page(  # noqa: PLR0917 - what a page of matches is
         tabs=tabs,
         found=found,
         part=part,
-        now=hand.parts.store.now(),
+        now=context.app.store.now(),
     )
 
 
 @get("/challenges", sync_to_thread=True)
-def show_challenges(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
+def show_challenges(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """Show all open challenges, the newest first."""
-    found = hand.parts.challenges.listed(None, start, SIZE)
+    found = context.app.challenges.listed(None, start, SIZE)
     part = Part.of(
         "Open challenges",
         start=start,
         shown=len(found),
-        total=hand.parts.challenges.count(),
+        total=context.app.challenges.count(),
         path="/challenges",
     )
-    shown = offers(hand, found, visitor.account)
+    shown = offers(context, found, visitor.account)
     return page("challenges.html", visitor, offers=shown, part=part)
 
 
 @get("/notices", sync_to_thread=True)
-def show_notices(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
+def show_notices(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """Show what happened in the own matches, the newest first."""
     account = visitor.need()
-    found = hand.parts.notices.of(account, start, SIZE)
+    found = context.app.notices.of(account, start, SIZE)
     part = Part.of(
         "What happened",
         start=start,
         shown=len(found),
-        total=hand.parts.notices.count(account),
+        total=context.app.notices.count(account),
         path="/notices",
     )
-    news = each_told(hand, found, account)
-    return page("notices.html", visitor, news=news, part=part, now=hand.parts.store.now())
+    news = each_told(context, found, account)
+    return page("notices.html", visitor, news=news, part=part, now=context.app.store.now())
 
 
 @get("/games/{game:str}/scores", sync_to_thread=True)
 def show_scores(
-    game: GameKey, hand: TheHand, visitor: TheVisitor, start: Start = 0
+    game: GameKey, context: TheContext, visitor: TheVisitor, start: Start = 0
 ) -> Response[str]:
     """Show all scores of a puzzle, the best first."""
     rules = current(game.lower())
-    best, total = scored(hand, rules, start, SIZE)
+    best, total = scored(context, rules, start, SIZE)
     part = Part.of(
         "Scores",
         start=start,

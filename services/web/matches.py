@@ -6,13 +6,13 @@ from litestar import Request, Response, get
 
 from domain.match.state import position_of
 from infra.notes import Notes
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.marks import Chat, marks
 from services.language.laying import lines_of
 from services.language.replies import laid_by
 from services.web.boards import legal, tried
 from services.web.pages import go, page
-from services.web.params import BoardNumber, MoveText, TheHand, TheVisitor
+from services.web.params import BoardNumber, MoveText, TheContext, TheVisitor
 from services.web.tables import Table, read_ply, said_at
 from services.web.visitors import Visitor
 
@@ -21,26 +21,26 @@ AnyRequest = Request[Any, Any, Any]
 
 @get("/m/{board:int}", sync_to_thread=True)
 def show_match(
-    board: BoardNumber, hand: TheHand, visitor: TheVisitor, move: MoveText = ""
+    board: BoardNumber, context: TheContext, visitor: TheVisitor, move: MoveText = ""
 ) -> Response[str]:
     """Show a match as it stands; a move in the address is filled in, and not played."""
-    return match_page(Table.of(hand, board, visitor), hand, visitor, move.strip())
+    return match_page(Table.of(context, board, visitor), context, visitor, move.strip())
 
 
 @get("/m/{board:int}/chat", sync_to_thread=True)
-def show_chat(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> Response[Any]:
+def show_chat(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
     """Show what was said, as a part of the page of the match."""
-    table = Table.of(hand, board, visitor)
+    table = Table.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return go(f"/m/{board}#chat")
-    return page("_chat.html", visitor, table=table, **_said(table, hand))
+    return page("_chat.html", visitor, table=table, **_said(table, context))
 
 
-def _said(table: Table, hand: Hand) -> dict[str, Any]:
+def _said(table: Table, context: ApiContext) -> dict[str, Any]:
     """Return what the page shows of the chat, which is read by that."""
     # first, so that what is said while the page is made is news to it
     topic = Chat(table.board)
-    mark, lines = marks(hand.parts, [topic])[topic], said_at(hand, table)
+    mark, lines = marks(context.app, [topic])[topic], said_at(context, table)
     return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
 
 
@@ -48,7 +48,9 @@ _UNSAID: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
 """Of a page that is asked for its other parts."""
 
 
-def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Response[str]:
+def match_page(
+    table: Table, context: ApiContext, visitor: Visitor, move: str = ""
+) -> Response[str]:
     """Return the page of a match."""
     state = table.state
     score = None if state.unplaced else table.score(position_of(state))
@@ -59,10 +61,10 @@ def match_page(table: Table, hand: Hand, visitor: Visitor, move: str = "") -> Re
         match=table.view,
         shown=table.shown(),
         move=move,
-        **(_UNSAID if visitor.partial else _said(table, hand)),
-        laid=[] if table.seat is None else lines_of(laid_by(hand.desk, table.board, table.seat)),
+        **(_UNSAID if visitor.partial else _said(table, context)),
+        laid=[] if table.seat is None else lines_of(laid_by(context.app, table.board, table.seat)),
         score=score,
-        note=Notes(hand.parts.data).get(visitor.account, table.board) if visitor.account else "",
+        note=Notes(context.app.data).get(visitor.account, table.board) if visitor.account else "",
         offers=_offers(table),
     )
 
@@ -83,19 +85,23 @@ def _offers(table: Table) -> list[str]:
 
 
 @get("/m/{board:int}/moves", sync_to_thread=True)
-def list_moves(board: BoardNumber, hand: TheHand, visitor: TheVisitor) -> dict[str, Any]:
+def list_moves(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> dict[str, Any]:
     """Return the legal moves as the match stands."""
-    table = Table.of(hand, board, visitor)
+    table = Table.of(context, board, visitor)
     read_ply(table, table.state.ply)
     return {"ply": table.state.ply, **legal(table.rules, position_of(table.state))}
 
 
 @get("/m/{board:int}/check", sync_to_thread=True)
 def check_move(
-    request: AnyRequest, board: BoardNumber, hand: TheHand, visitor: TheVisitor, move: MoveText = ""
+    request: AnyRequest,
+    board: BoardNumber,
+    context: TheContext,
+    visitor: TheVisitor,
+    move: MoveText = "",
 ) -> Response[Any]:
     """Say what a move would lead to, or why it can't be played; nothing is played."""
-    table = Table.of(hand, board, visitor)
+    table = Table.of(context, board, visitor)
     read_ply(table, table.state.ply)
     found = tried(table.rules, position_of(table.state), move.strip(), table.names)
     if "application/json" in request.headers.get("accept", ""):

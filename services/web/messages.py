@@ -7,7 +7,7 @@ from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, Kind
 from services.web.boards import names_of
 from services.web.pages import page
 from services.web.paging import SIZE, Part
-from services.web.params import Start, TheHand, TheVisitor
+from services.web.params import Start, TheContext, TheVisitor
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -22,13 +22,13 @@ class Message(msgspec.Struct, frozen=True):
 
 
 @get("/messages", sync_to_thread=True)
-def show_messages(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
+def show_messages(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """Show what was written to the visitor, the newest first; what is shown is read by that."""
-    account, letters = visitor.need(), hand.parts.letters
+    account, letters = visitor.need(), context.app.letters
     kept = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
     read = letters.messages_read(account)
     shown = kept[start : start + SIZE]
-    names = names_of(hand.parts.accounts.name_of([one.sender for one in shown]))
+    names = names_of(context.app.accounts.name_of([one.sender for one in shown]))
     messages = [
         Message(one.at, name, one.text, one.kind is Kind.BROADCAST, one.at > read.get(one.kind, 0))
         for one, name in zip(shown, names, strict=True)

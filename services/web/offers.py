@@ -9,7 +9,7 @@ from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.challenges import Challenge
 from services.api.challenges import gathers
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.language.terms import read_agreed
 from services.web.boards import names_of
 
@@ -37,10 +37,12 @@ class Offer(msgspec.Struct, frozen=True):
     """Whether who takes it commits to a text for the draw."""
 
 
-def offers(hand: Hand, found: Sequence[Challenge], account: AccountId | None) -> list[Offer]:
+def offers(
+    context: ApiContext, found: Sequence[Challenge], account: AccountId | None
+) -> list[Offer]:
     """Show challenges to somebody."""
     accounts = list(dict.fromkeys(player for one in found for player in one.players))
-    names = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
+    names = dict(zip(accounts, names_of(context.app.accounts.name_of(accounts)), strict=True))
     return [_offer(one, [names[player] for player in one.players], account) for one in found]
 
 

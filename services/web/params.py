@@ -5,13 +5,13 @@ from typing import Annotated, Final, TypeAlias
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.web.lines import LONGEST, Line
 from services.web.visitors import Form, Visitor
 
 _MOST_PLIES: Final = 1_000_000
 
-TheHand: TypeAlias = NamedDependency[Hand]
+TheContext: TypeAlias = NamedDependency[ApiContext]
 TheVisitor: TypeAlias = NamedDependency[Visitor]
 TheForm: TypeAlias = NamedDependency[Form]
 TheLine: TypeAlias = NamedDependency[Line]

@@ -12,7 +12,7 @@ from domain.rules import current
 from infra.accounts import Profile
 from infra.projections.lists import State
 from infra.projections.ratings import Rating
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.players import names_of as userids_of
 from services.api.players import of_several
 from services.language.parsing import games
@@ -20,7 +20,7 @@ from services.web.boards import GONE
 from services.web.choices import suggested
 from services.web.pages import go, page
 from services.web.paging import Part
-from services.web.params import GameKey, Start, TheHand, TheVisitor, Userid
+from services.web.params import GameKey, Start, TheContext, TheVisitor, Userid
 from services.web.plots import Series, plot
 from services.web.rows import Item, items
 from services.web.visitors import Visitor
@@ -52,20 +52,20 @@ def show_all_ratings() -> Redirect:
 @get("/ratings/{game:str}", sync_to_thread=True)
 def show_ratings(
     game: GameKey,
-    hand: TheHand,
+    context: TheContext,
     visitor: TheVisitor,
     start: Start = 0,
 ) -> Response[str]:
     """Show a game's players, the best first, and how those at the top came there."""
     key = of_several(game).key
-    rows = hand.parts.ratings.of(key, start, _ROWS)
-    names = userids_of(hand, (row.account for row in rows))
+    rows = context.app.ratings.of(key, start, _ROWS)
+    names = userids_of(context, (row.account for row in rows))
     table = [
         Standing(place, names[row.account] or GONE, row.rating.shown, row.rating.matches)
         for place, row in enumerate(rows, start + 1)
     ]
     top = [] if start else rows[:_PLOTTED]
-    series = [_series(hand, key, row.account, names[row.account] or GONE) for row in top]
+    series = [_series(context, key, row.account, names[row.account] or GONE) for row in top]
     return page(
         "ratings.html",
         visitor,
@@ -77,15 +77,15 @@ def show_ratings(
             "Ratings",
             start=start,
             shown=len(rows),
-            total=hand.parts.ratings.count(key),
+            total=context.app.ratings.count(key),
             path=f"/ratings/{key}",
         ),
     )
 
 
-def _series(hand: Hand, game: str, account: AccountId, name: str) -> Series:
+def _series(context: ApiContext, game: str, account: AccountId, name: str) -> Series:
     """Return a player's rating after each of the last matches that counted."""
-    ratings = hand.parts.ratings
+    ratings = context.app.ratings
     count = ratings.player(game, account).matches
     points = ratings.series(game, account, max(0, count - _POINTS), _POINTS)
     first = () if count > _POINTS else (_BEGINNER,)
@@ -93,15 +93,15 @@ def _series(hand: Hand, game: str, account: AccountId, name: str) -> Series:
 
 
 @get("/players", sync_to_thread=True)
-def list_players(hand: TheHand, visitor: TheVisitor, start: Start = 0) -> Response[str]:
+def list_players(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """List all players, by name."""
     size = _ROWS * 2
-    names = hand.parts.accounts.names(start, size)
+    names = context.app.accounts.names(start, size)
     part = Part.of(
         "Players",
         start=start,
         shown=len(names),
-        total=hand.parts.accounts.count(),
+        total=context.app.accounts.count(),
         path="/players",
         size=size,
     )
@@ -120,34 +120,34 @@ class Strength(msgspec.Struct, frozen=True):
 
 
 @get("/players/{userid:str}", sync_to_thread=True)
-def show_player(userid: Userid, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_player(userid: Userid, context: TheContext, visitor: TheVisitor) -> Response[str]:
     """Show what anybody may know of a player."""
-    account, profile = profile_of(hand, userid)
-    counts = hand.parts.lists.counts(account)
-    active = _matches(hand, account, State.ACTIVE)
-    finished = _matches(hand, account, State.INACTIVE)
+    account, profile = profile_of(context, userid)
+    counts = context.app.lists.counts(account)
+    active = _matches(context, account, State.ACTIVE)
+    finished = _matches(context, account, State.INACTIVE)
     return page(
         "player.html",
         visitor,
         name=profile.name,
         since=profile.created,
-        now=hand.parts.store.now(),
+        now=context.app.store.now(),
         counts=counts,
         active=active,
         active_part=_part("Going on", profile.name, "going", len(active), counts.active),
         finished=finished,
         finished_part=_part("Finished", profile.name, "finished", len(finished), counts.inactive),
-        strengths=_strengths(hand, account, profile.name),
-        blocked=bool(visitor.account and hand.parts.blocks.by([visitor.account], account)),
-        against=_against(hand, visitor, account),
-        refused=hand.parts.standings.refused(account),
+        strengths=_strengths(context, account, profile.name),
+        blocked=bool(visitor.account and context.app.blocks.by([visitor.account], account)),
+        against=_against(context, visitor, account),
+        refused=context.app.standings.refused(account),
     )
 
 
-def profile_of(hand: Hand, userid: str) -> tuple[AccountId, Profile]:
+def profile_of(context: ApiContext, userid: str) -> tuple[AccountId, Profile]:
     """Return a player's account and what is known of it; `unknown-user`."""
-    account = hand.parts.accounts.id_of(userid)
-    profile = hand.parts.accounts.record_of(account)
+    account = context.app.accounts.id_of(userid)
+    profile = context.app.accounts.record_of(account)
     if profile is None:
         raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
     return account, profile
@@ -158,33 +158,36 @@ def _part(label: str, name: str, show: str, shown: int, total: int) -> Part:
     return Part.of(label, start=0, shown=shown, total=total, path=path, query={"show": show})
 
 
-def _matches(hand: Hand, account: AccountId, state: State) -> list[Item]:
-    return items(hand, hand.parts.lists.of(account, state, None, 0, _MATCHES), account)
+def _matches(context: ApiContext, account: AccountId, state: State) -> list[Item]:
+    return items(context, context.app.lists.of(account, state, None, 0, _MATCHES), account)
 
 
-def _strengths(hand: Hand, account: AccountId, name: str) -> list[Strength]:
-    ratings = hand.parts.ratings
+def _strengths(context: ApiContext, account: AccountId, name: str) -> list[Strength]:
+    ratings = context.app.ratings
     found = []
     for key in games():
         rating = ratings.player(key, account)
         if rating.matches:
             title = current(key).title
             drawn = plot(
-                f"{name}'s rating in {title}, after each match", [_series(hand, key, account, name)]
+                f"{name}'s rating in {title}, after each match",
+                [_series(context, key, account, name)],
             )
             place = ratings.place(key, account)
             found.append(Strength(key, title, rating.shown, rating.matches, place, drawn))
     return found
 
 
-def _against(hand: Hand, visitor: Visitor, account: AccountId) -> list[tuple[str, int, int, int]]:
+def _against(
+    context: ApiContext, visitor: Visitor, account: AccountId
+) -> list[tuple[str, int, int, int]]:
     """Return how the visitor did against a player: game, won, lost, level."""
     if visitor.account in (None, account):
         return []
     assert visitor.account is not None
     found = []
     for key in games():
-        tally = hand.parts.head_to_head.of(key, visitor.account, account)
+        tally = context.app.head_to_head.of(key, visitor.account, account)
         if tally.played:
             found.append((current(key).title, tally.won, tally.lost, tally.drawn))
     return found

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from infra.gateway import OutcomePending
 from services.api import problems
-from services.problems import PROBLEMS, server_failure
+from services.app.error_codes import PROBLEMS, server_failure
 from services.web.pages import HEADERS, go, own_path, page
 from services.web.visitors import LoginNeededError, Visitor
 

@@ -11,12 +11,12 @@ from domain.match.record import refold
 from domain.match.state import positions
 from domain.rules import AnyRules, current, pinned
 from infra.projections.scores import Row, puzzle_name
-from services.api.hand import Hand
-from services.damage import reading
+from services.api.context import ApiContext
+from services.app.damaged import reading
 from services.language.parsing import games
 from services.web.boards import names_of
 from services.web.pages import page
-from services.web.params import TheHand, TheVisitor
+from services.web.params import TheContext, TheVisitor
 
 _SHOWN: Final = 20
 _KEPT: Final = 2_000
@@ -40,39 +40,39 @@ class Best(msgspec.Struct, frozen=True):
 
 
 @get("/puzzles", sync_to_thread=True)
-def show_puzzles(hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_puzzles(context: TheContext, visitor: TheVisitor) -> Response[str]:
     """Show the puzzles."""
     alone = [rules for rules in map(current, games()) if rules.players == (1,)]
-    return page("puzzles.html", visitor, puzzles=[best(hand, rules, 3) for rules in alone])
+    return page("puzzles.html", visitor, puzzles=[best(context, rules, 3) for rules in alone])
 
 
-def best(hand: Hand, rules: AnyRules, count: int = _SHOWN) -> Best:
+def best(context: ApiContext, rules: AnyRules, count: int = _SHOWN) -> Best:
     """Return the best scores of a puzzle as it is usually played."""
-    return _best(hand, rules, hand.parts.scores.best(puzzle_name(rules.key, ()), count))
+    return _best(context, rules, context.app.scores.best(puzzle_name(rules.key, ()), count))
 
 
-def scored(hand: Hand, rules: AnyRules, start: int, count: int) -> tuple[Best, int]:
+def scored(context: ApiContext, rules: AnyRules, start: int, count: int) -> tuple[Best, int]:
     """Return some of its scores, one for each player, and how many there are; O(all)."""
-    rows = hand.parts.scores.best(puzzle_name(rules.key, ()))
-    return _best(hand, rules, rows[start : start + count]), len(rows)
+    rows = context.app.scores.best(puzzle_name(rules.key, ()))
+    return _best(context, rules, rows[start : start + count]), len(rows)
 
 
-def _best(hand: Hand, rules: AnyRules, rows: Sequence[Row]) -> Best:
-    names = names_of(hand.parts.accounts.name_of([row.account for row in rows]))
+def _best(context: ApiContext, rules: AnyRules, rows: Sequence[Row]) -> Best:
+    names = names_of(context.app.accounts.name_of([row.account for row in rows]))
     start = rules.score(rules.start(rules.read_options(()), 1, None))
     found = [
-        Scored(name, row.board, row.at, _detail(hand, row))
+        Scored(name, row.board, row.at, _detail(context, row))
         for name, row in zip(names, rows, strict=True)
     ]
     return Best(rules, start.bound if start else "", tuple(found))
 
 
-def _detail(hand: Hand, row: Row) -> str:
+def _detail(context: ApiContext, row: Row) -> str:
     """Say what a match has come to; it has ended, so this is looked up once."""
     known = _known(row)
     if not known:
-        with reading(hand.parts.damage, row.board):
-            state = refold(hand.parts.store.events(row.board))
+        with reading(context.app.damage, row.board):
+            state = refold(context.app.store.events(row.board))
         rules = pinned(state.rules)
         found = [score for position in positions(state) if (score := rules.score(position))]
         known.append(min(found, key=lambda score: score.rank).detail)

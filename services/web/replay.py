@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Request, Response, get
 
 from domain.match.state import position_at
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.visitors import WEIGHT
 from services.web.boards import drawn, legal, standing, tried
 from services.web.lines import Line
@@ -18,7 +18,7 @@ from services.web.params import (
     OnePly,
     OtherPly,
     Ply,
-    TheHand,
+    TheContext,
     TheVisitor,
 )
 from services.web.tables import Table, read_ply
@@ -28,9 +28,11 @@ AnyRequest = Request[Any, Any, Any]
 
 
 @get("/m/{board:int}/{ply:int}", sync_to_thread=True)
-def show_ply(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -> Response[str]:
+def show_ply(
+    board: BoardNumber, ply: Ply, context: TheContext, visitor: TheVisitor
+) -> Response[str]:
     """Show a match as it stood after so many moves."""
-    table = Table.of(hand, board, visitor)
+    table = Table.of(context, board, visitor)
     read_ply(table, ply)
     position = position_at(table.state, ply)
     mover = table.rules.to_move(position)
@@ -49,13 +51,13 @@ def show_ply(board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor) -
 @get("/m/{board:int}/compare", sync_to_thread=True, opt={WEIGHT: 2})
 def compare(
     board: BoardNumber,
-    hand: TheHand,
+    context: TheContext,
     visitor: TheVisitor,
     one: OnePly = 0,
     other: OtherPly = None,
 ) -> Response[str]:
     """Show a match at two plies side by side, and what differs."""
-    table = Table.of(hand, board, visitor)
+    table = Table.of(context, board, visitor)
     plies = [read_ply(table, one), read_ply(table, table.state.ply if other is None else other)]
     boards = [drawn(table.state, ply, table.names) for ply in plies]
     was, now = map(standing, boards)
@@ -74,8 +76,10 @@ def compare(
 # --- what if
 
 
-def _line(hand: Hand, board: int, ply: int, text: str, visitor: Visitor) -> tuple[Table, Line]:
-    table = Table.of(hand, board, visitor)
+def _line(
+    context: ApiContext, board: int, ply: int, text: str, visitor: Visitor
+) -> tuple[Table, Line]:
+    table = Table.of(context, board, visitor)
     position = position_at(table.state, read_ply(table, ply))
     where = f"/m/{board}/{ply}/if"
     return table, Line.of(table.rules, position, table.names, text, where)
@@ -85,13 +89,13 @@ def _line(hand: Hand, board: int, ply: int, text: str, visitor: Visitor) -> tupl
 def what_if(
     board: BoardNumber,
     ply: Ply,
-    hand: TheHand,
+    context: TheContext,
     visitor: TheVisitor,
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[str]:
     """Show a line of moves from any ply of a match on; the match is not touched."""
-    table, found = _line(hand, board, ply, line, visitor)
+    table, found = _line(context, board, ply, line, visitor)
     if move.strip():
         return go(found.then(move.strip()))
     last = table.state.moves_of(ply)[-1] if ply else ""
@@ -118,10 +122,10 @@ def _can_lay(table: Table, ply: int, line: Line) -> bool:
 
 @get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_moves_if(
-    board: BoardNumber, ply: Ply, hand: TheHand, visitor: TheVisitor, line: LineText = ""
+    board: BoardNumber, ply: Ply, context: TheContext, visitor: TheVisitor, line: LineText = ""
 ) -> dict[str, Any]:
     """Return the legal moves after a line."""
-    _, found = _line(hand, board, ply, line, visitor)
+    _, found = _line(context, board, ply, line, visitor)
     return {"ply": len(found.moves), **legal(found.rules, found.position)}
 
 
@@ -129,11 +133,11 @@ def list_moves_if(
 def check_if(
     board: BoardNumber,
     ply: Ply,
-    hand: TheHand,
+    context: TheContext,
     visitor: TheVisitor,
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[Any]:
     """Say what a move after a line would lead to."""
-    _, found = _line(hand, board, ply, line, visitor)
+    _, found = _line(context, board, ply, line, visitor)
     return as_json(tried(found.rules, found.position, move.strip(), found.names))

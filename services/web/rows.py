@@ -10,7 +10,7 @@ from domain.match.state import Reason, deadline
 from domain.rules import pinned
 from infra.projections.lists import Row
 from infra.unread import Counts
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.language.telling import how, listed, offer_name, without_winner
 from services.web.boards import names_of
 
@@ -43,10 +43,10 @@ class Item(msgspec.Struct, frozen=True):
     """Lines of chat that the one whose list it is has not read."""
 
 
-def items(hand: Hand, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
+def items(context: ApiContext, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
     """Return matches as a list shows them, to whoever plays in them or to anybody."""
     accounts = list(dict.fromkeys(seat for row in rows for seat in row.seats))
-    found = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
+    found = dict(zip(accounts, names_of(context.app.accounts.name_of(accounts)), strict=True))
     return [_item(row, [found[seat] for seat in row.seats], account) for row in rows]
 
 
@@ -99,16 +99,16 @@ class Waiting(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
     deadlines: dict[int, int | None]
 
-    def items(self, hand: Hand, account: AccountId, start: int, count: int) -> list[Item]:
+    def items(self, context: ApiContext, account: AccountId, start: int, count: int) -> list[Item]:
         """Return some of them as a list shows them."""
-        found = items(hand, self.rows[start : start + count], account)
+        found = items(context, self.rows[start : start + count], account)
         return [msgspec.structs.replace(one, deadline=self.deadlines[one.board]) for one in found]
 
 
-def waiting(hand: Hand, account: AccountId) -> Waiting:
+def waiting(context: ApiContext, account: AccountId) -> Waiting:
     """Return all that waits for an account: offers first, then what is due the soonest."""
-    rows = hand.parts.lists.waiting(account)
-    due = _deadlines(hand, [row.board for row in rows])
+    rows = context.app.lists.waiting(account)
+    due = _deadlines(context, [row.board for row in rows])
 
     def order(row: Row) -> tuple[bool, bool, int, int]:
         at = due[row.board]
@@ -118,9 +118,9 @@ def waiting(hand: Hand, account: AccountId) -> Waiting:
     return Waiting(tuple(sorted(rows, key=order)), due)
 
 
-def _deadlines(hand: Hand, boards: Sequence[int]) -> dict[int, int | None]:
+def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | None]:
     """Return when the time of who is to move is over; None for a match that can't be read."""
-    found = hand.parts.store.snapshots(boards) if boards else []
+    found = context.app.store.snapshots(boards) if boards else []
     return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
 
 

@@ -13,15 +13,15 @@ from infra.challenges import Proposal, State
 from services.api.challenges import NewChallenge, gathers, proposal_of, start
 from services.api.challenges import take as api_take
 from services.api.commands import WAIT_SECONDS
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.starting import NewMatch, begin, start_of
+from services.app.error_codes import PROBLEMS
 from services.language.draws import read_commitment
 from services.language.parsing import games
-from services.problems import PROBLEMS
 from services.web.acts import DOOR
 from services.web.choices import TIMES, USUAL_TIME, draws_usually, options_of, suggested, terms_of
 from services.web.pages import go, page
-from services.web.params import Id, Opponent, TheForm, TheHand, TheVisitor, Wanted
+from services.web.params import Id, Opponent, TheContext, TheForm, TheVisitor, Wanted
 from services.web.visitors import Form, Visitor
 
 
@@ -60,39 +60,43 @@ def _form(
 
 
 @post("/new")
-async def start_new(form: TheForm, hand: TheHand, visitor: TheVisitor) -> Response[str] | Redirect:
+async def start_new(
+    form: TheForm, context: TheContext, visitor: TheVisitor
+) -> Response[str] | Redirect:
     """Start a match against somebody, or offer one to anybody; or show the form of another game."""
     account = visitor.need()
-    hand.parts.pace.check(account)
+    context.app.pace.check(account)
     if form.get("switch"):
         return _form(visitor, current(form.get("switch").lower()), form)
     game = current(form.get("game").lower())
     try:
-        return await _start(form, hand, visitor, game)
+        return await _start(form, context, visitor, game)
     except Refusal as reason:
         if game.players == (1,):
             raise
         return _form(visitor, game, form, reason.sentence, PROBLEMS[reason.code].status)
 
 
-async def _start(form: Form, hand: Hand, visitor: Visitor, game: AnyRules) -> Redirect:
+async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRules) -> Redirect:
     account = visitor.need()
     command = command_id(DOOR, account, f"{form.get('key')[:64] or uuid4().hex} new")
     if not form.all("opponent") and game.players != (1,):
         proposal = proposal_of(_offered(game, form))
         own = _commitment(form, gathers=gathers(proposal))
-        await asyncio.to_thread(_open, hand, account, proposal, command, own)
+        await asyncio.to_thread(_open, context, account, proposal, command, own)
         return go("/#open")
     meant = _meant(visitor, game, form, command)
-    await asyncio.to_thread(hand.parts.ready)
-    sent = await asyncio.to_thread(start_of, meant, hand, account, command)
-    begun = await begin(hand, sent, WAIT_SECONDS)
+    await asyncio.to_thread(context.app.ready)
+    sent = await asyncio.to_thread(start_of, meant, context, account, command)
+    begun = await begin(context, sent, WAIT_SECONDS)
     return go(f"/m/{begun.board}")
 
 
-def _open(hand: Hand, account: AccountId, proposal: Proposal, command: CommandId, own: str) -> None:
-    hand.parts.ready()
-    hand.parts.challenges.open(account, proposal, command, bytes.fromhex(own))
+def _open(
+    context: ApiContext, account: AccountId, proposal: Proposal, command: CommandId, own: str
+) -> None:
+    context.app.ready()
+    context.app.challenges.open(account, proposal, command, bytes.fromhex(own))
 
 
 def _commitment(form: Form, *, gathers: bool) -> str:
@@ -140,21 +144,21 @@ def _offered(rules: AnyRules, form: Form) -> NewChallenge:
 
 
 @post("/challenges/{challenge:str}/take")
-async def take(challenge: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+async def take(challenge: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """Take a free seat; with the last one the match starts."""
     account = visitor.need()
-    hand.parts.pace.check(account)
-    proposal = (await asyncio.to_thread(hand.parts.challenges.get, challenge)).proposal
+    context.app.pace.check(account)
+    proposal = (await asyncio.to_thread(context.app.challenges.get, challenge)).proposal
     own = _commitment(form, gathers=gathers(proposal))
-    taken = await asyncio.to_thread(api_take, hand, challenge, account, own)
+    taken = await asyncio.to_thread(api_take, context, challenge, account, own)
     if taken.state is State.TAKEN:
-        taken = await start(hand, taken, WAIT_SECONDS)
+        taken = await start(context, taken, WAIT_SECONDS)
     return go("/#open" if taken.board is None else f"/m/{taken.board}")
 
 
 @post("/challenges/{challenge:str}/withdraw", sync_to_thread=True)
-def withdraw(challenge: Id, form: TheForm, hand: TheHand, visitor: TheVisitor) -> Redirect:
+def withdraw(challenge: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """Withdraw a challenge of one's own, or leave another's."""
     del form
-    hand.parts.challenges.withdraw(visitor.need(), challenge)
+    context.app.challenges.withdraw(visitor.need(), challenge)
     return go("/#open")

@@ -17,9 +17,9 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from domain.errors import Refusal
 from infra.sessions import Sessions
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.marks import Chat, Home, Topic
-from services.web.params import TheHand, TheVisitor
+from services.web.params import TheContext, TheVisitor
 from services.web.visitors import AnyRequest, session_text
 
 MOST: Final = 200
@@ -43,14 +43,14 @@ class Watched(msgspec.Struct, frozen=True):
 @get("/stream")
 async def follow(
     request: AnyRequest,
-    hand: TheHand,
+    context: TheContext,
     visitor: TheVisitor,
     boards: Boards = "",
     home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
 ) -> ServerSentEvent:
     """Tell what matches stand at, and for a session what its home page and its chats do."""
     numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
-    found = {board: await _snapshot(hand, board) for board in numbers}
+    found = {board: await _snapshot(context, board) for board in numbers}
     account = visitor.account
     chats = [
         Chat(board)
@@ -64,16 +64,18 @@ async def follow(
         session=session_text(request, visitor) if visitor.session else "",
         user=visitor.name,
     )
-    network = hand.visitors.network(request)
-    hand.streams.check(network, account)
-    good = partial(_lasts, hand, watched.session)
-    return ServerSentEvent(hand.streams.lasting(network, account, _changes(hand, watched), good))
+    network = context.visitors.network(request)
+    context.streams.check(network, account)
+    good = partial(_lasts, context, watched.session)
+    return ServerSentEvent(
+        context.streams.lasting(network, account, _changes(context, watched), good)
+    )
 
 
-async def _snapshot(hand: Hand, board: int) -> Any:
+async def _snapshot(context: ApiContext, board: int) -> Any:
     """Return a match as it stands; None for one that is not there or can't be read."""
     try:
-        return await hand.match(board)
+        return await context.match(board)
     except Refusal:
         return None
 
@@ -89,16 +91,18 @@ class _Stale:
         self._news.set()
 
 
-async def _changes(hand: Hand, watched: Watched) -> AsyncGenerator[ServerSentEventMessage, None]:
+async def _changes(
+    context: ApiContext, watched: Watched
+) -> AsyncGenerator[ServerSentEventMessage, None]:
     news, stale = asyncio.Event(), set(watched.boards)
     with ExitStack() as stack:
         for board in watched.boards:
-            stack.enter_context(hand.follower.tell(board, _Stale(board, stale, news)))
-        stack.enter_context(hand.marks.tell(watched.topics, news))
+            stack.enter_context(context.follower.tell(board, _Stale(board, stale, news)))
+        stack.enter_context(context.marks.tell(watched.topics, news))
         told: dict[str, Any] = {}
         while True:
             news.clear()
-            now = await _state(hand, watched, stale, told)
+            now = await _state(context, watched, stale, told)
             changed = {name: value for name, value in now.items() if told.get(name) != value}
             if changed:
                 told = now
@@ -106,33 +110,33 @@ async def _changes(hand: Hand, watched: Watched) -> AsyncGenerator[ServerSentEve
                     data=msgspec.json.encode(changed).decode(), event="state"
                 )
             try:
-                await asyncio.wait_for(news.wait(), hand.rhythm.heartbeat)
+                await asyncio.wait_for(news.wait(), context.rhythm.heartbeat)
             except TimeoutError:
                 yield _STILL_HERE
 
 
 async def _state(
-    hand: Hand, watched: Watched, stale: set[int], told: dict[str, Any]
+    context: ApiContext, watched: Watched, stale: set[int], told: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the present state: what was told before, with what may be stale read again."""
     now = {**told, "user": watched.user}
     while stale:
         board = stale.pop()
-        snapshot = await _snapshot(hand, board)
+        snapshot = await _snapshot(context, board)
         if snapshot:
             now[f"match {board}"] = snapshot.state.seq
     for topic in watched.topics:
-        mark = hand.marks.known(topic)
+        mark = context.marks.known(topic)
         if mark is not None:
             name = "home" if isinstance(topic, Home) else f"chat {topic.board}"
             now[name] = mark
     return now
 
 
-async def _lasts(hand: Hand, session: str) -> bool:
+async def _lasts(context: ApiContext, session: str) -> bool:
     """Return whether the stream's session does; a stream without one goes on."""
-    return not session or await asyncio.to_thread(_is_open, hand, session)
+    return not session or await asyncio.to_thread(_is_open, context, session)
 
 
-def _is_open(hand: Hand, session: str) -> bool:
-    return Sessions(hand.parts.data).check(session) is not None
+def _is_open(context: ApiContext, session: str) -> bool:
+    return Sessions(context.app.data).check(session) is not None

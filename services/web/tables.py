@@ -12,7 +12,7 @@ from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_of, pinned
 from domain.rules.protocol import Score
 from infra.letters import CHAT_LIMIT
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.api.views import Match, match_view
 from services.language.boards import state_of
 from services.language.chatting import heard
@@ -45,12 +45,12 @@ class Table(msgspec.Struct, frozen=True):
     """Of the commands that this page may send; see `acts`."""
 
     @classmethod
-    def of(cls, hand: Hand, board: int, visitor: Visitor) -> Self:
+    def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
         """Look a match up; refused as `state_of` does."""
-        snapshot = snapshot_of(hand, board)
+        snapshot = snapshot_of(context, board)
         state = snapshot.state
-        users = hand.parts.accounts.name_of(state.seats)
-        now = hand.parts.store.now()
+        users = context.app.accounts.name_of(state.seats)
+        now = context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
         view = match_view(board, snapshot, users, now, legal=False)
@@ -129,20 +129,20 @@ class Table(msgspec.Struct, frozen=True):
         return self.rules.score(position)
 
 
-def snapshot_of(hand: Hand, board: int) -> Snapshot:
+def snapshot_of(context: ApiContext, board: int) -> Snapshot:
     """Return a match as it is stored; refused where it can't be shown."""
-    state_of(hand.parts, board)
-    return unpack_snapshot(hand.parts.store.snapshots([board])[0])
+    state_of(context.app, board)
+    return unpack_snapshot(context.app.store.snapshots([board])[0])
 
 
-def said_at(hand: Hand, table: Table) -> list[Line]:
+def said_at(context: ApiContext, table: Table) -> list[Line]:
     """Return what was said at the board, for its players alone."""
     if table.seat is None or table.puzzle:
         return []
     account = table.state.seats[table.seat]
-    read = hand.desk.letters.chat_read(account, table.board)
-    letters = heard(hand.desk, table.board, account, CHAT_LIMIT)
-    names = names_of(hand.parts.accounts.name_of([letter.sender for letter in letters]))
+    read = context.app.letters.chat_read(account, table.board)
+    letters = heard(context.app, table.board, account, CHAT_LIMIT)
+    names = names_of(context.app.accounts.name_of([letter.sender for letter in letters]))
     return [
         Line(letter.at, name, letter.text, letter.sender != account and letter.at > read)
         for letter, name in zip(letters, names, strict=True)

@@ -8,7 +8,7 @@ import msgspec
 from domain.match.events import AccountId
 from infra.projections.lists import Row
 from infra.projections.notices import Kind, Notice
-from services.api.hand import Hand
+from services.api.context import ApiContext
 from services.web.boards import names_of
 
 _WORDS: Final = {
@@ -38,20 +38,22 @@ class Told(msgspec.Struct, frozen=True):
     text: str
 
 
-def told(hand: Hand, notices: Sequence[Notice], account: AccountId, most: int) -> list[Told]:
+def told(
+    context: ApiContext, notices: Sequence[Notice], account: AccountId, most: int
+) -> list[Told]:
     """Say what notices, the newest first, are about: the newest each of so many matches at most."""
     newest: dict[int, Notice] = {}
     for one in notices:
         if len(newest) < most:
             newest.setdefault(one.board, one)
-    return each_told(hand, list(newest.values()), account)
+    return each_told(context, list(newest.values()), account)
 
 
-def each_told(hand: Hand, notices: Sequence[Notice], account: AccountId) -> list[Told]:
+def each_told(context: ApiContext, notices: Sequence[Notice], account: AccountId) -> list[Told]:
     """Say what each of these is about."""
-    rows = hand.parts.lists.rows([one.board for one in notices])
+    rows = context.app.lists.rows([one.board for one in notices])
     accounts = list(dict.fromkeys(seat for row in rows if row for seat in row.seats))
-    names = dict(zip(accounts, names_of(hand.parts.accounts.name_of(accounts)), strict=True))
+    names = dict(zip(accounts, names_of(context.app.accounts.name_of(accounts)), strict=True))
     return [
         Told(one.board, one.at, _text(one, row, names, account))
         for one, row in zip(notices, rows, strict=True)

@@ -25,7 +25,7 @@ from litestar.exceptions import PermissionDeniedException
 from domain.match.events import AccountId
 from infra.accounts import Profile
 from infra.sessions import LASTS_SECONDS, Session, Sessions
-from services.api.hand import Hand
+from services.api.context import ApiContext
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -105,16 +105,16 @@ class Form(msgspec.Struct, frozen=True):
         return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
 
 
-def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
+def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visitor:
     """Return who asks.
 
     Everybody is counted: who has logged in by account, who has not as the API counts requests
     without a token. `too-fast` where there were too many.
     """
-    secure = _came_by_tls(request, hand)
+    secure = _came_by_tls(request, context)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
-    session = Sessions(hand.parts.data).check(text) if text else None
-    profile = hand.parts.accounts.record_of(session.account) if session else None
+    session = Sessions(context.app.data).check(text) if text else None
+    profile = context.app.accounts.record_of(session.account) if session else None
     said = Visitor(
         proof="",
         secure=secure,
@@ -122,9 +122,9 @@ def visitor(request: AnyRequest, hand: NamedDependency[Hand]) -> Visitor:
         partial=request.headers.get("hx-request") == "true",
     )
     if session is not None and profile is not None:
-        hand.visitors.check_account(request, session.account)
+        context.visitors.check_account(request, session.account)
         return msgspec.structs.replace(said, proof=csrf_of(text), session=session, profile=profile)
-    hand.visitors.check(request)
+    context.visitors.check(request)
     known = request.cookies.get(_named(GUEST, secure=secure), "")
     guest = known or secrets.token_urlsafe(32)
     return msgspec.structs.replace(said, proof=csrf_of(guest), guest="" if known else guest)
@@ -135,12 +135,12 @@ def session_text(request: AnyRequest, visitor: Visitor) -> str:
     return request.cookies.get(_named(SESSION, secure=visitor.secure), "")
 
 
-def _came_by_tls(request: AnyRequest, hand: Hand) -> bool:
+def _came_by_tls(request: AnyRequest, context: ApiContext) -> bool:
     """Return whether the browser spoke TLS, with us or with the proxy that is trusted."""
     if request.url.scheme == "https":
         return True
     forwarded = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
-    return hand.parts.settings.trusted_proxy == "on" and forwarded == "https"
+    return context.app.settings.trusted_proxy == "on" and forwarded == "https"
 
 
 def csrf_of(cookie: str) -> str:

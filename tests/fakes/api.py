@@ -17,8 +17,8 @@ from argon2 import PasswordHasher
 from redis import Redis
 from redis.exceptions import RedisError
 
+from fakes.app import CHEAP
 from fakes.conformance import Conformance
-from fakes.desk import CHEAP
 from fakes.memory import memory_client
 from infra.accounts import Accounts
 from infra.durability import Mode
@@ -32,8 +32,8 @@ from infra.store.server import RedisStore
 from infra.tokens import Scope, Tokens
 from services.api.app import make_app
 from services.api.connections import Bounds, server_config
-from services.api.hand import USUAL, Rhythm
-from services.compose import Composition
+from services.api.context import USUAL, Rhythm
+from services.app.context import App
 from workers.drain import Drain
 from workers.side import Side
 
@@ -86,7 +86,7 @@ class Api:
         rate = self.settings.password_rate
         told = telling(client, self.settings.mail_domain)
         accounts = Accounts(client, self._hasher, password_rate=rate, readdressed=told)
-        self.parts = self._stack.enter_context(Composition(self.settings, accounts=accounts))
+        self.parts = self._stack.enter_context(App(self.settings, accounts=accounts))
         self._awake.set()
         self._work()
         self.url = self._listen()

@@ -42,12 +42,12 @@ class Mailing:
         self.accounts = Accounts(client, CHEAP)
         self.addresses = Addresses(bytes(32), DOMAIN)
         self.outbox = Outbox(client, lambda: self.bench.now)
-        desk: Any = SimpleNamespace(
+        app: Any = SimpleNamespace(
             store=self.bench.store,
             accounts=self.accounts,
             letters=Letters(client, lambda: self.bench.store.shape().shards),
         )
-        self.composing = Composing(desk, self.addresses)
+        self.composing = Composing(app, self.addresses)
         self.relay = Relay(Route("127.0.0.1", sink.port, tls=False), DOMAIN)
         self.mailer = self.another_mailer()
         for account, home in HOMES.items():

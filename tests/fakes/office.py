@@ -5,7 +5,7 @@ import re
 
 from msgspec.structs import replace
 
-from fakes.desk import CHEAP, PASSWORDS, FakeDesk
+from fakes.app import CHEAP, PASSWORDS, FakeApp
 from fakes.mails import mail
 from infra.accounts import Address
 from infra.mail.addresses import Addresses
@@ -34,14 +34,14 @@ class FakeOffice:
         durable: bool = True,
         kind: type[MailAccounts] = MailAccounts,
     ) -> None:
-        self.desk = FakeDesk(durable=durable)
-        self.accounts = self.desk.accounts = kind(self.desk.client, CHEAP)
+        self.app = FakeApp(durable=durable)
+        self.accounts = self.app.accounts = kind(self.app.client, CHEAP)
         self.addresses = Addresses(b"s" * 32, DOMAIN)
-        self.outbox = Outbox(self.desk.client)
+        self.outbox = Outbox(self.app.client)
         self.office = Office(
-            self.desk,
+            self.app,
             self.accounts,
-            self.desk.client,
+            self.app.client,
             self.addresses,
             passwords=passwords,
             seconds=0.2,
@@ -61,7 +61,7 @@ class FakeOffice:
 
     def challenge(self, line: str = "pow2 challenge alice bob") -> int:
         """Start a match."""
-        answer = Language(self.desk, origin=LOCAL).do(line)
+        answer = Language(self.app, origin=LOCAL).do(line)
         assert not answer.refused, answer
         found = re.search("match ([0-9]+)", answer.sentence)
         assert found is not None
@@ -98,4 +98,4 @@ class FakeOffice:
 
     def close(self) -> None:
         """Close what was opened."""
-        self.desk.close()
+        self.app.close()

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
-from fakes.desk import CHEAP, FakeDesk
+from fakes.app import CHEAP, FakeApp
 from fakes.side import catch_up
 from fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line
 
@@ -75,7 +75,7 @@ _STILL: Final = (
 """What is done where no move can be played: in a match that is over, or waits to begin."""
 
 
-class Table(FakeDesk):
+class Table(FakeApp):
     """A desk at which three play all games; deciding is timed, and lists are brought up to date apart."""
 
     def __init__(self, number: int) -> None:

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.desk import CHEAP
+from fakes.app import CHEAP
 from redis import Redis
 
 from domain.errors import Code, Refusal

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk
+from fakes.app import FakeApp
 from fakes.given import ALICE, BOB, sent
 from fakes.memory import memory_client
 
@@ -20,52 +20,52 @@ START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
 
 @pytest.fixture
-def desk() -> Iterator[FakeDesk]:
-    opened = FakeDesk()
+def app() -> Iterator[FakeApp]:
+    opened = FakeApp()
     opened.gateway.send(START, 0)
     yield opened
     opened.close()
 
 
-def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(desk: FakeDesk) -> None:
+def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(app: FakeApp) -> None:
     with memory_client() as elsewhere:
-        deaf = CommandGateway(desk.store, Lanes(desk.client, desk._drain), elsewhere)
+        deaf = CommandGateway(app.store, Lanes(app.client, app._drain), elsewhere)
         assert deaf.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=10).accepted
         deaf.close()
 
 
-def test_a_command_waits_under_an_id_and_another_comes_with_it(desk: FakeDesk) -> None:
-    desk.awake = False
+def test_a_command_waits_under_an_id_and_another_comes_with_it(app: FakeApp) -> None:
+    app.awake = False
     with pytest.raises(OutcomePending):
-        desk.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
-    desk.awake = True
-    desk.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
+        app.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
+    app.awake = True
+    app.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
     with pytest.raises(Refusal) as caught:
-        desk.gateway.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
+        app.gateway.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
     assert caught.value.code == Code.ID_REUSED
-    assert desk.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
+    assert app.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
 
 
-def test_a_player_who_was_refused_too_often_is_told_at_the_door(desk: FakeDesk) -> None:
+def test_a_player_who_was_refused_too_often_is_told_at_the_door(app: FakeApp) -> None:
     for number in range(REFUSALS):
-        refused = desk.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
+        refused = app.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
         assert refused.code == Code.NOT_YOUR_TURN
     with pytest.raises(Refusal) as caught:
-        desk.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
+        app.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
     assert caught.value.code == Code.TOO_MANY_REFUSALS
-    assert desk.store.depth(range(4)) == 0
-    assert len(desk.store.leaves(1, 0, 100)) == 1 + REFUSALS
+    assert app.store.depth(range(4)) == 0
+    assert len(app.store.leaves(1, 0, 100)) == 1 + REFUSALS
 
 
-def test_a_match_that_is_very_long_takes_no_move_but_ends(desk: FakeDesk) -> None:
+def test_a_match_that_is_very_long_takes_no_move_but_ends(app: FakeApp) -> None:
     taken = sent(ALICE, Move(text="m13-j7"), 1)
-    assert desk.gateway.send(taken, MOST_PLIES - 1).accepted
-    assert desk.gateway.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
+    assert app.gateway.send(taken, MOST_PLIES - 1).accepted
+    assert app.gateway.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
     with pytest.raises(Refusal) as caught:
-        desk.gateway.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
+        app.gateway.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
     assert caught.value.code == Code.TOO_LONG
-    assert desk.store.depth(range(4)) == 0
-    assert desk.gateway.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
+    assert app.store.depth(range(4)) == 0
+    assert app.gateway.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
 
 
 MOVE = sent(ALICE, Move(text="m13-j7"), 1)
@@ -97,9 +97,9 @@ def test_the_outcome_of_another_command_under_the_same_id_is_nobodys() -> None:
 
 
 def test_a_move_passes_the_fault_points_in_order(
-    desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    app: FakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed: list[str] = []
     monkeypatch.setattr("infra.gateway.point", passed.append)
-    assert desk.gateway.send(MOVE, 0).accepted
+    assert app.gateway.send(MOVE, 0).accepted
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]

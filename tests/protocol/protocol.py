@@ -38,9 +38,9 @@ from infra import keys, queue  # noqa: E402
 from infra.faults import POINTS  # noqa: E402
 from infra.settings import table  # noqa: E402
 from services.api.edge import REGISTRY  # noqa: E402
+from services.app.error_codes import PROBLEMS  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.language.forms import FORMS  # noqa: E402
-from services.problems import PROBLEMS  # noqa: E402
 
 Protocol = dict[str, Any]
 

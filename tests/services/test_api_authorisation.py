@@ -12,7 +12,7 @@ from fakes.api import PASSWORD, Api, Player, code_of
 import services.api
 from domain.match.events import command_id
 from services.api.app import ROUTES
-from services.api.hand import DOOR
+from services.api.context import DOOR
 from services.language.forms import FORMS
 from services.language.parsing import parse
 

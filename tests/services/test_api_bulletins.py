@@ -8,7 +8,7 @@ from fakes.api import Api, Player, Told, code_of
 from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, place_of
 from infra.store.port import Watermark
 from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Gap, Horizon
-from services.api.hand import Rhythm
+from services.api.context import Rhythm
 
 HEARTBEAT = 0.4
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from fakes.api import Api, Player, code_of, until
 
-from services.api.hand import Rhythm
+from services.api.context import Rhythm
 
 FAST = {"game": "pow2", "options": ["fast"], "terms": ["--unrated", "--days=3"], "seat": 0}
 

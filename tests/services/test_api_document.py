@@ -10,7 +10,7 @@ import pytest
 from fakes.api import Api, code_of
 
 from domain.errors import Code
-from services.problems import PROBLEMS
+from services.app.error_codes import PROBLEMS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
 

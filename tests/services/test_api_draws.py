@@ -10,7 +10,7 @@ from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
 from domain.match.commands import Sent, Start
 from domain.match.events import Absent, MatchStarted, decode
-from services.api.hand import Rhythm
+from services.api.context import Rhythm
 from services.cli.verify import check
 
 TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")

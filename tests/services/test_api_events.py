@@ -15,8 +15,8 @@ from infra.clients import make_async_client
 from infra.pipe import Pipe
 from infra.store.async_store import AsyncStore
 from infra.store.port import Shape
+from services.api.context import Rhythm
 from services.api.following import Follower
-from services.api.hand import Rhythm
 
 HEARTBEAT = 0.3
 

@@ -19,8 +19,8 @@ from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING, Account
 from infra.mail.outbox import Outbox
 from infra.sessions import Sessions
 from infra.tokens import Tokens
-from services.api.hand import Rhythm
-from services.confirming import FRESH_MS
+from services.api.context import Rhythm
+from services.app.password_check import FRESH_MS
 from services.web.visitors import SESSION
 
 NEW = "looking-glass"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from domain.match.events import command_id, decode
@@ -16,11 +16,11 @@ from services.language import UNKNOWN, Answer, Language, Origin
 class Door:
     """A way in that trusts nobody, at a desk where alice, bob and carol have signed up."""
 
-    def __init__(self, desk: FakeDesk) -> None:
-        self.desk = desk
-        self.terminal = Terminal(desk)
-        self._language = Language(desk, "mail")
-        self.ids = {name: desk.accounts.id_of(name) for name in PASSWORDS}
+    def __init__(self, app: FakeApp) -> None:
+        self.app = app
+        self.terminal = Terminal(app)
+        self._language = Language(app, "mail")
+        self.ids = {name: app.accounts.id_of(name) for name in PASSWORDS}
 
     def do(self, line: str, proven: str = "", key: str | None = None) -> Answer:
         """Carry a line out, of somebody or of a player who is proven."""
@@ -34,7 +34,7 @@ class Door:
 
     def sign_up(self, name: str) -> None:
         """Make an account."""
-        self.ids[name] = self.desk.accounts.signup(name, "password")
+        self.ids[name] = self.app.accounts.signup(name, "password")
 
 
 def board_of(answer: Answer) -> int:
@@ -44,9 +44,9 @@ def board_of(answer: Answer) -> int:
 
 @pytest.fixture
 def door() -> Iterator[Door]:
-    desk = FakeDesk()
-    yield Door(desk)
-    desk.close()
+    app = FakeApp()
+    yield Door(app)
+    app.close()
 
 
 # proof
@@ -58,7 +58,7 @@ def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
         assert answer.code == Code.UNAUTHORIZED
         assert "--password=PASSWORD" in answer.sentence
         assert "token" in answer.sentence
-    assert door.desk.store.allocate(b"x" * 16) == 1, "a number was given away"
+    assert door.app.store.allocate(b"x" * 16) == 1, "a number was given away"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
 )
 def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, proven, challenger):
     board = board_of(door.do(line, proven))
-    first = decode(door.desk.store.events(board)[0])
+    first = decode(door.app.store.events(board)[0])
     assert first.actor == door.ids[challenger]
 
 
@@ -98,15 +98,15 @@ def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, prove
 )
 def test_who_proves_something_else_starts_nothing(door, line, proven, code):
     assert door.do(line, proven).code == code
-    assert door.desk.store.allocate(b"x" * 16) == 1
+    assert door.app.store.allocate(b"x" * 16) == 1
 
 
 def test_the_operators_terminal_asks_for_no_proof_and_takes_one(door):
     board = board_of(door.terminal.do("pow2 challenge alice bob"))
-    assert decode(door.desk.store.events(board)[0]).actor == door.ids["alice"]
+    assert decode(door.app.store.events(board)[0]).actor == door.ids["alice"]
     line = "pow2 challenge alice bob --password=builder2 --as=bob"
     assert (
-        decode(door.desk.store.events(board_of(door.terminal.do(line)))[0]).actor
+        decode(door.app.store.events(board_of(door.terminal.do(line)))[0]).actor
         == (door.ids["bob"])
     )
     assert door.terminal.do("pow2 challenge alice bob --password=guessing").code == (
@@ -186,16 +186,16 @@ def test_a_match_that_is_over_after_the_other_acted_waits_no_longer(door):
 def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, text):
     for _ in range(MOST_BETWEEN_TWO):
         assert not door.terminal.move_in(game, board_of(door.do(line, "alice")), "alice", text).code
-    set_times(door, door.desk.store.now() - 86_000_000)
+    set_times(door, door.app.store.now() - 86_000_000)
     assert door.do(line, "alice").code == Code.TOO_MANY
-    set_times(door, door.desk.store.now() - 86_500_000)
+    set_times(door, door.app.store.now() - 86_500_000)
     board_of(door.do(line, "alice"))
 
 
 def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
     for board in door.fill("alice", "bob"):
         door.terminal.move(board, "alice", "resign")
-    set_times(door, door.desk.store.now() + 40 * 24 * 3_600_000)
+    set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
@@ -243,7 +243,7 @@ def test_a_start_that_was_refused_gives_no_number_away(door):
     door.fill("alice", "bob")
     for _ in range(3):
         assert door.do("pow2 challenge alice bob", "alice", key="k").code == Code.TOO_MANY
-    assert door.desk.store.allocate(b"x" * 16) == MOST_BETWEEN_TWO + 1
+    assert door.app.store.allocate(b"x" * 16) == MOST_BETWEEN_TWO + 1
 
 
 def test_the_operator_starts_as_many_as_there_shall_be(door):
@@ -257,10 +257,10 @@ def test_a_start_that_came_to_nothing_stands_in_the_way_for_an_hour(door):
     alice, bob = door.ids["alice"], door.ids["bob"]
     for number in range(MOST_BETWEEN_TWO):
         command = command_id("mail", alice, f"killed {number}")
-        assert door.desk.starts.add(alice, command, [bob], gather=False) == ""
+        assert door.app.starts.add(alice, command, [bob], gather=False) == ""
         if number % 2:
-            door.desk.store.allocate(command)
-    past = door.desk.store.now() - 3_500_000
+            door.app.store.allocate(command)
+    past = door.app.store.now() - 3_500_000
     set_times(door, past)
     assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
     board_of(door.do("pow2 challenge alice bob", "alice", key="killed 3"))
@@ -272,23 +272,23 @@ def test_a_start_that_came_to_nothing_while_a_clock_ran_ahead_stands_in_nobody_s
     alice, bob = door.ids["alice"], door.ids["bob"]
     for number in range(MOST_BETWEEN_TWO):
         command = command_id("mail", alice, f"killed {number}")
-        assert door.desk.starts.add(alice, command, [bob], gather=False) == ""
-    set_times(door, door.desk.store.now() + 40 * 24 * 3_600_000)
+        assert door.app.starts.add(alice, command, [bob], gather=False) == ""
+    set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
 def set_times(door: Door, at: int) -> None:
     """Have all starts of alice been asked for at a time."""
     name = keys.starts(door.ids["alice"])
-    for command, value in door.desk.client.hgetall(name).items():
-        door.desk.client.hset(name, command, f"{at}:{value.decode().partition(':')[2]}")
+    for command, value in door.app.client.hgetall(name).items():
+        door.app.client.hset(name, command, f"{at}:{value.decode().partition(':')[2]}")
 
 
 def test_what_is_counted_goes_with_the_account(door):
     door.fill("alice", "bob")
-    assert door.desk.client.exists(keys.starts(door.ids["alice"]))
+    assert door.app.client.exists(keys.starts(door.ids["alice"]))
     assert door.do("delete alice wonderland").code == ""
-    assert not door.desk.client.exists(keys.starts(door.ids["alice"]))
+    assert not door.app.client.exists(keys.starts(door.ids["alice"]))
 
 
 # several lines
@@ -297,7 +297,7 @@ def test_what_is_counted_goes_with_the_account(door):
 def test_each_line_of_several_counts_where_the_way_in_counts(door):
     counted: list[int] = []
     origin = Origin(count=lambda: counted.append(1))
-    language = Language(door.desk)
+    language = Language(door.app)
     assert language.do("games", origin=origin).code == ""
     assert language.do("multiple\ngames", origin=origin).code == ""
     assert len(counted) == 0, "the first is counted by the way in itself"
@@ -308,14 +308,14 @@ def test_each_line_of_several_counts_where_the_way_in_counts(door):
 def test_a_line_too_many_is_refused_and_those_before_it_are_answered(door):
     limit = CommandLimit(2)
     origin = Origin(count=lambda: limit.check(b"network."))
-    answer = Language(door.desk).do("multiple\n" + "games\n" * 5, origin=origin)
+    answer = Language(door.app).do("multiple\n" + "games\n" * 5, origin=origin)
     assert answer.code == Code.TOO_FAST
     assert answer.sentence == "lines 4, 5 were not accepted; see below"
 
 
 def test_each_line_of_a_proven_player_counts_in_their_pace(door):
-    door.desk.pace = CommandLimit(3)
+    door.app.pace = CommandLimit(3)
     line = "pow2 challenge alice bob\n"
-    answer = Language(door.desk).do("multiple\n" + line * 5, origin=Origin(door.ids["alice"]))
+    answer = Language(door.app).do("multiple\n" + line * 5, origin=Origin(door.ids["alice"]))
     assert answer.code == Code.TOO_FAST
     assert answer.sentence == "lines 4, 5 were not accepted; see below"

@@ -8,8 +8,8 @@ from fakes.served import Served
 
 from infra.settings import load
 from infra.tokens import Scope
+from services.app.context import App
 from services.client import Client, ProblemError, client
-from services.compose import Composition
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def url(server: Served) -> str:
 
 @pytest.fixture(scope="module")
 def tokens(server: Served) -> dict[str, str]:
-    with Composition(load({"data": server.data})) as parts:
+    with App(load({"data": server.data})) as parts:
         return {
             name: parts.tokens.issue(
                 parts.accounts.id_of(name), "a test", [Scope.PLAY, Scope.READ]
@@ -64,7 +64,7 @@ def test_do_sends_the_token_that_proves_who_starts_a_match(
     board = int(done.stdout.split()[1].rstrip(","))
     with Client(url) as anybody:
         (first,) = anybody.get(f"/api/matches/{board}/events")
-    with Composition(load({"data": server.data})) as parts:
+    with App(load({"data": server.data})) as parts:
         assert first["actor"] == parts.accounts.id_of("bob").hex()
 
 

@@ -10,9 +10,9 @@ from fakes.served import Served
 
 from infra.settings import load
 from infra.tokens import Scope
+from services.app.context import App
 from services.client import Client, ProblemError, Texts
 from services.client.committing import committing
-from services.compose import Composition
 
 GATHER = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
 
@@ -40,7 +40,7 @@ def bob(server: Served, tmp_path: Path) -> Iterator[Client]:
 
 
 def token(server: Served, name: str) -> str:
-    with Composition(load({"data": server.data})) as parts:
+    with App(load({"data": server.data})) as parts:
         account = parts.accounts.id_of(name)
         return parts.tokens.issue(account, "a test", [Scope.PLAY, Scope.READ]).text
 

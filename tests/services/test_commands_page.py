@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from services.language.forms import FORMS, OF_GAMES
 from services.language.parsing import parse, rules
@@ -62,8 +62,8 @@ def test_every_example_has_the_form_under_which_it_stands(form, example):
 
 
 def test_the_general_page_names_every_command():
-    desk = FakeDesk()
-    page = Terminal(desk).do("help").page
-    desk.close()
+    app = FakeApp()
+    page = Terminal(app).do("help").page
+    app.close()
     rare = {"broadcast", "previewas"}
     assert {form.name for form in FORMS if form.name not in page} == rare

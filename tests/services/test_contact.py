@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code, Refusal
 from infra.blocks import MOST
@@ -15,9 +15,9 @@ ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "c
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def refused(terminal: Terminal, line: str) -> str:
@@ -34,7 +34,7 @@ def fine(terminal: Terminal, line: str) -> str:
 
 
 def of(terminal: Terminal, name: str) -> bytes:
-    return terminal.desk.accounts.id_of(name)
+    return terminal.app.accounts.id_of(name)
 
 
 # blocks
@@ -99,7 +99,7 @@ def test_what_can_t_be_blocked(terminal):
 
 
 def test_there_are_only_so_many_blocks(terminal):
-    blocks, bob = terminal.desk.blocks, of(terminal, "bob")
+    blocks, bob = terminal.app.blocks, of(terminal, "bob")
     for number in range(MOST):
         blocks.add(bob, number.to_bytes(8, "big"))
     assert terminal.do(f"block {BOB} alice").code == Code.TOO_MANY
@@ -114,26 +114,26 @@ def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
     fine(terminal, f"block {ALICE} bob")
     alice, bob = of(terminal, "alice"), of(terminal, "bob")
     fine(terminal, f"delete {ALICE}")
-    assert terminal.desk.blocks.of(alice) == []
-    assert terminal.desk.blocks.of(bob) == [alice]
+    assert terminal.app.blocks.of(alice) == []
+    assert terminal.app.blocks.of(bob) == [alice]
     assert fine(terminal, f"block {BOB}") == "you block nobody"
-    assert terminal.desk.blocks.of(bob) == []
+    assert terminal.app.blocks.of(bob) == []
 
 
 def test_who_is_blocked_can_t_take_an_open_challenge_of_who_blocks(terminal):
-    desk = terminal.desk
-    challenges = Challenges(desk.client)
+    app = terminal.app
+    challenges = Challenges(app.client)
     made = challenges.open(of(terminal, "bob"), Proposal(rules="halves/1", seats=3), b"c" * 16)
-    contact.take(desk, challenges, made.id, of(terminal, "carol"))
+    contact.take(app, challenges, made.id, of(terminal, "carol"))
     for name in ("bob", "carol"):
         fine(terminal, f"block {name} {PASSWORDS[name]} alice")
         with pytest.raises(Refusal) as caught:
-            contact.take(desk, challenges, made.id, of(terminal, "alice"))
+            contact.take(app, challenges, made.id, of(terminal, "alice"))
         assert str(caught.value) == f"not-wanted: {name} takes no challenges from you"
         fine(terminal, f"unblock {name} {PASSWORDS[name]} alice")
-    taken = contact.take(desk, challenges, made.id, of(terminal, "alice"))
+    taken = contact.take(app, challenges, made.id, of(terminal, "alice"))
     fine(terminal, f"block {BOB} alice")
-    assert contact.take(desk, challenges, made.id, of(terminal, "alice")).takers == taken.takers
+    assert contact.take(app, challenges, made.id, of(terminal, "alice")).takers == taken.takers
 
 
 # whose challenges are taken

@@ -3,7 +3,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 from fakes.games import whole_game
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -16,9 +16,9 @@ from services.language.parsing import games
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 # what is answered
@@ -46,7 +46,7 @@ def test_help_shows_the_general_page_a_games_page_and_how_a_command_is_written(t
 
 
 def test_help_needs_nothing_of_the_desk():
-    bare = Language(desk=None)
+    bare = Language(app=None)
     assert bare.do("help").code == bare.do("games").code == bare.do("pow2 help").code == ""
 
 
@@ -188,13 +188,13 @@ def test_a_draw_by_repetition_is_granted_at_once(terminal):
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):
     board = terminal.challenge()
-    before = terminal.desk.store.events(board)
+    before = terminal.app.store.events(board)
     answer = terminal.do(f"pow2 preview {board} M13-J7 a13-d7 j7-m13")
     assert answer.sentence == (
         "match 1, only a preview of m13-j7 a13-d7 j7-m13: it would be Dark's turn (bob)"
     )
     assert answer.page.startswith("Remaining Pieces")
-    assert terminal.desk.store.events(board) == before
+    assert terminal.app.store.events(board) == before
 
 
 def test_a_preview_names_the_first_move_that_is_refused(terminal):
@@ -236,7 +236,7 @@ def test_a_whole_game_is_played_to_its_end(terminal):
     assert ending in terminal.do(f"pow2 show {board}").page
     assert ending not in terminal.do(f"pow2 show {board}#{len(moves)}").page
     assert terminal.do(f"pow2 preview {board} {last}").code == Code.MATCH_OVER
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 # what is not known yet
@@ -245,8 +245,8 @@ def test_a_whole_game_is_played_to_its_end(terminal):
 class Broken:
     """A way in whose server goes away once a command was handed in."""
 
-    def __init__(self, desk):
-        self._gateway = desk.gateway
+    def __init__(self, app):
+        self._gateway = app.gateway
 
     def send(self, sent, ply, seconds):
         self._gateway.send(sent, ply, seconds)
@@ -258,8 +258,8 @@ class Broken:
 
 def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_outcome(terminal):
     board = terminal.challenge()
-    desk = terminal.desk
-    whole, desk.gateway = desk.gateway, Broken(desk)
+    app = terminal.app
+    whole, app.gateway = app.gateway, Broken(app)
     answer = terminal.move(board, "alice", "m13-j7", key="k 1")
     assert (answer.code, answer.page) == (Code.UNAVAILABLE, "")
     assert answer.sentence == (
@@ -267,14 +267,14 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
         "running; the command may have been taken; repeat the command with the key 'k 1' to hear "
         "its outcome"
     )
-    desk.gateway = whole
+    app.gateway = whole
     assert terminal.move(board, "alice", "m13-j7", key="k 1").sentence.startswith("match 1, #1: ")
 
 
 @pytest.mark.parametrize("line", ["pow2 show 1", "pow2 resign 1 alice wonderland"])
 def test_a_match_that_can_not_be_read_is_told(terminal, line):
     board = terminal.challenge()
-    terminal.desk.store._matches[board].snapshot = bytes(32) + b"\xc1"
+    terminal.app.store._matches[board].snapshot = bytes(32) + b"\xc1"
     answer = terminal.do(line)
     assert answer.code == Code.DAMAGED
     assert "`matchpost verify 1`" in answer.sentence
@@ -291,7 +291,7 @@ def test_every_command_in_the_help_of_a_game_is_one(terminal):
 
 def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
     board = terminal.challenge()
-    terminal.desk.awake = False
+    terminal.app.awake = False
     answer = terminal.do(f"pow2 move {board} alice wonderland m13-j7", "key-1", seconds=0.01)
     assert answer.code == Code.PENDING
     assert answer.pending
@@ -300,8 +300,8 @@ def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
 
 
 def test_without_durability_nothing_is_ever_accepted():
-    desk = FakeDesk(durable=False)
-    terminal = Terminal(desk)
+    app = FakeApp(durable=False)
+    terminal = Terminal(app)
     answer = terminal.do("pow2 challenge alice bob")
     assert answer.code == Code.PENDING
     assert answer.sentence.startswith(
@@ -309,4 +309,4 @@ def test_without_durability_nothing_is_ever_accepted():
     )
     assert answer.page
     assert terminal.move(1, "bob", "a13-d7").code == Code.NOT_YOUR_TURN
-    desk.close()
+    app.close()

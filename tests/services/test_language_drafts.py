@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 from fakes.games import whole_game
 
 from domain.errors import Code
@@ -14,9 +14,9 @@ from services.cli.verify import check
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.fixture
@@ -42,18 +42,18 @@ def ply(terminal, board) -> int:
 
 
 def test_what_is_submitted_is_shown_and_played_only_when_it_is_confirmed(terminal, board):
-    before = terminal.desk.store.events(board)
+    before = terminal.app.store.events(board)
     shown = submit(terminal, board, "alice", "M13 - J7")
     assert shown.code == ""
     assert shown.sentence == (
         "match 1, #0: m13-j7 is not played yet; `pow2 confirm 1 userid password` plays it"
     )
-    assert terminal.desk.store.events(board) == before
+    assert terminal.app.store.events(board) == before
     assert shown.page == terminal.do(f"pow2 preview {board} m13-j7").page
     played = terminal.do("POW2 Confirm 1 ALICE wonderland")
     assert played.sentence == "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)"
     assert played.page == shown.page
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_a_move_may_be_submitted_for_the_ply_that_it_is_seen_at(terminal, board):
@@ -102,7 +102,7 @@ def test_a_game_is_played_to_its_end_by_submitting_and_confirming(terminal, boar
         answer = confirm(terminal, board, name)
         assert answer.code == ""
     assert "the match is over: " in answer.sentence
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_what_was_submitted_after_moves_that_were_taken_back_is_not_played(terminal, board):
@@ -224,7 +224,7 @@ def test_what_can_not_be_submitted_lays_nothing_ready(terminal, board, line, cod
 
 
 def test_who_submits_too_often_in_a_minute_is_asked_to_wait(terminal, board):
-    terminal.desk.pace = CommandLimit(2)
+    terminal.app.pace = CommandLimit(2)
     codes = [submit(terminal, board, "alice", "m13-j7").code for _ in range(3)]
     assert codes == ["", "", Code.TOO_FAST]
     assert confirm(terminal, board, "alice").code == Code.TOO_FAST

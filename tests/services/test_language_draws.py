@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from domain.match.events import Called, MatchStarted, decode
 from infra.mail.addresses import Addresses
 from infra.mail.composer import Told
 from infra.projections.lists import State
 from infra.projections.notices import Kind
+from services.app.context import App
 from services.cli.verify import check
-from services.language.desk import Desk
 from services.mail.composing import Composing
 
 TEXT = b"bob's text"
@@ -21,9 +21,9 @@ DIGEST = sha256(TEXT).hexdigest()
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def called(terminal: Terminal, words: str = "--gather", key: str | None = None) -> int:
@@ -36,13 +36,13 @@ def bob(terminal: Terminal, board: int, said: str, key: str | None = None):
     return terminal.do(f"powerdrain move {board} bob builder2 {said}", key)
 
 
-def bodies(desk: Desk, board: int) -> list:
-    return [decode(data).body for data in desk.store.events(board)]
+def bodies(app: App, board: int) -> list:
+    return [decode(data).body for data in app.store.events(board)]
 
 
 def told(terminal: Terminal, board: int, seat: int) -> Told:
-    history = terminal.desk.store.events(board)
-    account = bodies(terminal.desk, board)[0].seats[seat]
+    history = terminal.app.store.events(board)
+    account = bodies(terminal.app, board)[0].seats[seat]
     return Told(account, board, seat, len(history), (Kind.REVEAL,), tuple(history))
 
 
@@ -55,25 +55,25 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     shown = terminal.do(f"powerdrain show {board}").text
     assert "it starts when Negative (bob) revealed what they committed to" in shown
     assert "\nwaits until " in shown
-    assert [row.board for row in terminal.desk.lists.of(account(terminal), State.NEXT)] == [board]
+    assert [row.board for row in terminal.app.lists.of(account(terminal), State.NEXT)] == [board]
     assert bob(terminal, board, "reveal").code == "usage"
     assert bob(terminal, board, "reveal ff").code == "wrong-text"
     started = bob(terminal, board, f"reveal {TEXT.hex()}")
     assert "the text of Negative (bob) is revealed; Powerdrain has started" in started.sentence
     shown = terminal.do(f"powerdrain show {board}").text
     assert "\ndraw: all players had committed to their texts before its seed was sealed" in shown
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def account(terminal: Terminal) -> bytes:
-    return terminal.desk.accounts.id_of("bob")
+    return terminal.app.accounts.id_of("bob")
 
 
 def test_a_draw_that_was_not_gathered_says_so(terminal):
     board = called(terminal, "")
     shown = terminal.do(f"powerdrain show {board}").text
     assert "\ndraw: not gathered: the challenger alone added to it" in shown
-    assert "the draw was not gathered" in check(terminal.desk.store, board)
+    assert "the draw was not gathered" in check(terminal.app.store, board)
     assert "draw:" not in terminal.do(f"pow2 show {terminal.challenge()}").text
 
 
@@ -114,13 +114,13 @@ def test_repeated_with_its_key_a_command_is_answered_alike(terminal):
     first = bob(terminal, board, f"accept --commitment={DIGEST}", "accept")
     revealed = bob(terminal, board, f"reveal {TEXT.hex()}", "reveal")
     assert revealed.code == ""
-    events = len(bodies(terminal.desk, board))
+    events = len(bodies(terminal.app, board))
     assert called(terminal, "--gather --entropy=luck", "call") == board
     assert (
         bob(terminal, board, f"accept --commitment={DIGEST}", "accept").sentence == first.sentence
     )
     assert bob(terminal, board, f"reveal {TEXT.hex()}", "reveal").sentence == revealed.sentence
-    assert len(bodies(terminal.desk, board)) == events
+    assert len(bodies(terminal.app, board)) == events
 
 
 def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
@@ -130,7 +130,7 @@ def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
     assert said.endswith(
         "the server keeps your text for the draw: you trust its operator for your part"
     )
-    found = bodies(terminal.desk, board)
+    found = bodies(terminal.app, board)
     assert isinstance(found[0], Called)
     (started,) = [body for body in found if isinstance(body, MatchStarted)]
     assert started.draw.texts[0][32:] == sha256(b"luck").digest()
@@ -138,7 +138,7 @@ def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
 
 
 def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_done(terminal):
-    composing = Composing(terminal.desk, Addresses(bytes(32), "play.example.org"))
+    composing = Composing(terminal.app, Addresses(bytes(32), "play.example.org"))
     board = called(terminal)
     asked = composing.told(told(terminal, board, 1)).body
     assert "To play, write accept" in asked

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 from fakes.examples import examples
 from fuzz.commands import KINDS, check, run
 from fuzz.lines import EXAMPLES, NEW, PASSWORDS
@@ -18,9 +18,9 @@ SECRET = PASSWORDS["alice"]
 
 @pytest.fixture(scope="module")
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, TEXT_LIMIT, Letters
@@ -15,11 +15,11 @@ from infra.limits import CommandLimit
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
     """A terminal where a minute goes by between any two letters."""
-    desk = FakeDesk()
+    app = FakeApp()
     minutes = itertools.count(1_700_000_000_000, 60_000)
-    desk.letters = Letters(desk.client, lambda: 4, lambda: next(minutes))
-    yield Terminal(desk)
-    desk.close()
+    app.letters = Letters(app.client, lambda: 4, lambda: next(minutes))
+    yield Terminal(app)
+    app.close()
 
 
 def accepted(terminal: Terminal, line: str, key: str | None = None) -> str:
@@ -91,12 +91,12 @@ def test_all_that_is_new_is_shown_and_of_what_is_read_the_newest_twenty(terminal
 
 
 def test_a_full_box_with_broadcasts_is_shown_whole_once(terminal):
-    alice = terminal.desk.accounts.id_of("alice")
-    bob = terminal.desk.accounts.id_of("bob")
+    alice = terminal.app.accounts.id_of("alice")
+    bob = terminal.app.accounts.id_of("bob")
     for number in range(BOX_LIMIT):
-        terminal.desk.letters.send(alice, [bob], "to bob", number.to_bytes(16, "big"))
+        terminal.app.letters.send(alice, [bob], "to bob", number.to_bytes(16, "big"))
     for number in range(BROADCAST_LIMIT):
-        terminal.desk.letters.broadcast(alice, "to all", number.to_bytes(16, "big"))
+        terminal.app.letters.broadcast(alice, "to all", number.to_bytes(16, "big"))
     answer = terminal.do("messages bob builder2")
     assert answer.sentence == "250 new"
     assert len(answer.page.splitlines()) == 250
@@ -147,7 +147,7 @@ def test_a_text_has_two_thousand_characters_at_most(terminal, form):
 def test_a_message_goes_to_twenty_at_most(terminal):
     names = [f"player{number:02}" for number in range(RECIPIENTS)]
     for name in names:
-        terminal.desk.accounts.signup(name, "explorer")
+        terminal.app.accounts.signup(name, "explorer")
     said = accepted(terminal, f"message alice wonderland {','.join(names)} hello")
     assert said.startswith("player00, player01, ")
     assert said.endswith("player18 and player19 find it in `messages`")
@@ -196,7 +196,7 @@ def test_a_message_that_breaks_a_rule_reaches_nobody(terminal, line, code, said)
 
 @pytest.mark.parametrize("form", ["{} {}", "{}\n{}"])
 def test_an_arbiter_writes_to_everybody_and_to_who_comes_later(terminal, form):
-    terminal.desk.accounts.set_arbiter("carol", True)
+    terminal.app.accounts.set_arbiter("carol", True)
     line = "broadcast " + form.format("Carol singing5", "The server rests\non Sunday.")
     assert accepted(terminal, line) == "everybody finds it in `messages`"
     accepted(terminal, "signup dora explorer")
@@ -207,7 +207,7 @@ def test_an_arbiter_writes_to_everybody_and_to_who_comes_later(terminal, form):
 
 
 def test_messages_and_broadcasts_are_shown_and_counted_together(terminal):
-    terminal.desk.accounts.set_arbiter("carol", True)
+    terminal.app.accounts.set_arbiter("carol", True)
     accepted(terminal, "message alice wonderland bob one")
     accepted(terminal, "broadcast carol singing5 two")
     accepted(terminal, "message alice wonderland bob three")
@@ -217,7 +217,7 @@ def test_messages_and_broadcasts_are_shown_and_counted_together(terminal):
 
 def test_who_is_no_arbiter_or_no_more_writes_to_nobody(terminal):
     for yes in (True, False):
-        terminal.desk.accounts.set_arbiter("alice", yes)
+        terminal.app.accounts.set_arbiter("alice", yes)
     answer = terminal.do("broadcast alice wonderland hello")
     assert answer.code == Code.NOT_AN_ARBITER
     assert answer.sentence == "only arbiters write to everybody; try `message`"
@@ -297,7 +297,7 @@ def test_a_line_of_chat_has_two_thousand_characters_at_most(terminal):
 )
 def test_a_password_that_slipped_into_a_text_is_not_written_to_others(terminal, line):
     terminal.challenge()
-    terminal.desk.accounts.set_arbiter("alice", True)
+    terminal.app.accounts.set_arbiter("alice", True)
     answer = terminal.do(line)
     assert answer.code == Code.BAD_REQUEST
     assert answer.sentence == "the password stands in the text, too; nothing was written"
@@ -319,7 +319,7 @@ REPEATED = [
 @pytest.mark.parametrize("line", REPEATED)
 def test_what_is_repeated_with_its_key_is_written_once_and_answered_alike(terminal, line):
     terminal.challenge()
-    terminal.desk.accounts.set_arbiter("alice", True)
+    terminal.app.accounts.set_arbiter("alice", True)
     assert len({terminal.do(line, "key-1") for _ in range(5)}) == 1
     read = "pow2 chat 1 bob builder2" if "chat" in line else "messages bob builder2"
     assert terminal.do(read).page.count("hello") == 1
@@ -336,16 +336,16 @@ def test_a_key_is_its_senders_own(terminal):
 @pytest.mark.parametrize("line", [*REPEATED, "messages alice wonderland"])
 def test_who_writes_too_much_in_a_minute_is_asked_to_wait(terminal, line):
     terminal.challenge()
-    terminal.desk.accounts.set_arbiter("alice", True)
-    terminal.desk.pace = CommandLimit(2)
+    terminal.app.accounts.set_arbiter("alice", True)
+    terminal.app.pace = CommandLimit(2)
     assert [terminal.do(line).code for _ in range(3)] == ["", "", Code.TOO_FAST]
 
 
 def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
-    accounts = terminal.desk.accounts
+    accounts = terminal.app.accounts
     accounts.add_addresses("alice", "wonderland", ["a@b.org"])
     account = accounts.id_of("alice")
-    terminal.desk.standing.bounced(account, "a@b.org", "550 no such user")
+    terminal.app.standing.bounced(account, "a@b.org", "550 no such user")
     page = terminal.do("messages alice wonderland").page
     assert page.startswith("mail to a@b.org came back: 550 no such user; `add alice password a@b")
     assert "came back" not in terminal.do("messages bob builder2").page
@@ -356,7 +356,7 @@ def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
 
 def test_chat_that_is_shown_is_read(terminal):
     board = terminal.challenge()
-    letters, bob = terminal.desk.letters, terminal.desk.accounts.id_of("bob")
+    letters, bob = terminal.app.letters, terminal.app.accounts.id_of("bob")
     accepted(terminal, f"pow2 chat {board} alice wonderland hello - you")
     assert letters.unread_chat(bob) == {board: 1}
     assert "hello - you" in terminal.do(f"pow2 chat {board} bob builder2").text

@@ -1,16 +1,16 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from domain.errors import Code
 
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.fixture

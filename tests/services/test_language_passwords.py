@@ -18,7 +18,7 @@ from typing import Any, Self
 import fakeredis
 import msgspec
 import pytest
-from fakes.desk import CHEAP, FakeDesk
+from fakes.app import CHEAP, FakeApp
 from fakes.examples import FULL
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
@@ -77,14 +77,14 @@ class Office:
     """A desk at which two play a match and a third game is one of chance, and its door."""
 
     def __init__(self, secrets: Secrets) -> None:
-        self.desk = FakeDesk()
-        self.desk.accounts = Accounts(
-            self.desk.client, CHEAP, limit=LoginLimit(self.desk.client, most=1_000_000)
+        self.app = FakeApp()
+        self.app.accounts = Accounts(
+            self.app.client, CHEAP, limit=LoginLimit(self.app.client, most=1_000_000)
         )
-        self.language = Language(self.desk, origin=LOCAL)
+        self.language = Language(self.app, origin=LOCAL)
         for name, password in zip(NAMES, secrets.right, strict=True):
-            self.desk.accounts.signup(name, password)
-        self.desk.accounts.set_arbiter(NAMES[0], True)
+            self.app.accounts.signup(name, password)
+        self.app.accounts.set_arbiter(NAMES[0], True)
         for line in (
             "pow2 challenge charlotte benjamin",
             "halves challenge charlotte benjamin -manual_start",
@@ -95,7 +95,7 @@ class Office:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.desk.close()
+        self.app.close()
 
 
 def typed(example: str, secrets: Secrets) -> str:
@@ -141,14 +141,12 @@ def is_named(line: str, secrets: Secrets) -> bool:
     return words[:1] == ["signup"] and secrets.told_by(" ".join(words[1:2]))
 
 
-def contents(desk: FakeDesk) -> Iterator[bytes]:
+def contents(app: FakeApp) -> Iterator[bytes]:
     """All that is stored: what the server has, and the matches."""
-    for key in desk.client.scan_iter():
+    for key in app.client.scan_iter():
         yield key
-        yield desk.client.dump(key) or b""
-    yield from _bytes_in(
-        {name: part for name, part in vars(desk.store).items() if name != "_clock"}
-    )
+        yield app.client.dump(key) or b""
+    yield from _bytes_in({name: part for name, part in vars(app.store).items() if name != "_clock"})
 
 
 def _bytes_in(value: Any) -> Iterator[bytes]:
@@ -166,8 +164,8 @@ def _bytes_in(value: Any) -> Iterator[bytes]:
                 yield from _bytes_in(part)
 
 
-def assert_kept_nowhere(desk: FakeDesk, secrets: Secrets) -> None:
-    kept = list(contents(desk))
+def assert_kept_nowhere(app: FakeApp, secrets: Secrets) -> None:
+    kept = list(contents(app))
     assert len(kept) > 20
     for password in (*secrets.right, secrets.new, secrets.wrong):
         found = [data for data in kept if password.encode().lower() in data.lower()]
@@ -205,7 +203,7 @@ def test_no_password_is_told_kept_or_logged(example, kind, caplog):
             answer = office.language.do(line)
             assert answer.text
             assert not secrets.told_by(f"{answer.code} {answer.text}"), (line, answer)
-        assert_kept_nowhere(office.desk, secrets)
+        assert_kept_nowhere(office.app, secrets)
         assert_not_logged(caplog, secrets)
 
 
@@ -221,14 +219,14 @@ def test_no_password_is_told_by_the_answer_to_several_commands(kind):
                 answer = office.language.do("\n".join(["multiple", *several]))
                 assert f"\n\n{len(several)}: " in answer.page
                 assert not secrets.told_by(answer.text)
-        assert_kept_nowhere(office.desk, secrets)
+        assert_kept_nowhere(office.app, secrets)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_password_is_told_when_too_many_were_tried(kind):
     secrets = Secrets(kind)
     with Office(secrets) as office:
-        office.desk.accounts = Accounts(office.desk.client, CHEAP)
+        office.app.accounts = Accounts(office.app.client, CHEAP)
         codes = set()
         for name in (NAMES[0], *secrets.right):
             for _ in range(11):
@@ -236,7 +234,7 @@ def test_no_password_is_told_when_too_many_were_tried(kind):
                 assert not secrets.told_by(answer.text)
                 codes.add(answer.code)
         assert codes == {Code.WRONG_PASSWORD, Code.UNKNOWN_USER, Code.TOO_MANY_ATTEMPTS}
-        assert_kept_nowhere(office.desk, secrets)
+        assert_kept_nowhere(office.app, secrets)
 
 
 # what a password must not be taken for
@@ -300,19 +298,19 @@ class Unplugged(fakeredis.FakeRedis):
         raise RedisConnectionError("no connection")
 
 
-def unplugged(desk: FakeDesk) -> None:
+def unplugged(app: FakeApp) -> None:
     """Let the connection break that every part of the desk shares."""
-    desk.client.__class__ = Unplugged
+    app.client.__class__ = Unplugged
 
 
-def spoilt(desk: FakeDesk) -> None:
+def spoilt(app: FakeApp) -> None:
     """Let the server hold something else under every key than it should."""
-    for key in [*desk.client.scan_iter()]:
-        if desk.client.type(key) == b"string":
-            desk.client.delete(key)
-            desk.client.lpush(key, "spoilt")
+    for key in [*app.client.scan_iter()]:
+        if app.client.type(key) == b"string":
+            app.client.delete(key)
+            app.client.lpush(key, "spoilt")
         else:
-            desk.client.set(key, "spoilt")
+            app.client.set(key, "spoilt")
 
 
 @pytest.mark.parametrize("fail", [unplugged, spoilt])
@@ -321,7 +319,7 @@ def test_no_password_is_told_by_an_error(example, fail, caplog):
     caplog.set_level(logging.DEBUG)
     secrets = Secrets("Wq3.secret-of-{}")
     with Office(secrets) as office:
-        fail(office.desk)
+        fail(office.app)
         lines = [*mistyped(typed(example, secrets), secrets)]
         failures = [told for line in lines if (told := failure(office, line, secrets))]
         assert failures

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import fakeredis
 import pytest
-from fakes.desk import CHEAP, FakeDesk, Terminal
+from fakes.app import CHEAP, FakeApp, Terminal
 
 from domain.errors import Code
 from infra.accounts import Accounts, Profile
@@ -14,9 +14,9 @@ from services.cli.verify import check
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def accepted(terminal: Terminal, line: str) -> str:
@@ -26,7 +26,7 @@ def accepted(terminal: Terminal, line: str) -> str:
 
 
 def profile(terminal: Terminal, name: str) -> Profile:
-    found = terminal.desk.accounts.record_of(terminal.desk.accounts.id_of(name))
+    found = terminal.app.accounts.record_of(terminal.app.accounts.id_of(name))
     assert found is not None
     return found
 
@@ -116,7 +116,7 @@ def test_a_new_password_must_be_one(terminal):
 
 
 def test_the_language_of_help_is_chosen_with_and_without_a_game(terminal):
-    alice = terminal.desk.accounts.id_of("alice")
+    alice = terminal.app.accounts.id_of("alice")
     german = terminal.do("help line --lang=de")
     for line in ("set ALICE wonderland language DE", "pow2 set alice wonderland Language de"):
         assert accepted(terminal, line) == "alice reads help in German from now on"
@@ -277,7 +277,7 @@ PACED = [line for line in OWN if not line.startswith("delete")]
 @pytest.mark.parametrize("line", PACED)
 def test_whoever_gives_too_many_commands_in_a_minute_is_asked_to_wait(terminal, line):
     terminal.challenge()
-    terminal.desk.pace = CommandLimit(1)
+    terminal.app.pace = CommandLimit(1)
     before = profile(terminal, "alice")
     assert terminal.do("messages alice wonderland").code == ""
     answer = terminal.do(line.format("alice wonderland"))
@@ -299,10 +299,10 @@ class Meddled(fakeredis.FakeRedis):
 
 @pytest.mark.parametrize("line", ["signoff {}", "set {} notify none", "pow2 set {} small"])
 def test_of_two_changes_at_one_moment_the_later_is_to_be_tried_again(terminal, line):
-    desk = terminal.desk
-    whole, client = desk.accounts, Meddled(connection_pool=desk.client.connection_pool)
-    desk.accounts = Accounts(client, CHEAP)
-    desk.accounts.verify("alice", "wonderland")  # so that no script is run to count a login
+    app = terminal.app
+    whole, client = app.accounts, Meddled(connection_pool=app.client.connection_pool)
+    app.accounts = Accounts(client, CHEAP)
+    app.accounts.verify("alice", "wonderland")  # so that no script is run to count a login
     client.meddle = lambda: whole.set_language("alice", "wonderland", "de")
     answer = terminal.do(line.format("alice wonderland"))
     assert answer.code == Code.BUSY
@@ -324,7 +324,7 @@ def test_who_is_deleted_is_a_former_player_of_matches_that_still_hold(terminal):
     assert "alice" not in shown
     answer = terminal.move(board, "bob", "a13-d7")
     assert answer.sentence.endswith("it is Light's turn (a former player)")
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 @pytest.mark.parametrize("line", [*OWN, "pow2 move 1 {} m13-j7"])
@@ -372,11 +372,11 @@ def test_nothing_in_the_store_leads_to_who_was_deleted(terminal):
     accepted(terminal, "pow2 challenge eleanor bob")
     accepted(terminal, "pow2 submit 2 eleanor aquitaine m13-j7")
     accepted(terminal, "delete eleanor aquitaine")
-    client = terminal.desk.client
+    client = terminal.app.client
     kept = [key + (client.dump(key) or b"") for key in client.scan_iter()]
     assert kept
     assert not [data for data in kept if b"eleanor" in data.lower()]
-    store = terminal.desk.store
+    store = terminal.app.store
     assert not [data for data in store.events(board + 1) if b"eleanor" in data]
 
 
@@ -398,7 +398,7 @@ def test_where_nobody_has_signed_up_the_list_says_so(terminal):
 @pytest.mark.parametrize(("many", "more"), [(1000, False), (1001, True)])
 def test_of_a_thousand_players_and_more_a_thousand_are_listed(terminal, many, more):
     for number in range(many - 3):  # and alice, bob, carol
-        terminal.desk.accounts.signup(f"player{number:04}", "explorer")
+        terminal.app.accounts.signup(f"player{number:04}", "explorer")
     page = terminal.do("list").page
     assert len(page.replace(" and ", ", ").split(", ")) == 1000
     assert page.endswith(" (the first of more)") == more

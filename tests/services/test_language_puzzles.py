@@ -1,15 +1,15 @@
 """Puzzles, chance, three players and languages, as typed at a terminal."""
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 from fakes.side import catch_up
 
 
 @pytest.fixture
 def terminal():
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def solve(terminal, name, *moves):
@@ -22,7 +22,7 @@ def solve(terminal, name, *moves):
 
 def test_a_puzzle_is_played_alone_and_comes_onto_the_leaderboard(terminal):
     first, second = solve(terminal, "alice", "a5"), solve(terminal, "bob", "a1")
-    catch_up(terminal.desk.store, terminal.desk.client)
+    catch_up(terminal.app.store, terminal.app.client)
     lines = terminal.do("one scores").text.splitlines()
     assert lines[0].endswith("the best scores")
     assert "40" in lines[1]  # what is proven stands beside
@@ -37,7 +37,7 @@ def test_a_set_of_solitaire_has_a_leaderboard_of_its_own(terminal):
         terminal.do("jump challenge alice -solitaire=a1,d2,e3,g4").sentence.split()[1].rstrip(",")
     )
     assert terminal.move_in("jump", board, "alice", "done").code == ""
-    catch_up(terminal.desk.store, terminal.desk.client)
+    catch_up(terminal.app.store, terminal.app.client)
     assert terminal.do("jump scores").text.endswith("nobody has finished it yet")
     own = terminal.do("jump scores -solitaire=d2,a1,e3,g4").text
     assert f"(match {board})" in own
@@ -70,7 +70,7 @@ def test_help_is_given_in_german_where_it_is_asked_for(terminal):
 
 
 def test_a_player_reads_help_in_the_language_chosen(terminal):
-    alice = terminal.desk.accounts.id_of("alice")
+    alice = terminal.app.accounts.id_of("alice")
     answer = terminal.do("set alice wonderland language de")
     assert answer.sentence == "alice reads help in German from now on"
     german = terminal.language.do("help pow2", reader=alice)

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from services.cli.verify import check
@@ -11,9 +11,9 @@ LINE = "m13-j7 a13-d7 j7-m13 d7-a13"
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def queue(terminal: Terminal, name: str, steps: str, board: int = 1):
@@ -30,7 +30,7 @@ def test_a_reply_is_played_at_once_when_its_move_was_played(terminal):
         "match 1, #2: Light (alice) played m13-j7; Dark (bob) had laid ready a13-d7; "
         "it is Light's turn (alice)"
     )
-    assert check(terminal.desk.store, 1).startswith("match 1 holds")
+    assert check(terminal.app.store, 1).startswith("match 1 holds")
     assert "nothing ready" in queue(terminal, "bob", "").text
 
 
@@ -93,8 +93,8 @@ def test_nobody_else_sees_what_is_laid_ready(terminal):
     assert not [line for line in lines if "a13-d7" in terminal.do(line).text]
     assert "a13-d7" in terminal.do("pow2 showas bob builder2 1").text
     assert terminal.do("pow2 queue 1 carol singing5").code == Code.NOT_A_PLAYER
-    assert not any(b"a13-d7" in event for event in terminal.desk.store.events(1))
-    assert not any(b"a13-d7" in leaf for _, leaf in terminal.desk.store.leaves(1, 0, 99))
+    assert not any(b"a13-d7" in event for event in terminal.app.store.events(1))
+    assert not any(b"a13-d7" in leaf for _, leaf in terminal.app.store.leaves(1, 0, 99))
 
 
 @pytest.mark.parametrize(

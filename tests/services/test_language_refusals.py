@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from domain.match.events import NO_HASH
@@ -13,9 +13,9 @@ from infra.store.port import REFUSALS
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 AT_THE_DOOR = [
@@ -90,20 +90,20 @@ AT_THE_DOOR = [
 @pytest.fixture(scope="module")
 def board_of_alice_and_bob() -> Iterator[Terminal]:
     """Board 1 is theirs; board 2 is of a game that is not known here."""
-    desk = FakeDesk()
-    terminal = Terminal(desk)
+    app = FakeApp()
+    terminal = Terminal(app)
     terminal.challenge()
     other = Snapshot(NO_HASH, MatchState(rules="line/1", seats=(b"a" * 8, b"b" * 8)))
-    desk.store._matches[2].snapshot = pack_snapshot(other)
+    app.store._matches[2].snapshot = pack_snapshot(other)
     yield terminal
-    desk.close()
+    app.close()
 
 
 @pytest.mark.parametrize(("line", "code", "sentence"), AT_THE_DOOR)
 def test_what_a_door_can_tell_is_refused_and_never_queued(
     board_of_alice_and_bob, line, code, sentence
 ):
-    store = board_of_alice_and_bob.desk.store
+    store = board_of_alice_and_bob.app.store
     before = msgspec.msgpack.encode([store.events(1), store.leaves(1, 0, 99), store.depth([1])])
     answer = board_of_alice_and_bob.do(line)
     assert answer.code == code
@@ -194,7 +194,7 @@ def test_no_password_is_ever_repeated_or_stored_with_a_match(terminal):
             "pow2 resign 1 bob {bob}",
         )
     ]
-    store = terminal.desk.store
+    store = terminal.app.store
     kept = [*store.events(board), *(leaf for _, leaf in store.leaves(board % 4, 0, 99))]
     for password in PASSWORDS.values():
         assert not any(password in text for text in said)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from domain.errors import Code
 from services.cli.verify import check
@@ -12,9 +12,9 @@ from services.cli.verify import check
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def multiple(*lines: str) -> str:
@@ -41,7 +41,7 @@ def test_each_command_has_its_own_answer(terminal):
     assert "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n" in two
     assert "#0: it is Light's turn (alice); now it stands at #1" in three
     assert four == "bob finds it in `messages`"
-    assert "holds" in check(terminal.desk.store, 1)
+    assert "holds" in check(terminal.app.store, 1)
 
 
 def test_a_command_is_answered_as_if_it_had_come_alone(terminal):
@@ -77,7 +77,7 @@ def test_one_refusal_is_told_as_one(terminal):
 
 def test_what_is_not_decided_in_time_is_pending_as_a_whole(terminal):
     board = terminal.challenge()
-    terminal.desk.awake = False
+    terminal.app.awake = False
     text = multiple(f"pow2 move {board} alice wonderland m13-j7", "games")
     answer = terminal.do(text, "key", seconds=0.01)
     assert answer.pending
@@ -115,10 +115,10 @@ def test_equal_commands_in_one_are_carried_out_each(terminal):
 
 def test_what_was_left_open_is_carried_out_by_the_repetition(terminal):
     text = multiple("pow2 challenge alice bob", "pow2 move 1 alice wonderland m13-j7")
-    terminal.desk.awake = False
+    terminal.app.awake = False
     assert terminal.do(text, "key-1", seconds=0.01).code == Code.PENDING
-    terminal.desk.awake = True
-    terminal.desk._drain(0)  # as the keeper wakes a lane that lies idle
+    terminal.app.awake = True
+    terminal.app._drain(0)  # as the keeper wakes a lane that lies idle
     assert terminal.do(text, "key-1").code == ""
     assert terminal.do("pow2 show 1").page.count("#1: it is Dark's turn") == 1
     assert terminal.do("pow2 show 2").code == Code.UNKNOWN_BOARD

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from domain.errors import Code
 from domain.match.record import unpack_snapshot
@@ -15,9 +15,9 @@ from services.language import Answer
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def three(terminal: Terminal) -> int:
 
 def any_move(terminal: Terminal, board: int, name: str) -> None:
     """Play the first legal move of Halves."""
-    (data,) = terminal.desk.store.snapshots([board])
+    (data,) = terminal.app.store.snapshots([board])
     state = unpack_snapshot(data).state
     text = next(iter(pinned(state.rules).legal_moves(position_of(state))))
     assert terminal.move_in("halves", board, name, text).code == ""
@@ -75,7 +75,7 @@ def test_the_last_move_is_taken_back_when_the_other_agrees(terminal, board, word
     )
     assert answer.page == start
     assert at(terminal, board) == "#1: it is Dark's turn (bob); the last move was m13-j7"
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_with_ones_own_last_move_the_reply_to_it_is_taken_back_too(terminal, board):
@@ -86,7 +86,7 @@ def test_with_ones_own_last_move_the_reply_to_it_is_taken_back_too(terminal, boa
     assert said(terminal.move(board, "alice", "m1-i1")) == (
         "match 1, #1: Light (alice) played m1-i1; it is Dark's turn (bob)"
     )
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_moves_can_be_taken_back_one_after_the_other_to_the_start(terminal, board):
@@ -98,7 +98,7 @@ def test_moves_can_be_taken_back_one_after_the_other_to_the_start(terminal, boar
     answer = terminal.move(board, "alice", "undo")
     assert answer.code == Code.UNKNOWN_OFFER
     assert answer.sentence == "you have no move to take back"
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_a_move_taken_back_can_be_played_again(terminal, board):
@@ -109,7 +109,7 @@ def test_a_move_taken_back_can_be_played_again(terminal, board):
         assert terminal.move(board, "bob", "a13-d7").code == ""
     after = terminal.do(f"pow2 show {board}").page
     assert after.split("\n\n")[-1] == before.split("\n\n")[-1]
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_what_is_rejected_or_played_past_is_not_taken_back(terminal, board):
@@ -156,7 +156,7 @@ def test_a_match_that_all_break_off_counts_for_nothing(terminal, board, consent)
     assert said(terminal.move(board, "bob", consent)).endswith(f"accepted the abort; {ended}")
     assert at(terminal, board) == f"#2: {ended}; the last move was a13-d7"
     assert terminal.move(board, "alice", "undo").code == Code.MATCH_OVER
-    assert "holds" in check(terminal.desk.store, board)
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_a_match_of_one_has_nobody_to_agree_with(terminal):
@@ -181,7 +181,7 @@ def test_of_three_all_must_agree(terminal, three):
     assert "it is taken back to #4; it is B's turn (bob)" in said(answer)
     assert at(terminal, three, "halves").startswith("#4: it is B's turn (bob)")
     any_move(terminal, three, "bob")
-    assert "holds" in check(terminal.desk.store, three)
+    assert "holds" in check(terminal.app.store, three)
 
 
 def test_of_three_one_can_refuse(terminal, three):
@@ -197,7 +197,7 @@ def test_three_break_a_match_off_together(terminal, three):
     terminal.move_in("halves", three, "alice", "propose abort")
     ended = said(terminal.move_in("halves", three, "bob", "accept"))
     assert "it was broken off by agreement" in ended
-    assert "holds" in check(terminal.desk.store, three)
+    assert "holds" in check(terminal.app.store, three)
 
 
 @pytest.mark.parametrize("kind", ["undo", "abort", "draw"])
@@ -210,7 +210,7 @@ def test_an_offer_lapses_when_one_of_three_leaves(terminal, three, kind, gone):
     assert terminal.move_in("halves", three, "bob", "accept").code == Code.NO_OFFER
     said(terminal.move_in("halves", three, other, f"propose {kind}"))
     said(terminal.move_in("halves", three, "bob", "accept"))
-    assert "holds" in check(terminal.desk.store, three)
+    assert "holds" in check(terminal.app.store, three)
 
 
 @pytest.mark.parametrize("gone", ["alice", "bob", "carol"])
@@ -227,7 +227,7 @@ def test_who_resigned_has_no_say_and_stays_out_when_moves_are_taken_back(termina
     any_move(terminal, three, one)
     assert f"'s turn ({other})" in at(terminal, three, "halves")
     assert terminal.move_in("halves", three, gone, "1").code == Code.NOT_A_PLAYER
-    assert "holds" in check(terminal.desk.store, three)
+    assert "holds" in check(terminal.app.store, three)
 
 
 def test_the_last_moves_of_all_are_taken_back_past_a_resignation(terminal, three):
@@ -238,4 +238,4 @@ def test_the_last_moves_of_all_are_taken_back_past_a_resignation(terminal, three
     assert at(terminal, three, "halves").startswith("#3: it is A's turn (alice)")
     for name in ("alice", "bob", "alice"):
         any_move(terminal, three, name)
-    assert "holds" in check(terminal.desk.store, three)
+    assert "holds" in check(terminal.app.store, three)

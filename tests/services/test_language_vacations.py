@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from domain.clocks import ledger
 from domain.clocks.days import DAY
@@ -14,13 +14,13 @@ SECOND = 1_000
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def deadline(terminal: Terminal, board: int) -> int:
-    (data,) = terminal.desk.store.snapshots([board])
+    (data,) = terminal.app.store.snapshots([board])
     state = unpack_snapshot(data).state
     found = ledger.deadline(state.clock, state.next)
     assert found is not None
@@ -39,13 +39,13 @@ def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_and_in_no_other
     )
     assert abs(deadline(terminal, own) - before[0] - 5 * DAY) < SECOND
     assert deadline(terminal, others) == before[1]
-    assert check(terminal.desk.store, own).startswith(f"match {own} holds")
+    assert check(terminal.app.store, own).startswith(f"match {own} holds")
 
 
 def test_a_match_that_begins_while_a_player_is_away_knows_it(terminal):
     terminal.do("vacation alice wonderland 5")
     board = terminal.challenge("--days=3")
-    now = terminal.desk.store.now()
+    now = terminal.app.store.now()
     assert deadline(terminal, board) - now > 7 * DAY
     page = terminal.do(f"pow2 show {board}").text
     assert "\nalice is on vacation until 2023-11-19 22:13 UTC\ndeadline: " in page

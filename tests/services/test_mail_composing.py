@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.match.events import decode
 from domain.match.record import unpack_snapshot
@@ -23,23 +23,23 @@ MATCHES = [(rules, players) for rules in all_rules() for players in rules.player
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.fixture
 def composing(terminal: Terminal) -> Composing:
-    return Composing(terminal.desk, Addresses(bytes(32), "play.example.org"))
+    return Composing(terminal.app, Addresses(bytes(32), "play.example.org"))
 
 
 def state_of(terminal: Terminal, board: int) -> MatchState:
-    return unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state
+    return unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
 
 
 def told(terminal: Terminal, board: int, seat: int, *kinds: Kind) -> Told:
     """What a seat is told of the match's last command."""
-    history = terminal.desk.store.events(board)
+    history = terminal.app.store.events(board)
     command = decode(history[-1]).command
     seq = next(one.seq for one in map(decode, history) if one.command == command)
     account = state_of(terminal, board).seats[seat]
@@ -106,5 +106,5 @@ def test_who_has_left_is_a_former_player(terminal, composing):
 
 def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
     board = terminal.challenge()
-    carol = terminal.desk.accounts.id_of("carol")
+    carol = terminal.app.accounts.id_of("carol")
     assert f"match {board}" not in composing.digest(carol, [Item(board, 1, "started", 5)]).body

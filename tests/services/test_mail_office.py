@@ -4,7 +4,7 @@ import logging
 from contextlib import ExitStack
 
 import pytest
-from fakes.desk import PASSWORDS
+from fakes.app import PASSWORDS
 from fakes.mails import mail, report
 from fakes.office import DOMAIN, SERVER, FakeOffice, box
 
@@ -41,7 +41,7 @@ def office(make_office):
 
 def moves(office, board=1):
     """The moves of a match."""
-    (data,) = office.desk.store.snapshots([board])
+    (data,) = office.app.store.snapshots([board])
     return unpack_snapshot(data).state.moves.split()
 
 
@@ -75,12 +75,12 @@ def test_the_same_mail_delivered_five_times_is_one_move_and_one_answer(office):
 def test_so_it_is_when_nobody_remembers_that_it_was_taken(office):
     seat = office.seat(office.challenge(), 0, "alice")
     (first,) = office.take(seat, "m13-j7\nchat hello", id_="<same@example.org>")
-    for key in office.desk.client.scan_iter("{mail}:taken:*"):
-        office.desk.client.delete(key)
+    for key in office.app.client.scan_iter("{mail}:taken:*"):
+        office.app.client.delete(key)
     office.take(seat, "m13-j7\nchat hello", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
     assert office.letters() == [first]
-    assert len(office.desk.letters.chat_of(1)) == 1
+    assert len(office.app.letters.chat_of(1)) == 1
 
 
 def test_the_same_mail_without_an_id_is_the_same(office):
@@ -163,7 +163,7 @@ def test_a_seat_s_address_proves_its_player_as_a_challenger(office, line):
     seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, line)
     assert "has started" in letter.body
-    assert decode(office.desk.store.events(2)[0]).actor == office.ids["alice"]
+    assert decode(office.app.store.events(2)[0]).actor == office.ids["alice"]
 
 
 def test_a_seat_s_address_proves_nobody_else(office):
@@ -171,19 +171,19 @@ def test_a_seat_s_address_proves_nobody_else(office):
     for line in ("pow2 challenge bob carol", "one challenge bob"):
         (letter,) = office.take(seat, line)
         assert "you are none of the players" in letter.body
-    assert office.desk.store.events(2) == []
+    assert office.app.store.events(2) == []
 
 
 def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
     lines = "\n".join(["torere challenge alice bob"] * 6)
     (letter,) = office.take(SERVER, lines, sender="stranger@example.net")
     assert letter.body.count("a challenge is for one of its players to make") == 6
-    assert office.desk.store.events(1) == []
+    assert office.app.store.events(1) == []
     line = "torere challenge alice bob --password=builder2 --as=bob"
     (letter,) = office.take(SERVER, line, sender=box("bob"))
     assert "has started" in letter.body
     assert "builder2" not in letter.body + letter.subject
-    assert decode(office.desk.store.events(1)[0]).actor == office.ids["bob"]
+    assert decode(office.app.store.events(1)[0]).actor == office.ids["bob"]
 
 
 def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
@@ -191,7 +191,7 @@ def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
     (letter,) = office.take(SERVER, "torere challenge alice bob --password=wonderland")
     assert "no password is accepted in a mail here" in letter.body
     assert "wonderland" not in letter.body
-    assert office.desk.store.events(1) == []
+    assert office.app.store.events(1) == []
 
 
 def test_what_a_seat_may_not_say_takes_the_password(office):
@@ -300,7 +300,7 @@ def test_nothing_of_a_mail_is_logged(office, caplog):
 def test_nothing_of_a_password_is_written(office):
     office.challenge()
     office.take(SERVER, f"{MOVE}\nsingup alice wonderland")
-    client = office.desk.client
+    client = office.app.client
     stored = [key + (client.dump(key) or b"") for key in client.scan_iter("*")]
     assert b"m13-j7" in b"".join(stored)
     assert b"wonderland" not in b"".join(stored)
@@ -439,9 +439,9 @@ def test_the_lines_below_say_resign_nothing(office):
     board = office.challenge()
     seat = office.seat(board, 0, "alice")
     office.take(seat, "say one\nresign")
-    (data,) = office.desk.store.snapshots([board])
+    (data,) = office.app.store.snapshots([board])
     assert not unpack_snapshot(data).state.over
-    assert [letter.text for letter in office.desk.letters.chat_of(board)] == ["one\nresign"]
+    assert [letter.text for letter in office.app.letters.chat_of(board)] == ["one\nresign"]
 
 
 # what is not known yet
@@ -449,13 +449,13 @@ def test_the_lines_below_say_resign_nothing(office):
 
 def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    office.desk.awake = False
+    office.app.awake = False
     for _ in range(2):
         with pytest.raises(TryAgainError):
             office.take(seat, "m13-j7", id_="<same@example.org>")
     assert office.letters() == []
-    office.desk.awake = True
-    office.desk._drain(0)
+    office.app.awake = True
+    office.app._drain(0)
     (letter,) = office.take(seat, "m13-j7", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
     assert letter.subject == "match 1: The Power of Two"
@@ -553,7 +553,7 @@ def test_an_address_for_leaving_is_nobody_s_once_the_account_is_gone(office):
 
 def code_for(office, name, address):
     office.own(name, Address(address))
-    code = Codes(office.desk.client, office.outbox.now).issue(office.ids[name], address)
+    code = Codes(office.app.client, office.outbox.now).issue(office.ids[name], address)
     return office.addresses.code(office.ids[name], code)
 
 
@@ -586,7 +586,7 @@ def test_a_code_that_is_none_is_refused_to_who_wrote(office):
 
 
 def test_a_new_password_by_mail_logs_out_everywhere_too(office):
-    sessions = Sessions(office.desk.client)
+    sessions = Sessions(office.app.client)
     sessions.open(office.ids["alice"], "a browser")
     office.take(SERVER, "change password alice wonderland looking-glass")
     assert sessions.list_of(office.ids["alice"]) == []

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import Code
-from services.problems import PROBLEMS, REFUSED, UNKNOWN
+from services.app.error_codes import PROBLEMS, REFUSED, UNKNOWN
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 

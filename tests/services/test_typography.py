@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 from fakes.api import Api
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 
 from domain.rules import all_rules, current
 from services.language.parsing import parse
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
@@ -22,8 +22,8 @@ EVENTS = 8
 @pytest.fixture
 def store() -> MemoryStore:
     """A store with a match of `EVENTS` events, a refusal among them in the log."""
-    desk = FakeDesk()
-    terminal = Terminal(desk)
+    app = FakeApp()
+    terminal = Terminal(app)
     board = terminal.challenge("-fast")
     assert board == BOARD
     assert terminal.move(board, "bob", "a1-a5").code == Code.NOT_YOUR_TURN
@@ -37,8 +37,8 @@ def store() -> MemoryStore:
         ("alice", "m9-m13"),
     ):
         assert terminal.move(board, name, text).code == ""
-    desk.close()
-    return desk.store
+    app.close()
+    return app.store
 
 
 def broken(store: MemoryStore) -> Broken:
@@ -55,12 +55,12 @@ def test_an_untouched_match_holds(store):
 
 
 def test_a_match_that_is_over_holds():
-    desk = FakeDesk()
-    terminal = Terminal(desk)
+    app = FakeApp()
+    terminal = Terminal(app)
     terminal.challenge()
     terminal.move(BOARD, "bob", "decline")
-    assert check(desk.store, BOARD).startswith("match 1 holds: 3 events")
-    desk.close()
+    assert check(app.store, BOARD).startswith("match 1 holds: 3 events")
+    app.close()
 
 
 def test_there_must_be_a_match(store):
@@ -328,13 +328,13 @@ def test_a_refusals_leaf_that_was_changed_is_found(store, other):
 
 
 def test_a_commands_move_may_have_said_its_ply_and_consent_may_be_a_proposal():
-    desk = FakeDesk()
-    terminal = Terminal(desk)
+    app = FakeApp()
+    terminal = Terminal(app)
     board = terminal.challenge()
     for name, text in (("alice", "m13-j7#0"), ("bob", "propose draw"), ("alice", "propose draw")):
         assert terminal.move(board, name, text).code == ""
-    assert "holds" in check(desk.store, board)
-    desk.close()
+    assert "holds" in check(app.store, board)
+    app.close()
 
 
 def test_the_log_has_the_events_in_their_order(store):

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 from fakes.api import PASSWORD, Api, until
-from fakes.desk import FakeDesk, Terminal
+from fakes.app import FakeApp, Terminal
 from fakes.office import FakeOffice
 from fakes.web import Guest
 
@@ -140,7 +140,7 @@ def by_mail(api: Api) -> set[type]:
     office.take(office.seat(board, 0, "alice"), "m13-j7\n")
     office.take(office.seat(board, 1, "bob"), "propose draw\n")
     office.take(office.seat(board, 0, "alice"), "accept\n")
-    found = kinds_of(office.desk.store, board)
+    found = kinds_of(office.app.store, board)
     office.close()
     return found
 
@@ -198,9 +198,9 @@ def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def spelled_otherwise(position: object) -> str:
@@ -219,22 +219,20 @@ def test_a_move_that_was_spelled_otherwise_than_it_is_written_holds(terminal):
     assert not terminal.do("halves challenge alice bob -no_contract -tiles_each=9").refused
     text = ""
     while not text:
-        state = unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state
+        state = unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
         assert state.next is not None
         text = spelled_otherwise(position_of(state))
         move = text or next(pinned(state.rules).legal_moves(position_of(state)))
         answer = terminal.move_in("halves", board, ("alice", "bob")[state.next], move)
         assert not answer.refused, answer
-    assert (
-        text not in unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state.moves.split()
-    )
-    assert "holds" in check(terminal.desk.store, board)
+    assert text not in unpack_snapshot(terminal.app.store.snapshots([board])[0]).state.moves.split()
+    assert "holds" in check(terminal.app.store, board)
 
 
 def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
     board = terminal.challenge("--days=3")
     assert not terminal.do("vacation alice wonderland 5").refused
-    store, account = terminal.desk.store, terminal.desk.accounts.id_of("alice")
+    store, account = terminal.app.store, terminal.app.accounts.id_of("alice")
     late = Sent(board, command_id("vacation", account, "late"), account, Return(until=1))
-    assert terminal.desk.gateway.send(late, 0).accepted
+    assert terminal.app.gateway.send(late, 0).accepted
     assert "holds" in check(store, board)

@@ -10,7 +10,7 @@ from fakes.api import Api
 from fakes.web import Guest, door
 
 from infra.sessions import Sessions
-from services.api.hand import Rhythm
+from services.api.context import Rhythm
 from services.api.marks import Chat, Home, marks
 from services.api.streams import BY_ACCOUNT
 

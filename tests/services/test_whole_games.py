@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
+from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.match.record import unpack_snapshot
 from domain.match.state import position_of
@@ -20,13 +20,13 @@ PLIES = 60
 
 @pytest.fixture
 def terminal():
-    desk = FakeDesk()
-    yield Terminal(desk)
-    desk.close()
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 def state_of(terminal, board):
-    return unpack_snapshot(terminal.desk.store.snapshots([board])[0]).state
+    return unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_a_whole_match_is_played_by_typing_and_holds(terminal, rules, players):
         assert f"played {move}" in answer.sentence
     assert "the match is over" in terminal.do(f"{rules.key} show {board}").text
     assert terminal.do(f"{rules.key} show {board}#1 {board}#0").code == ""
-    assert check(terminal.desk.store, board).startswith(f"match {board} holds")
+    assert check(terminal.app.store, board).startswith(f"match {board} holds")

@@ -24,11 +24,11 @@ from domain.match.events import AccountId
 from infra.accounts import Accounts
 from infra.settings import Settings
 from infra.tokens import Scope
+from services.app.context import App
 from services.cli.bench import boardgame_peer
 from services.cli.bench.report import Report, median_and_p99
 from services.cli.bench.rig import Place
 from services.cli.bench.workload import Game, games, moves, starts
-from services.compose import Composition
 from services.serve.workers import console_script
 
 _SECONDS_TO_START: Final = 60.0
@@ -101,7 +101,7 @@ def _serving(where: Place) -> Iterator[tuple[str, Path]]:
 
 def _prepare(data: Path, played: Sequence[Game]) -> dict[int, list[bytes]]:
     """Sign two players up, start all matches, and give the requests of each board's moves."""
-    with Composition(Settings(data=data)) as parts:
+    with App(Settings(data=data)) as parts:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         accounts = Accounts(parts.data, cheap)
         pair = tuple(accounts.signup(name, "benchmark") for name in ("light", "dark"))
@@ -120,7 +120,7 @@ def _prepare(data: Path, played: Sequence[Game]) -> dict[int, list[bytes]]:
     return found
 
 
-def _await_starts(parts: Composition, boards: Sequence[int]) -> None:
+def _await_starts(parts: App, boards: Sequence[int]) -> None:
     end = time.monotonic() + _SECONDS_TO_START
     while None in parts.store.snapshots(boards):
         if time.monotonic() > end:

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from faults.harness.held import Held
-from faults.harness.record import Call, Result
+from faults.harness.record import Invocation, Result
 
 from domain.match import audit
 from domain.match.events import (
@@ -50,7 +50,7 @@ class Violation(msgspec.Struct, frozen=True):
         return f"{self.invariant}: {self.evidence}"
 
 
-def check(calls: Iterable[Call], held: Held, *, complete: bool = True) -> list[Violation]:
+def check(calls: Iterable[Invocation], held: Held, *, complete: bool = True) -> list[Violation]:
     """Give everything that is wrong.
 
     `complete` says that the record has every command that was ever sent to this store.
@@ -59,10 +59,10 @@ def check(calls: Iterable[Call], held: Held, *, complete: bool = True) -> list[V
 
 
 class _Checker:
-    def __init__(self, calls: Sequence[Call], held: Held) -> None:
+    def __init__(self, calls: Sequence[Invocation], held: Held) -> None:
         self.held = held
         self.reads = [call for call in calls if not call.command]
-        self.sends: dict[bytes, list[Call]] = defaultdict(list)
+        self.sends: dict[bytes, list[Invocation]] = defaultdict(list)
         for call in calls:
             if call.command:
                 self.sends[call.command].append(call)
@@ -232,7 +232,7 @@ class _Checker:
     # I7
 
     def order(self) -> Iterator[Violation]:
-        by_match: dict[int, list[list[Call]]] = defaultdict(list)
+        by_match: dict[int, list[list[Invocation]]] = defaultdict(list)
         for calls in self.sends.values():
             if any(call.result is Result.OK for call in calls):
                 by_match[calls[0].match].append(calls)
@@ -241,7 +241,7 @@ class _Checker:
             acks = sorted(known, key=lambda call: call.done)
             sends = sorted((min(c.sent for c in calls), _told(calls).index) for calls in commands)
             place = 0
-            latest: Call | None = None
+            latest: Invocation | None = None
             for sent, index in sends:
                 while place < len(acks) and acks[place].done < sent:
                     if latest is None or acks[place].index > latest.index:
@@ -279,7 +279,7 @@ class _Checker:
                 )  # fmt: skip
 
 
-def _told(calls: Sequence[Call]) -> Call:
+def _told(calls: Sequence[Invocation]) -> Invocation:
     """Give the first acknowledgement."""
     return min((c for c in calls if c.result is Result.OK), key=lambda call: call.done)
 
@@ -296,7 +296,7 @@ def _again(board: int, stored: Sequence[bytes]) -> Iterator[Violation]:
         yield Violation("I10", f"match {board}: {broken}")
 
 
-def _name(call: Call) -> str:
+def _name(call: Invocation) -> str:
     return f"match {call.match}: command {call.command.hex()} of {call.client}"
 
 

@@ -4,9 +4,9 @@ import sys
 
 from domain.match import commands
 from infra.settings import load
-from services.compose import Composition
+from services.app.context import App
 
 if __name__ == "__main__":
-    with Composition(load()) as parts:
+    with App(load()) as parts:
         outcome = parts.gateway.send(commands.decode(bytes.fromhex(sys.argv[1])), 0)
     print(outcome.code, outcome.seq, outcome.index, sep=",")  # noqa: T201 - its answer

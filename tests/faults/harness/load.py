@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from fakes.served import gateway
-from faults.harness.record import Call, Record, Result, now
+from faults.harness.record import Invocation, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -99,11 +99,11 @@ class Client:
             events = self._open_store(client).events(board)
         except _DOWN:
             self.hang_up()
-            call = Call(
+            call = Invocation(
                 client=self.name, match=board, sent=began, done=now(), result=Result.UNKNOWN
             )
         else:
-            call = Call(
+            call = Invocation(
                 client=self.name,
                 match=board,
                 sent=began,
@@ -139,7 +139,7 @@ class Client:
         told = {} if outcome is None else {
             "code": outcome.code, "seq": outcome.seq, "index": outcome.index
         }  # fmt: skip
-        call = Call(
+        call = Invocation(
             client=self.name,
             match=sent.match,
             command=sent.id,

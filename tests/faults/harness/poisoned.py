@@ -19,7 +19,7 @@ from infra.queue import wake
 from infra.settings import load
 from infra.store.port import Shape
 from infra.store.server import RedisStore
-from services.compose import Composition
+from services.app.context import App
 from services.serve.child import ProcessChild
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
@@ -97,7 +97,7 @@ def _serve() -> None:
 
 def _work(name: str) -> None:
     log_to_stderr(name)
-    with Composition(load(), listening=command.IDLE_SECONDS) as parts:
+    with App(load(), listening=command.IDLE_SECONDS) as parts:
         command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
 
 

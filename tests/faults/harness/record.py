@@ -20,7 +20,7 @@ class Result(StrEnum):
     """It may have been taken."""
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """One call of one client: a command handed in, or (without a command) a match read."""
 
     client: str
@@ -51,18 +51,18 @@ class Record:
     """The calls of all clients of a run; written to a file too, if one is named."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._calls: list[Call] = []
+        self._calls: list[Invocation] = []
         self._lock = Lock()
         self._file = path.open("ab") if path else None
 
-    def add(self, call: Call) -> None:
+    def add(self, call: Invocation) -> None:
         """Write a line."""
         with self._lock:
             self._calls.append(call)
             if self._file:
                 self._file.write(msgspec.json.encode(call) + b"\n")
 
-    def __iter__(self) -> Iterator[Call]:
+    def __iter__(self) -> Iterator[Invocation]:
         return iter(self._calls.copy())
 
     def __len__(self) -> int:

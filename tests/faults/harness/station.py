@@ -11,7 +11,7 @@ from faults.harness.checker import check
 from faults.harness.elsewhere import elsewhere
 from faults.harness.load import Load
 from faults.harness.projected import projected
-from faults.harness.record import Call, Record, Result, now
+from faults.harness.record import Invocation, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -107,7 +107,7 @@ class Station:
     def note(self, sent: Sent, began: int, outcome: tuple[str, int, int] | None = None) -> None:
         """Add a call of nobody of the load to the record: its outcome, or that there is none yet."""
         code, seq, index = outcome or ("", 0, 0)
-        call = Call(
+        call = Invocation(
             client="foreign",
             match=sent.match,
             command=sent.id,
@@ -182,7 +182,7 @@ def since(began: int) -> float:
     return (now() - began) / 1e9
 
 
-def slowest_outcome(calls: Iterable[Call]) -> float:
+def slowest_outcome(calls: Iterable[Invocation]) -> float:
     """Give the longest time, in seconds, from a command's first sending to its outcome."""
     began: dict[bytes, int] = {}
     slowest = 0

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from fakes.desk import CHEAP
+from fakes.app import CHEAP
 from fakes.served import until
 from faults.harness.record import now
 from faults.harness.station import FOREIGN_BOARDS, Station, progress, since

@@ -48,11 +48,10 @@ from infra.store.server import RedisStore
 from infra.tokens import Tokens
 from infra.unread import Unread
 from infra.words import Words
-from services.language import LOCAL, Language
 
 
-class Composition:
-    """The parts of one process, a `Desk` among other things; close it when done.
+class App:
+    """The parts of one process, a `App` among other things; close it when done.
 
     `listening` is the longest time, in seconds, that a command to RQ's Redis waits in it.
     """
@@ -274,8 +273,3 @@ class Composition:
     def durable(self) -> bool:
         """Whether an outcome may be called accepted."""
         return self.settings.durability.durable
-
-    @cached_property
-    def language(self) -> Language:
-        """The command language, at the terminal."""
-        return Language(self, origin=LOCAL)

@@ -1,5 +1,5 @@
 import pytest
-from fakes.desk import CHEAP, FakeDesk
+from fakes.app import CHEAP, FakeApp
 from fakes.served import until
 from redis import Redis
 
@@ -9,7 +9,8 @@ from infra.embedded import EmbeddedServer, NotRunningError
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
-from services.compose import Composition
+from services.app.context import App
+from services.language import LOCAL, Language
 
 
 @pytest.fixture
@@ -18,31 +19,31 @@ def settings(tmp_path) -> Settings:
 
 
 def test_parts_that_are_handed_in_are_used_and_no_server_is_asked(settings):
-    desk = FakeDesk()
-    with Composition(
-        settings, data=desk.client, store=desk.store, accounts=desk.accounts, gateway=desk.gateway
+    app = FakeApp()
+    with App(
+        settings, data=app.client, store=app.store, accounts=app.accounts, gateway=app.gateway
     ) as parts:
-        assert parts.data is desk.client
+        assert parts.data is app.client
         for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
-            assert parts.language.do(line).code == ""
-    desk.close()
+            assert Language(parts, origin=LOCAL).do(line).code == ""
+    app.close()
 
 
 def test_a_server_is_looked_for_when_it_is_needed_and_not_before(settings):
-    with Composition(settings) as parts:
-        assert parts.language.do("help").code == ""
+    with App(settings) as parts:
+        assert Language(parts, origin=LOCAL).do("help").code == ""
         with pytest.raises(NotRunningError):
-            parts.language.do("pow2 show 1")
+            Language(parts, origin=LOCAL).do("pow2 show 1")
 
 
 def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_client, settings):
     del redis_client
     settings = Settings(data=settings.data, redis_url=valkey.url)
-    with Composition(settings) as parts:
+    with App(settings) as parts:
         parts.store.create(Shape(shards=4, lanes=1))
         for line in ("signup alice wonderland", "signup bob builder2"):
-            assert parts.language.do(line).code == ""
-        assert parts.language.do("pow2 challenge alice bob", "k", 0.0).pending
+            assert Language(parts, origin=LOCAL).do(line).code == ""
+        assert Language(parts, origin=LOCAL).do("pow2 challenge alice bob", "k", 0.0).pending
         assert parts.store.depth(range(4)) == 1
         assert parts.queue.llen("rq:queue:commands") == 1
 
@@ -51,7 +52,7 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
     del redis_client
     url = f"{valkey.url}?db=1"
     settings = Settings(data=settings.data, redis_url=valkey.url, queue_url=url)
-    with Composition(settings) as parts:
+    with App(settings) as parts:
         parts.lanes.want(0)
         assert parts.data.keys() == []
         assert parts.queue.exists("lease:0")
@@ -67,17 +68,17 @@ def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, 
         for name in ("alice", "a1", "b1"):
             accounts.signup(name, "wonderland")
         before = {name: client.dump(name) for name in client.scan_iter()}
-        with Composition(settings, accounts=accounts) as parts, pytest.raises(DurabilityError):
-            parts.language.do(line.replace("a b", "a1 b1"))
+        with App(settings, accounts=accounts) as parts, pytest.raises(DurabilityError):
+            Language(parts, origin=LOCAL).do(line.replace("a b", "a1 b1"))
         assert {name: client.dump(name) for name in client.scan_iter()} == before
 
 
 def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
         RedisStore(client, Mode.NONE).create(Shape(shards=4, lanes=1))
-        with Composition(settings) as parts, pytest.raises(DurabilityError):
+        with App(settings) as parts, pytest.raises(DurabilityError):
             _ = parts.gateway
-        with Composition(Settings(data=settings.data, durability=Mode.NONE)) as parts:
+        with App(Settings(data=settings.data, durability=Mode.NONE)) as parts:
             assert parts.gateway is parts.gateway
 
 
@@ -86,7 +87,7 @@ def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
         return len(redis_client.client_list())
 
     before = connections()
-    with Composition(Settings(data=settings.data, redis_url=valkey.url)) as parts:
+    with App(Settings(data=settings.data, redis_url=valkey.url)) as parts:
         parts.store.create(Shape(shards=4, lanes=1))
         assert parts.gateway
         assert connections() > before

@@ -1,4 +1,4 @@
-"""What the handlers of the API work with: one `Hand` a process."""
+"""What the handlers of the API work with: one `ApiContext` a process."""
 
 import asyncio
 import time
@@ -27,8 +27,8 @@ from services.api.following import Follower
 from services.api.marks import Marks
 from services.api.streams import Streams
 from services.api.visitors import Visitors
-from services.compose import Composition
-from services.damage import UNREADABLE, damaged
+from services.app.context import App
+from services.app.damaged import UNREADABLE, damaged
 from services.language import Language
 
 DOOR: Final = "api"
@@ -64,15 +64,12 @@ class Rhythm(msgspec.Struct, frozen=True):
 USUAL: Final = Rhythm()
 
 
-class Hand:
-    """The parts of a process that answers requests, those for an event loop among them.
-
-    `parts` may be used from threads: all but its `gateway` and its `language`.
-    """
+class ApiContext:
+    """What the routes of the API and the pages work with: an `App`, and the event loop's drivers."""
 
     def __init__(
         self,
-        parts: Composition,
+        parts: App,
         gateway: AsyncCommandGateway,
         store: AsyncStore,
         tokens: AsyncTokens,
@@ -81,7 +78,6 @@ class Hand:
         *,
         rhythm: Rhythm = USUAL,
     ) -> None:
-        self.parts = parts
         self.gateway = gateway
         self.store = store
         self.follower = follower
@@ -90,7 +86,7 @@ class Hand:
         self.rhythm = rhythm
         self.visitors = Visitors(parts.settings)
         self.streams = Streams()
-        self.desk = Composition(
+        self.app = App(
             parts.settings,
             data=parts.data,
             queue=parts.queue,
@@ -99,8 +95,8 @@ class Hand:
             pace=parts.pace,
             gateway=ThreadGateway(gateway),
         )
-        """For threads: all of it, also its `gateway` and its `language`."""
-        self.language = Language(self.desk, DOOR)
+        """The use cases' context, for threads: its gateway submits by the event loop's."""
+        self.language = Language(self.app, DOOR)
         self._tokens = Batches(tokens.check)
         self._lines = ThreadPoolExecutor(_LINES, "line")
 
@@ -131,7 +127,7 @@ class Hand:
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
         """Note that a match can't be read, and return what its reader is told."""
-        return await asyncio.to_thread(damaged, self.parts.damage, board, error)
+        return await asyncio.to_thread(damaged, self.app.damage, board, error)
 
     async def wait(self, work: Callable[[], Answer]) -> Answer:
         """Do what may wait for an outcome in a thread, where nothing else waits for it."""
@@ -149,7 +145,7 @@ def _seen(asked: Asked) -> None:
 
 
 @asynccontextmanager
-async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator[Hand]:
+async def open_context(parts: App, rhythm: Rhythm = USUAL) -> AsyncIterator[ApiContext]:
     """Make the hand of a process, and close it when done."""
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "api"))
@@ -169,11 +165,11 @@ async def open_hand(parts: Composition, rhythm: Rhythm = USUAL) -> AsyncIterator
             Follower(store) as follower,
             Bulletins(parts.notices, horizon) as bulletins,
         ):
-            hand = Hand(
+            context = ApiContext(
                 parts, gateway, store, AsyncTokens(pipe), follower, bulletins, rhythm=rhythm
             )
             try:
-                async with hand.marks:
-                    yield hand
+                async with context.marks:
+                    yield context
             finally:
-                hand.close()
+                context.close()

@@ -39,7 +39,7 @@ CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
 
 
-class FakeDesk:
+class FakeApp:
     """Everything the language works with; `awake` is whether commands are decided at all."""
 
     def __init__(self, *, durable: bool = True) -> None:
@@ -121,11 +121,11 @@ class FakeDesk:
 class Terminal:
     """A terminal at the desk, where alice, bob and carol have signed up."""
 
-    def __init__(self, desk: FakeDesk) -> None:
-        self.desk = desk
-        self.language = Language(desk, origin=LOCAL)
+    def __init__(self, app: FakeApp) -> None:
+        self.app = app
+        self.language = Language(app, origin=LOCAL)
         for name, password in PASSWORDS.items():
-            desk.accounts.signup(name, password)
+            app.accounts.signup(name, password)
 
     def do(self, line: str, key: str | None = None, seconds: float = 5.0) -> Answer:
         """Carry out a line."""

@@ -1,0 +1,1 @@
+"""The use cases: each once, shared by every front end. No HTTP, no text of a terminal."""

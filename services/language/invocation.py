@@ -1,0 +1,84 @@
+"""One command line on its way to the handler of its form."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import AnyRules, current
+from infra.accounts import Profile
+from services.app.context import App
+from services.language.answer import Answer
+from services.language.parsing import Line
+
+
+def _uncounted() -> None:
+    """Count nothing."""
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """What a way in knows of the sender of its lines, beside what stands in them."""
+
+    proven: AccountId | None = None
+    """Whose they are, where that is proven without a password: by a token, or a seat's address."""
+    trusted: bool = False
+    """Whether they were given at the operator's own terminal, where no proof is asked for."""
+    count: Callable[[], None] = _uncounted
+    """Counts one line of several in each limit of the way in, or refuses it; the way in itself has
+    counted the first."""
+
+
+UNKNOWN: Final = Origin()
+"""Anybody."""
+
+LOCAL: Final = Origin(trusted=True)
+"""Whoever has the data before them: the operator, as a rule."""
+
+
+class Invocation(msgspec.Struct, frozen=True):
+    """One command line on its way to the handler of its form."""
+
+    app: App
+    door: str
+    """Its name is part of each command id: keys of different doors don't meet."""
+    key: str
+    """Whoever repeats a command with its key means the same command."""
+    seconds: float
+    """How long to wait for an outcome."""
+    form: str
+    """How the command is written, for who wrote it otherwise."""
+    language: str
+    """In which help is given, such as `de`; empty for English."""
+    line: Line
+    """The sender's words."""
+    again: Callable[[str, str], Answer]
+    """Carries out another line, by a key of its own."""
+    origin: Origin = UNKNOWN
+
+    @property
+    def rules(self) -> AnyRules:
+        """The newest rules of the game, in a command that names one."""
+        return current(self.line.get("game").lower())
+
+    def account(self) -> AccountId:
+        """Return who gives the command, once password and pace are known good."""
+        return self.admitted(self.app.accounts.verify(*self.sender))
+
+    def admitted(self, account: AccountId) -> AccountId:
+        """Return an account that is proven, once its pace is known good."""
+        self.app.pace.check(account)
+        return account
+
+    def profile(self, account: AccountId) -> Profile:
+        """Return what is known of an account that has just been verified."""
+        found = self.app.accounts.record_of(account)
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+        return found
+
+    @property
+    def sender(self) -> tuple[str, str]:
+        """Userid and password of who gives the command, where its form has them."""
+        return self.line.all("userid")[0], self.line.get("password")
