@@ -132,7 +132,7 @@ def make_app(parts: App, rhythm: Rhythm = USUAL) -> Edge:
     app = Litestar(
         route_handlers=[_api(), *WEB_ROUTES],
         lifespan=[lifespan],
-        dependencies={"hand": Provide(_hand, sync_to_thread=False)},
+        dependencies={"context": Provide(_hand, sync_to_thread=False)},
         exception_handlers={**HANDLERS, 404: lost, 405: lost},
         request_max_body_size=LIMIT,
         openapi_config=None,  # ours is made by `openapi`
