@@ -305,7 +305,7 @@ def test_what_should_not_happen_is_answered_and_told_to_the_operator(api, monkey
     def fail(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(api.parts.scores, "best", fail)
+    monkeypatch.setattr(Scores, "best", fail)
     answer = api.http.get("/api/puzzles/one/scores")
     assert (answer.status_code, code_of(answer)) == (500, "internal")
     assert "bug" not in answer.text
@@ -316,7 +316,7 @@ def test_lists_that_are_made_anew_are_unavailable_meanwhile(api, monkeypatch):
     def late(*_: object) -> None:
         raise LookupError("ratings are made anew; try again later")
 
-    monkeypatch.setattr(api.parts.ratings, "of", late)
+    monkeypatch.setattr(Ratings, "of", late)
     answer = api.http.get("/api/ratings/pow2")
     assert (answer.status_code, code_of(answer)) == (503, "unavailable")
     assert "made anew" in answer.json()["detail"]
