@@ -10,7 +10,7 @@ import msgspec
 
 from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, letters_of, read_pieces
 from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
+from domain.rules.protocol import NoOptions, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
 
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
@@ -121,13 +121,8 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             return DONE
         return f"-{NAMES[move.at]}" if move.back else NAMES[move.at]
 
-    def check(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzleMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if reason := self._why_illegal(position, move):
-            raise IllegalMove(f"{self.write(move)}: {reason}")
-        return move
-
-    def _why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
+    def why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
+        """Return which rule a move breaks; None for a legal move."""
         if position.done:
             return OVER
         if move == FINISH:

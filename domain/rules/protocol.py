@@ -197,9 +197,19 @@ class Rules(ABC, Generic[P, M, O]):
     def write(self, move: M) -> str:
         """Return the canonical text; it holds no blanks."""
 
-    @abstractmethod
     def check(self, position: P, move: M) -> M:
-        """Return the canonical legal move that is meant, or raise `IllegalMove`."""
+        """Return the canonical legal move that is meant, or raise `IllegalMove`.
+
+        A game overrides it only if it reads moves that it writes in another way; any other
+        game defines `why_illegal`.
+        """
+        if problem := self.why_illegal(position, move):
+            raise IllegalMove(f"{self.write(move)}: {problem}")
+        return move
+
+    def why_illegal(self, position: P, move: M) -> str | None:
+        """Return which rule a move breaks, and where; None for a legal move."""
+        raise NotImplementedError(f"{self.key} has no sentence on {move!r} in {position!r}")
 
     @abstractmethod
     def play(self, position: P, move: M) -> P:

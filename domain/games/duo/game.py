@@ -34,7 +34,7 @@ from domain.games.duo.position import (
     play,
 )
 from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
+from domain.rules.protocol import NoOptions, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, Ending, Puzzle, ended
 
 FORM: Final = "a move is written as one intersection, such as c3, or done"
@@ -54,6 +54,7 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
     title = "Cooperative That's My Line"
     position_type = DuoPosition
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> DuoPosition:
         """Return the empty board."""
@@ -87,12 +88,6 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
     def write(self, move: Intersection) -> str:
         """Return the name of the intersection, or `done`."""
         return DONE if move == FINISH else NAMES[move]
-
-    def check(self, position: DuoPosition, move: Intersection) -> Intersection:
-        """Return the move back if it is legal, else say what stands in its way."""
-        if reason := why_illegal(position, move):
-            raise IllegalMove(f"{self.write(move)}: {reason}")
-        return move
 
     def outcome(self, position: DuoPosition) -> Outcome | None:
         """Return the ending: the solver is done, or neither colour has a place."""

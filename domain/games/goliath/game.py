@@ -36,7 +36,7 @@ from domain.games.goliath.position import (
     write,
 )
 from domain.rules.helpers import bad_position, check_turn, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Outcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "goliath"
 
@@ -149,13 +149,10 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
         """Yield every legal move by destination, stone picked up and target, in sorting order."""
         return map(write, sorted(self.moves(position), key=sorting))
 
-    def check(self, position: GoliathPosition, move: GoliathMove) -> GoliathMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+    def why_illegal(self, position: GoliathPosition, move: GoliathMove) -> str | None:
+        """Return which rule a move breaks, and where; None for a legal move."""
         over = _outcome(position)
-        wrong = f"the match is over: {over.detail}" if over else why_illegal(position, move)
-        if wrong:
-            raise IllegalMove(f"{write(move)}: {wrong}")
-        return move
+        return f"the match is over: {over.detail}" if over else why_illegal(position, move)
 
     def check_offer(self, position: GoliathPosition, kind: str) -> None:
         """Raise `Refusal` with `no-offer` unless the figures are separated."""

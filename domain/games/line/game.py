@@ -18,7 +18,7 @@ from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, letters_of, names
 from domain.games.line.illegal import why_illegal
 from domain.games.line.position import SIDES, Intersection, LinePosition, play, room, room_of
 from domain.rules.helpers import bad_position, counted, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Outcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "line"
 FORM: Final = "a move is written as one intersection, such as c3"
@@ -69,6 +69,7 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
     position_type = LinePosition
     options_type = LineOptions
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: LineOptions, players: int, setup: object | None) -> LinePosition:
         """Return the empty board."""
@@ -97,12 +98,6 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
     def write(self, move: Intersection) -> str:
         """Return the name of the intersection."""
         return NAMES[move]
-
-    def check(self, position: LinePosition, move: Intersection) -> Intersection:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if room(position) >> move & 1:
-            return move
-        raise IllegalMove(f"{NAMES[move]}: {why_illegal(position, move)}")
 
     def outcome(self, position: LinePosition) -> Outcome | None:
         """Return the ending: neither player can place a stone."""

@@ -30,13 +30,12 @@ from domain.games.powerdrain.position import (
     PowerdrainMove,
     PowerdrainOptions,
     PowerdrainPosition,
-    is_legal,
     judged,
     moves,
     play,
 )
 from domain.rules.helpers import bad_setup
-from domain.rules.protocol import Chance, IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Chance, Outcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
 
@@ -54,6 +53,7 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
     options_type = PowerdrainOptions
     moves = staticmethod(moves)
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
     to_json = staticmethod(to_json)
     from_json = staticmethod(from_json)
 
@@ -106,12 +106,6 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
     def write(self, move: PowerdrainMove) -> str:
         """Return the canonical text of a move."""
         return f"{PLUGS[move.plug]}-{SECTIONS[move.section]}"
-
-    def check(self, position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if is_legal(position, move):
-            return move
-        raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
 
     def outcome(self, position: PowerdrainPosition) -> Outcome | None:
         """Return the ending, judged when the last plug is in."""

@@ -30,7 +30,7 @@ from domain.games.torere.position import (
     play,
 )
 from domain.rules.helpers import bad_position, check_turn, read_position
-from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import NoOptions, Outcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
 
@@ -58,6 +58,7 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
     position_type = TorerePosition
     moves = staticmethod(moves)
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> TorerePosition:
         """Return the first position, the putahi empty."""
@@ -83,12 +84,6 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
     def write(self, move: TorereMove) -> str:
         """Return the two places."""
         return f"{move[0]}-{move[1]}"
-
-    def check(self, position: TorerePosition, move: TorereMove) -> TorereMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if move[1] == position.empty and movable(position) >> move[0] & 1:
-            return move
-        raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
 
     def outcome(self, position: TorerePosition) -> Outcome | None:
         """Return the ending: the player whose turn it is can't move."""
