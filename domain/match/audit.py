@@ -10,6 +10,7 @@ from typing import assert_never
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from domain.fairness import KEPT_BYTES, Draw, Seed
 from domain.match.commands import (
@@ -58,9 +59,9 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
-from domain.match.replies import Laid, Replies, Reply
+from domain.match.replies import Laid, Replies, Reply, merged
 from domain.match.state import MatchState
-from domain.rules import pinned
+from domain.rules import Seat, pinned
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -105,7 +106,7 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     sealed, after = seal(sent, decided, snapshot, first.at)
     for recorded, data in zip(group, sealed, strict=True):
         # what it follows has been checked, by the bytes as they were written then
-        if msgspec.structs.replace(decode(data), prev=recorded.prev) != recorded:
+        if replace(decode(data), prev=recorded.prev) != recorded:
             raise Broken(recorded.seq, "deciding it again gives another time or actor")
     return after
 
@@ -134,12 +135,14 @@ def _seed(group: Sequence[Envelope]) -> Seed | None:
 
 
 def _replies(group: Sequence[Envelope]) -> Replies:
-    """Return what must have been laid ready for a command to lead to these events."""
-    return {
-        seat: Laid(tuple(Reply(m.ply - 1, None, m.move) for m in moves if m.seat == seat))
-        for moves in [[e.body for e in group if isinstance(e.body, Moved) and e.body.queued]]
-        for seat in {move.seat for move in moves}
-    }
+    """Return the conditional moves that a command must have found to lead to these events."""
+    found: dict[Seat, Laid] = {}
+    for envelope in group:
+        match envelope.body:
+            case Moved(queued=True) as moved:
+                reply = Reply(moved.ply - 1, None, moved.move)
+                found[moved.seat] = merged(found.get(moved.seat, Laid()), [reply])
+    return found
 
 
 def tells_command(first: Envelope, rules: str) -> bool:
@@ -168,30 +171,8 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
     """
     event = first.body
     match event:
-        case MatchStarted():
-            text = event.draw.texts[0] if event.draw else b""
-            # where nothing is drawn, nobody can tell what entropy was offered
-            return [
-                Start(
-                    rules=event.rules,
-                    options=event.options,
-                    seats=event.seats,
-                    text=text,
-                    terms=event.terms,
-                )
-            ]
-        case Challenged():
-            return [
-                Start(
-                    rules=event.rules,
-                    options=event.options,
-                    seats=event.seats,
-                    text=event.text,
-                    gather=True,
-                    terms=event.terms,
-                    commitments=event.commitments if isinstance(event, Called) else UNSET,
-                )
-            ]
+        case MatchStarted() | Challenged():
+            return [_start_of(event)]
         case Committed():
             return [Answer(accept=True, commitment=event.commitment)]
         case Revealed():
@@ -226,6 +207,15 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
             raise Broken(first.seq, "it follows from a command, and none is recorded before it")
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def _start_of(event: MatchStarted | Challenged) -> Start:
+    start = Start(rules=event.rules, options=event.options, seats=event.seats, terms=event.terms)
+    if isinstance(event, MatchStarted):
+        # the entropy of a start that draws nothing is not recorded
+        return replace(start, text=event.draw.texts[0] if event.draw else b"")
+    commitments = event.commitments if isinstance(event, Called) else UNSET
+    return replace(start, text=event.text, gather=True, commitments=commitments)
 
 
 def _shown(event: Event) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from domain.clocks import ledger as clocks
 from domain.clocks.ledger import Clock
@@ -78,7 +79,7 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
         accepted = (*self.accepted, seat)
         if not accept or {self.seat, *accepted}.issuperset(playing):
             return None
-        return msgspec.structs.replace(self, accepted=accepted)
+        return replace(self, accepted=accepted)
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -173,7 +174,7 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
     """
     after = _evolve(state, event, position)
     clock = _clocked(state, event, at)
-    return msgspec.structs.replace(after, seq=state.seq + 1, at=at, clock=clock)
+    return replace(after, seq=state.seq + 1, at=at, clock=clock)
 
 
 def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa: C901, PLR0911 - one case an event
@@ -249,10 +250,9 @@ def reminds(state: MatchState, now: int = 0) -> bool:
     return clocks.reminder(state.clock, state.next) is not None and (flag is None or now < flag)
 
 
-def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
+def _evolve(  # noqa: C901, PLR0911 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:
-    replace = msgspec.structs.replace
     match event:
         case Moved():
             offer = state.offer if state.offer and state.offer.outlives(event.seat) else None
@@ -265,35 +265,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 offer=offer,
                 position=position,
             )
-        case MatchStarted():
-            return replace(
-                state,
-                rules=event.rules,
-                options=event.options,
-                seats=event.seats,
-                setup=event.setup,
-                next=event.next,
-                texts=(),
-                position=position,
-                gather=None,
-            )
-        case Called():
-            return replace(
-                state,
-                rules=event.rules,
-                options=event.options,
-                seats=event.seats,
-                texts=(None,) * len(event.seats),
-                gather=Gathering(event.commitments),
-            )
-        case Challenged():
-            return replace(
-                state,
-                rules=event.rules,
-                options=event.options,
-                seats=event.seats,
-                texts=(event.text, *[None] * (len(event.seats) - 1)),
-            )
+        case MatchStarted() | Challenged():
+            return _called(state, event, position)
         case Gathered() | Revealed():
             return replace(state, texts=with_seat(state.texts, event.seat, event.text))
         case Committed() | Sealed():
@@ -319,6 +292,21 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             assert_never(event)
 
 
+def _called(
+    state: MatchState, event: MatchStarted | Challenged, position: bytes | None
+) -> MatchState:
+    """Return a match that was called for, and has begun or waits for entropy."""
+    state = replace(state, rules=event.rules, options=event.options, seats=event.seats)
+    missing = (None,) * len(event.seats)
+    match event:
+        case MatchStarted(setup=setup, next=mover):
+            return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
+        case Called():
+            return replace(state, texts=missing, gather=Gathering(event.commitments))
+        case _:
+            return replace(state, texts=(event.text, *missing[1:]))
+
+
 def _answered(state: MatchState, event: Answered) -> Offering | None:
     """Return the offer as it stands after an answer; what all have agreed to is none any more."""
     if state.offer is None:
@@ -328,7 +316,7 @@ def _answered(state: MatchState, event: Answered) -> Offering | None:
 
 def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
     """Cut the moves; who left the match among those taken back has left it now."""
-    return msgspec.structs.replace(
+    return replace(
         state,
         ply=event.ply,
         moves=" ".join(state.moves_of(event.ply)),
@@ -388,4 +376,4 @@ def with_position(state: MatchState) -> MatchState:
     """Return the same state with the memo filled."""
     if state.position is not None or not state.started or state.unplaced:
         return state
-    return msgspec.structs.replace(state, position=pack(position_of(state)))
+    return replace(state, position=pack(position_of(state)))

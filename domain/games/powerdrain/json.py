@@ -19,6 +19,7 @@ from domain.games.powerdrain.position import (
     filled,
     grid_of,
     names,
+    rests,
 )
 from domain.rules.helpers import bad_setup, read_setup
 from domain.rules.protocol import Seat
@@ -118,6 +119,14 @@ def _rest_json(position: PowerdrainPosition) -> dict[str, Any]:
     if len(position.hands) == 1:
         return {"pool": names(position.hands[0])}
     return {"hands": [names(hand) for hand in position.hands]}
+
+
+def voltages_left(shown: Mapping[str, Any]) -> dict[str, int]:
+    """Return the signed voltage that each plug has left, by section, from a position's JSON form."""
+    grid = shown["grid"]
+    plugged = filled((section, plug, seat) for section, (plug, seat) in grid.items())
+    left = rests(shown["left"], shown["top"], plugged)
+    return {section: left[SECTION[section]] for section in grid}
 
 
 def first_position(data: object, options: PowerdrainOptions) -> PowerdrainPosition:

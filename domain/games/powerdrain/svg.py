@@ -15,7 +15,8 @@ from domain.drawing.svg.painter import (
     piece,
     place,
 )
-from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
+from domain.games.powerdrain.json import voltages_left
+from domain.games.powerdrain.position import SIDES, value
 from domain.rules.helpers import counted
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
@@ -48,14 +49,6 @@ def _box(name: str, width: float, height: float, rounded: float | None = None) -
 # --- the grid
 
 
-def _left_of(shown: Mapping[str, Any]) -> dict[str, int]:
-    """Return the signed voltage that is left, by the names of sections with a plug."""
-    grid = shown["grid"]
-    plugged = filled((section, plug, seat) for section, (plug, seat) in grid.items())
-    left = rests(shown["left"], shown["top"], plugged)
-    return {section: left[SECTION[section]] for section in grid}
-
-
 def _plug(name: str, seat: int, full: int, left: int) -> Markup:
     """Return a plug in its section: both digits, pointing at theirs of the edges, and its worth."""
     return piece(
@@ -79,7 +72,7 @@ def _section(name: str, at: Point, inside: Sequence[Markup], title: str, *, last
 
 
 def _sections(shown: Mapping[str, Any], last: str) -> Iterator[Markup]:
-    rest = _left_of(shown)
+    rest = voltages_left(shown)
     for (row, left), (column, top) in product(enumerate(shown["left"]), enumerate(shown["top"])):
         name, title, inside = f"{left}{top}", f"{left}{top}", []
         if name in shown["grid"]:
@@ -163,7 +156,7 @@ def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position of powerdrain, each plug with its value and what is left of it by now."""
-    shown, rest = view.position, _left_of(view.position)
+    shown, rest = view.position, voltages_left(view.position)
     hands, height = _hands(shown)
     last = view.last.rpartition("-")[2]
     frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_GRID, height=_GRID, rx=3)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from domain.drawing.text import TextInput
-from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
+from domain.games.powerdrain.json import voltages_left
+from domain.games.powerdrain.position import SIDES, value
 
 _SIGNS: Final = "+-"
 _EMPTY: Final = (" " * 7, " " * 7)
@@ -18,13 +19,10 @@ def _signed(volts: int) -> str:
 
 def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return both lines of each section that holds a plug, seven columns wide."""
-    grid = position["grid"]
-    bytes_of = filled((section, plug, seat) for section, (plug, seat) in grid.items())
-    left = rests(position["left"], position["top"], bytes_of)
-    sections = {}
-    for section, (plug, seat) in grid.items():
+    left, sections = voltages_left(position), {}
+    for section, (plug, seat) in position["grid"].items():
         full = value(plug, section) * (-1 if seat else 1)
-        volts = f"{_signed(full)} {_signed(left[SECTION[section]])}"
+        volts = f"{_signed(full)} {_signed(left[section])}"
         sections[section] = (f" <{plug[0]} {plug[1]}^ ", volts)
     return sections
 
