@@ -1,4 +1,4 @@
-"""The line puzzles as text and in SVG: how many stones each line of the board has."""
+"""The line puzzles as text and in SVG."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -33,7 +33,7 @@ def draw_lines(view: TextInput, wanted: int, word: str, *, more: bool = False) -
 
 
 def paint_lines(view: BoardInput, wanted: int, word: str) -> Picture:
-    """Draw a position, with marks on the lines that count and on those with too many stones."""
+    """Draw a position, and mark the lines that count and the lines with too many stones."""
     stones, best = view.position["board"], view.position["best"]
     marks = {
         at: "full" if on == wanted else "over"

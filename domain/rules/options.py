@@ -6,10 +6,10 @@ The struct's fields declare the flags:
 - `tiles_each: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12` is `-tiles_each=N`;
 - `touch: Touch = Touch.ENEMY`, a StrEnum, is a group of flags that exclude each other. The
   members' values are the flags (`-touch_any`, `-touch_enemy`); a default with the empty value
-  has no flag of its own;
+  has no flag;
 - `stones: Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=9,
-  extra={"names": NAMES})] = ()` is `-stones=NAME,NAME`: names of that list in any order, none
-  twice, recorded in the list's order.
+  extra={"names": NAMES})] = ()` is `-stones=NAME,NAME`: names from `NAMES` in any order, none
+  twice, recorded in the order of `NAMES`.
 """
 
 import re
@@ -27,14 +27,15 @@ from domain.errors import Code, Refusal
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in protocol.py
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")  # no sign, no leading zero
-_QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
+_QUOTED: Final = 24
+"""The most characters of a wrong option that are compared or quoted."""
 
 
 _Value = bool | int | StrEnum | tuple[str, ...]
 
 
 class OptionFlag(msgspec.Struct, frozen=True):
-    """What a flag sets: a field, to a value, a number within bounds or so many of some names."""
+    """The effect of a flag: it sets a field to a value, a number within bounds, or a list of names."""
 
     field: str
     value: bool | StrEnum | None
@@ -86,7 +87,7 @@ def _unknown(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
 
 
 def _value(name: str, flag: OptionFlag, given: str | None) -> _Value:
-    """Return the value that a flag sets, from the text after its equals sign (None without)."""
+    """Return the value that a flag sets; `given` is the text after the equals sign, if any."""
     if flag.names:
         return _listed(name, flag, given)
     if flag.value is None:
@@ -108,12 +109,14 @@ def _number(name: str, flag: OptionFlag, given: str | None) -> int:
 
 
 def _listed(name: str, flag: OptionFlag, given: str | None) -> tuple[str, ...]:
-    """Return the names of a list in their own order; case, blanks and order are free."""
+    """Return the names in the order of the declaration; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
     if not given:
         raise Refusal(Code.BAD_OPTION, f"'-{name}' needs names: {form}")
-    spelt = given.lower() if given.isascii() else given  # some strange letters have ASCII lower
+    spelt = (
+        given.lower() if given.isascii() else given
+    )  # some other letters become ASCII when lowered
     named = "".join(spelt.split()).split(",")
     for place, one in enumerate(named):
         if one not in flag.names:
@@ -126,7 +129,7 @@ def _listed(name: str, flag: OptionFlag, given: str | None) -> tuple[str, ...]:
 
 
 def read_options(kind: type[O], flags: Sequence[str]) -> O:
-    """Read flags, with or without hyphen; unknown, repeated and contradicting ones are refused."""
+    """Read flags, with or without hyphen; refuse unknown, repeated and contradicting ones."""
     known = declared_flags(kind)
     values: dict[str, _Value] = {}
     said: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Whose game a drawing shows: a plate for each player below the board, and the same in words."""
+"""Nameplates: a plate for each player below the board, and the same as a description."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ from domain.rules.protocol import Outcome, Seat
 _MARGIN: Final = 16
 _HEIGHT: Final = 54
 _ICON: Final = 28
-"""From the left end of a plate to the middle of the player's piece."""
+"""From the left end of a plate to the middle of the icon."""
 _WORDS: Final = 54
 _NAME, _LONG, _COUNTS, _ENDING = 16, 13, 13, 16
 """The sizes of the fonts, as in the style sheet."""
@@ -22,20 +22,20 @@ _LINE: Final = 26
 
 
 class MatchCaption(msgspec.Struct, frozen=True):
-    """The players of a match, and where it stands."""
+    """The players of a match, the turn and the outcome."""
 
     title: str
-    """The game's."""
+    """The game's title."""
     sides: tuple[str, ...]
     names: tuple[str, ...]
-    """By seat; none where they are not to be shown."""
+    """The players' names by seat; empty if they are not shown."""
     turn: Seat | None
-    """Who is to move; nobody once the match is over."""
+    """The seat to move; None once the match is over."""
     outcome: Outcome | None
 
     @property
     def ending(self) -> str:
-        """The sentence on how the match ended; empty while it goes on."""
+        """The sentence on the outcome; empty while the match goes on."""
         return self.outcome.detail if self.outcome else ""
 
     def called(self, seat: Seat) -> str:
@@ -47,14 +47,14 @@ class MatchCaption(msgspec.Struct, frozen=True):
 
 
 def title_of(match: MatchCaption) -> str:
-    """Return the name of a drawing."""
+    """Return the title of a drawing."""
     if not match.names:
         return match.title
     return f"{match.title}: {', '.join(map(match.called, range(len(match.names))))}"
 
 
 def described(match: MatchCaption, picture: Picture, last: str) -> str:
-    """Return a drawing in words: whose turn it is or how it ended, who has what, what is where."""
+    """Return a description of a drawing: turn or outcome, each player's count, the pieces' places."""
     sentences = [match.ending] if match.ending else []
     if match.turn is not None:
         sentences.append(f"{match.called(match.turn)} is to move")
@@ -72,7 +72,7 @@ def described(match: MatchCaption, picture: Picture, last: str) -> str:
 
 
 def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
-    """Return a plate's class and the words on its tag; a puzzle is not won."""
+    """Return a plate's CSS class and the words on its tag, if any; a puzzle has no winner."""
     if seat == match.turn:
         return "turn", "to move"
     winners = match.outcome.winners if match.outcome else ()
@@ -91,7 +91,7 @@ def _tag(said: str, width: float) -> Markup:
 
 
 def _name(name: str, room: float) -> Markup:
-    """Return a name in the usual size, else in a smaller one."""
+    """Return a name, in a smaller font if it is too wide."""
     at = (_WORDS, _HEIGHT * 0.35)
     if width_of(name, _NAME) <= room:
         return lettering(name, at, class_="name")
@@ -121,7 +121,7 @@ def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
 
 
 def plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
-    """Return the players, the ending below if there is one, and how high all of it is."""
+    """Return the plates, the outcome below if there is one, and the height of both."""
     drawn, height = [*_plates(match, picture)], _ROW
     if match.ending:
         height += _LINE
