@@ -1,4 +1,4 @@
-"""Who is on vacation when a match begins: its clock knows it with the match's first event."""
+"""Vacations at the start of a match: they are recorded with its first event, for the clock."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from domain.rules import Seat
 
 
 def with_absences(decided: Decided, state: MatchState, given: Given, now: int) -> Decided:
-    """Return a decision with the vacations of the players, if a match begins with it."""
+    """Add the players' vacations to a decision that begins a match; return any other unchanged."""
     if not any(isinstance(event, Challenged | MatchStarted) for event in decided.events):
         return decided
     for event in decided.events:
@@ -27,5 +27,5 @@ def with_absences(decided: Decided, state: MatchState, given: Given, now: int) -
 
 
 def _is_off(clock: Clock, seat: Seat, until: int) -> bool:
-    """Return whether the clock stands still for a seat that long already."""
+    """Return whether the clock already stands still for the seat until then."""
     return any(one.seat == seat and one.until >= until for one in clock.off)

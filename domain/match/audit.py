@@ -1,7 +1,7 @@
-"""Re-running a match from its events: every command is decided again by the pinned rules.
+"""The audit of a match: every command is decided again, by the rules that the match recorded.
 
-A history holds when its events are in place and chained, and when deciding each command again, in
-its order, gives exactly the events that are there.
+A history is valid if its events are in place and chained, and if deciding each command again in
+order gives exactly the recorded events.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ from domain.rules import Seat, pinned
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A history that holds: its last state and the leaf hash of its last event."""
+    """A valid history: its last state, the leaf hash of its last event, the number of events."""
 
     state: MatchState
     head: bytes
@@ -73,17 +73,17 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def verify(board: int, events: Sequence[bytes]) -> Verdict:
-    """Check a match's whole history; `Broken` names the first event that does not hold."""
+    """Check a match's whole history; raises `Broken` with the first invalid event."""
     snapshot = NO_MATCH
     for group in _commands(check_chain(board, events)):
         state = _rerun(board, group, snapshot).state
-        # the bytes as they are stored count: an older version may have written them otherwise
+        # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
     return Verdict(snapshot.state, snapshot.head, len(events))
 
 
 def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
-    """Return the events of each command together."""
+    """Yield the events of each command."""
     for _, group in groupby(envelopes, key=lambda envelope: envelope.command):
         yield list(group)
 
@@ -105,14 +105,14 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
         raise Broken(at, f"the rules give {len(decided.events)} events here, not {len(group)}")
     sealed, after = seal(sent, decided, snapshot, first.at)
     for recorded, data in zip(group, sealed, strict=True):
-        # what it follows has been checked, by the bytes as they were written then
+        # `prev` was checked by the stored bytes
         if replace(decode(data), prev=recorded.prev) != recorded:
             raise Broken(recorded.seq, "deciding it again gives another time or actor")
     return after
 
 
 def _given(group: Sequence[Envelope]) -> Given:
-    """Return what must have been given to the decision of a command for it to lead to these events."""
+    """Return the inputs with which a command leads to these events."""
     later = [envelope.body for envelope in group[1:]]
     return Given(
         received=group[0].at,
@@ -135,7 +135,7 @@ def _seed(group: Sequence[Envelope]) -> Seed | None:
 
 
 def _replies(group: Sequence[Envelope]) -> Replies:
-    """Return the conditional moves that a command must have found to lead to these events."""
+    """Return the conditional moves that were played in these events."""
     found: dict[Seat, Laid] = {}
     for envelope in group:
         match envelope.body:
@@ -146,11 +146,10 @@ def _replies(group: Sequence[Envelope]) -> Replies:
 
 
 def tells_command(first: Envelope, rules: str) -> bool:
-    """Return whether the first event of a command tells exactly what was sent.
+    """Return whether the first event of a command determines the exact command.
 
-    It does not for a move of a game that takes several spellings as one move, because the event
-    has the canonical one, nor for a return that waited until its day was over, because the event
-    has the later time.
+    It does not if a game reads several spellings of one move, because the event has the canonical
+    one. Nor does it if a return came after its day was over, because the event has the later time.
     """
     match first.body:
         case Moved():
@@ -164,10 +163,10 @@ def tells_command(first: Envelope, rules: str) -> bool:
 def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
     first: Envelope, ply: int
 ) -> list[Command]:
-    """Return the commands that this can be the first event of; all are decided alike.
+    """Return the commands that this may be the first event of; all lead to the same decision.
 
-    A move may or may not have said its ply, and consent may have been given by proposing the same.
-    `ply` is how many moves stood on the board then: the scheduler says so in what it sends.
+    A move may come with or without its ply, and a proposal of the same offer is consent. `ply` is
+    the number of moves played before, because the scheduler names it in its commands.
     """
     event = first.body
     match event:
@@ -201,7 +200,7 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Declined() | Withheld() if first.actor == THE_SERVER:
             return [Flag(ply=0), Flag()]
         case Declined() | Withheld():
-            # a match that waits for entropy is declined by rejecting it, too
+            # rejecting a match that waits for entropy declines it, too
             return [Decline(), Answer(accept=False)]
         case Undone() | Paused() | Ended() | Sealed():
             raise Broken(first.seq, "it follows from a command, and none is recorded before it")

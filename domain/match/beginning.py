@@ -1,4 +1,4 @@
-"""How a match begins: at once, or when all have accepted it."""
+"""The start of a match: at once, or when all players have accepted it."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ _DIGEST: Final = 32
 
 
 def needs_seed(sent: Sent, state: MatchState) -> bool:
-    """Return whether deciding this may take the shard's next seed: then `decide` is to be given it."""
+    """Return whether this decision may use the shard's next seed; `decide` needs it in that case."""
     match sent.command:
         case Start(gather=False) as start if not state.started:
             return draws(start.rules, start.options, len(start.seats))
@@ -34,14 +34,14 @@ def needs_seed(sent: Sent, state: MatchState) -> bool:
 
 
 def sealed_seed(sent: Sent, state: MatchState) -> tuple[int, int] | None:
-    """Return chain and number of the seed that deciding this may need because it was sealed."""
+    """Return chain and number of the sealed seed that this decision may need, if any."""
     if isinstance(sent.command, Reveal) and state.gathering and state.gather is not None:
         return state.gather.seal
     return None
 
 
 def concerned(sent: Sent, state: MatchState) -> tuple[AccountId, ...]:
-    """Return the accounts whose vacations, and texts in the server's keeping, a decision may need."""
+    """Return the accounts whose vacations and stored texts this decision may need."""
     match sent.command:
         case Start() as start if not state.started:
             return start.seats
@@ -52,7 +52,7 @@ def concerned(sent: Sent, state: MatchState) -> tuple[AccountId, ...]:
 
 
 def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
-    """Return whether chance has a part in a start, if it is one that makes sense."""
+    """Return whether a start needs chance; False if the start is invalid."""
     try:
         rules = pinned(name)
         return rules.needs_draw(rules.read_options(flags), players)
@@ -61,7 +61,7 @@ def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
 
 
 def start(command: Start, board: int, state: MatchState, given: Given) -> Decided:
-    """Start a match, or call for one that waits for what its players add to the draw."""
+    """Start a match, or propose one that waits for its players' entropy."""
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, "the match has started already")
     rules = pinned(command.rules)
@@ -93,7 +93,7 @@ def start(command: Start, board: int, state: MatchState, given: Given) -> Decide
 
 
 def _commitments(command: Start) -> tuple[Commitment, ...]:
-    """Return what the players have committed to until now; refused as `bad-option`."""
+    """Return the commitments that came with the start; raises `Refusal` with `bad-option`."""
     if command.commitments is UNSET:
         return ()
     fits = len(command.commitments) == len(command.seats)
@@ -111,7 +111,7 @@ def _check(commitment: Commitment) -> None:
 
 
 def gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
-    """Decide what a player says to a match that waits for what its players add to the draw."""
+    """Decide a player's command in a match that waits for its players' entropy."""
     command, now = sent.command, max(given.received, state.at)
     check_gathering_time(state, now)
     match command:
@@ -136,7 +136,7 @@ def _waiting(state: MatchState) -> str:
 
 
 def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
-    """Accept a match: with a commitment, or with the text at once where it was called for so."""
+    """Accept a match: with a commitment, or with the text itself if the match takes no commitments."""
     if state.gather is not None:
         if command.commitment is UNSET:
             raise Refusal(Code.BAD_OPTION, "the match waits for your commitment, and none came")
@@ -154,7 +154,7 @@ def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: G
 
 
 def _checked(command: Reveal, seat: Seat, state: MatchState) -> bytes:
-    """Return the text that a player reveals; refused where it is not asked for, or another."""
+    """Return the text that a player reveals; raises `Refusal` if it is not due or not the right one."""
     if state.gather is None:
         raise Refusal(Code.TOO_LATE, "nothing is revealed in this match: texts were given at once")
     if not state.sealed:

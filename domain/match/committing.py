@@ -1,7 +1,7 @@
-"""Drawing: players commit, the seed is sealed, the texts are revealed, and the match starts.
+"""The draw by commit and reveal: players commit, the seed is sealed, the texts are revealed.
 
-Nobody is last: all have committed before a text is known, and the seed is fixed with the last
-commitment, before the first text. Who reveals last can know the draw, and choose only not to play.
+No player has an advantage: all commit before any text is known, and the last commitment fixes the
+seed before the first text. The player who reveals last can compute the draw, but can only decline.
 """
 
 import msgspec
@@ -25,7 +25,7 @@ from domain.rules import Seat, pack, pinned
 def begin(
     called: Challenged, texts: tuple[bytes, ...], board: int, given: Given, *first: Event
 ) -> Decided:
-    """Draw what chance decides, and start; `first` are events that come before."""
+    """Draw the setup and start the match; `first` are the events before the start."""
     rules = pinned(called.rules)
     options, seats = rules.read_options(called.options), called.seats
     draw, setup = None, None
@@ -50,7 +50,7 @@ def begin(
 
 
 def called(state: MatchState) -> Challenged:
-    """Return what a match that waits was called for as."""
+    """Return the event that proposed a match which still waits."""
     return Challenged(
         rules=state.rules,
         options=state.options,
@@ -61,9 +61,9 @@ def called(state: MatchState) -> Challenged:
 
 
 def advance(state: MatchState, board: int, given: Given, *events: Event) -> Decided:
-    """Return the events, after which a match stands as in `state`, with what follows from them.
+    """Return the events, which lead to `state`, and the events that follow from them.
 
-    That is the seal once all have committed, what the server keeps and reveals, and the start.
+    Those are the seal once all have committed, the texts that the server stores, and the start.
     """
     gather, found = _gather(state), [*events]
 
@@ -100,20 +100,20 @@ def _unrevealed(state: MatchState) -> list[Seat]:
 
 
 def _kept(gather: Gathering, seat: Seat, given: Given) -> bytes | None:
-    """Return the text that the server keeps for a player, if it is what the player committed to."""
+    """Return the text that the server stores for a player, if it fits the player's commitment."""
     commitment = gather.commitments[seat]
     text = given.kept.get(seat, b"") + commitment.word
     return text if commitment.fits(text) else None
 
 
 def reveal(text: bytes, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
-    """Reveal a text that is the right one; with the last, start the match."""
+    """Reveal a text that was checked; the last one starts the match."""
     revealed = Revealed(seat=seat, text=text)
     return advance(evolve(state, revealed, state.at), board, given, revealed)
 
 
 def withhold(seats: tuple[Seat, ...]) -> Decided:
-    """End a match because these did not reveal what they committed to."""
+    """End a match because these seats did not reveal their texts."""
     withheld = tuple(Withheld(seat=seat) for seat in seats)
     return Decided((*withheld, Ended(winners=(), reason=Reason.DECLINED)))
 

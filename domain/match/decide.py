@@ -1,7 +1,7 @@
 """The match as a decider: a command and a state in, events or a refusal out.
 
 `decide` is pure and deterministic: the same command on the same state gives the same events in
-any process. It never looks at names, clocks or passwords; the doors have done that.
+any process. It needs no names, clocks or passwords, because the front ends have checked those.
 """
 
 from typing import assert_never
@@ -48,7 +48,7 @@ __all__ = [
 
 
 def decide(sent: Sent, state: MatchState, given: Given = NOTHING) -> Decided | Rejected:
-    """Return what `sent` leads to in `state`, with what is given beside the two."""
+    """Return the events that a command leads to in this state, or why it is rejected."""
     try:
         decided = _decide(sent, state, given)
         if given.away:
@@ -84,7 +84,7 @@ def _act(
     state: MatchState,
     now: int,
 ) -> Decided:
-    """Decide what a player asks for in a match that runs."""
+    """Decide a player's command in a running match."""
     match command:
         case Move():
             return move(command, seat, state)
@@ -105,7 +105,7 @@ def _act(
 
 
 def _canonical(command: Command, state: MatchState) -> str | None:
-    """Return the move's canonical text for the log, if it is one that can be read."""
+    """Return the move's canonical text for the log, if the text is readable."""
     if not isinstance(command, Move) or not state.started:
         return None
     rules = pinned(state.rules)

@@ -1,4 +1,4 @@
-"""Moves, those laid ready among them, and leaving a match."""
+"""Moves, conditional moves, and leaving a match."""
 
 import msgspec
 
@@ -39,11 +39,11 @@ def move(command: Move, seat: Seat, state: MatchState) -> Decided:
 
 
 _TURNING = Moved | Resigned | Flagged
-"""Events after which another seat may be to move, and have a reply."""
+"""Events after which another seat may be to move and have a conditional move."""
 
 
 def reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
-    """Play what was laid ready, as long as a reply is due, and drop what can't come to be."""
+    """Play conditional moves as long as one is due, and drop those that can't come any more."""
     after, left = _after(decided, state), replies
     while reply := _reply_due(decided, after, left):
         played = _played(reply, after)
@@ -58,7 +58,7 @@ def reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
 
 
 def _after(decided: Decided, state: MatchState) -> MatchState:
-    """Return the state after a decision, but for its time."""
+    """Return the state after a decision; its time stays that of the state before."""
     for event in decided.events:
         state = evolve(state, event, state.at, decided.position)
     return state
@@ -80,7 +80,7 @@ def _played(reply: Reply, state: MatchState) -> Decided | Refusal:
 
 
 def decline(seat: Seat, state: MatchState) -> Decided:
-    """Refuse to play, before the own first move."""
+    """Refuse to play, before one's first move."""
     if state.acted >> seat & 1:
         raise Refusal(
             Code.TOO_LATE, "a match can be declined before the own first move only; resign instead"
@@ -89,12 +89,12 @@ def decline(seat: Seat, state: MatchState) -> Decided:
 
 
 def resign(seat: Seat, state: MatchState) -> Decided:
-    """Give up."""
+    """Resign."""
     return leave(Resigned(seat=seat), Reason.RESIGNATION, state)
 
 
 def leave(left: Resigned | Flagged, reason: Reason, state: MatchState) -> Decided:
-    """Return what follows when a seat leaves the match."""
+    """Return the events after a seat resigned or was flagged, which may end the match."""
     rest = tuple(other for other in state.seats_in if other != left.seat)
     if len(rest) <= 1:
         return Decided((left, Ended(winners=rest, reason=reason)))
