@@ -44,7 +44,7 @@ class Laid(msgspec.Struct, frozen=True, array_like=True):
 
 
 Replies = Mapping[Seat, Laid]
-"""The conditional moves of all seats. A player may see only those of the own seat."""
+"""The conditional moves of all seats. A player may see only their own."""
 
 NONE: Final[Replies] = {}
 

@@ -58,7 +58,7 @@ class Reason(StrEnum):
     ABORTED = "aborted"
     """All agreed that the match does not count; nobody wins."""
     DECLINED = "declined"
-    """A player refused to play before the own first move; nobody wins."""
+    """A player refused to play before their first move; nobody wins."""
 
 
 class Offering(msgspec.Struct, frozen=True, array_like=True):
