@@ -83,9 +83,7 @@ def start(command: Start, board: int, state: MatchState, given: Given) -> Decide
         texts = (command.text, *[b""] * (len(command.seats) - 1))
         return begin(challenged, texts, board, given)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
-        raise Refusal(
-            Code.BAD_OPTION, "chance decides nothing between players here; leave out --gather"
-        )
+        raise Refusal(Code.BAD_OPTION, "this match has no draw between players; leave out --gather")
     if not commitments:
         return Decided((challenged,))
     call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
@@ -139,12 +137,12 @@ def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: G
     """Accept a match: with a commitment, or with the text itself if the match takes no commitments."""
     if state.gather is not None:
         if command.commitment is UNSET:
-            raise Refusal(Code.BAD_OPTION, "the match waits for your commitment, and none came")
+            raise Refusal(Code.BAD_OPTION, "the match needs your commitment; accept with one")
         _check(command.commitment)
         committed = Committed(seat=seat, commitment=command.commitment)
         return advance(evolve(state, committed, state.at), board, given, committed)
     if command.commitment is not UNSET:
-        raise Refusal(Code.BAD_OPTION, "the match takes texts at once, and no commitments")
+        raise Refusal(Code.BAD_OPTION, "the match takes no commitments; accept with a text")
     gathered = Gathered(seat=seat, text=command.text)
     after = evolve(state, gathered, state.at)
     if after.waits:
@@ -156,7 +154,9 @@ def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: G
 def _checked(command: Reveal, seat: Seat, state: MatchState) -> bytes:
     """Return the text that a player reveals; raises `Refusal` if it is not due or not the right one."""
     if state.gather is None:
-        raise Refusal(Code.TOO_LATE, "nothing is revealed in this match: texts were given at once")
+        raise Refusal(
+            Code.TOO_LATE, "there is nothing to reveal: the match takes texts without commitments"
+        )
     if not state.sealed:
         raise Refusal(
             Code.TOO_EARLY, "not all players have committed yet; reveal your text when they have"

@@ -93,7 +93,7 @@ def _act(
         case Answer():
             return answer(command, seat, state)
         case Reveal():
-            raise Refusal(Code.TOO_LATE, "the match has started, and waits for no text")
+            raise Refusal(Code.TOO_LATE, "the match has started; there is nothing to reveal")
         case Decline():
             return decline(seat, state)
         case Resume():

@@ -83,7 +83,7 @@ def _end_waiting(state: MatchState, now: int) -> Decided:
 
 def _check_due(instant: int | None, now: int) -> None:
     if instant is None or now < instant:
-        raise Refusal(Code.TOO_EARLY, "the clock has not come to that")
+        raise Refusal(Code.TOO_EARLY, "no reminder and no flag is due yet")
 
 
 def resume(seat: Seat, state: MatchState) -> Decided:

@@ -83,7 +83,7 @@ def decline(seat: Seat, state: MatchState) -> Decided:
     """Refuse to play, before one's first move."""
     if state.acted >> seat & 1:
         raise Refusal(
-            Code.TOO_LATE, "a match can be declined before the own first move only; resign instead"
+            Code.TOO_LATE, "you can decline a match only before your first move; resign instead"
         )
     return Decided((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
 

@@ -6,7 +6,7 @@ from domain.rules.puzzle import OVER
 
 
 def why_illegal(position: DuoPosition, move: Intersection) -> str | None:
-    """Return why no stone can be placed there, or None when one can."""
+    """Return why no stone can be placed there; None for a legal move."""
     if position.done:
         return OVER
     if position.colour == NEITHER:

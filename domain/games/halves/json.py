@@ -1,4 +1,4 @@
-"""Setups and positions of Halves in their JSON form, and the refusal of what is neither."""
+"""Setups and positions of Halves in their JSON form."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Literal
@@ -57,7 +57,7 @@ def setup_json(placed: Sequence[tuple[Cell, int]]) -> dict[str, Any]:
 
 
 def position_of_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
-    """Return the first position from a setup that chance may have drawn."""
+    """Return the first position, from a setup that chance may have drawn."""
     tiles = read_setup(data, _SetupJson, KEY).tiles
     if len(tiles) != players * options.tiles_each:
         raise bad_setup(
@@ -83,7 +83,7 @@ def position_of_setup(data: object, options: HalvesOptions, players: int) -> Hal
 
 
 def to_json(position: HalvesPosition) -> dict[str, Any]:
-    """Return a position's phase, colours and tiles; then what has gone, who is out, free cells."""
+    """Return phase, colours and tiles; then removed tiles, seats that left, and free cells, if any."""
     growing = position.phase is Phase.GROW
     colour_of = {tile: c for c, tiles in enumerate(position.tiles) for tile in bits(tiles)}
     tiles, gone = [], []
@@ -104,7 +104,7 @@ def to_json(position: HalvesPosition) -> dict[str, Any]:
 
 
 def from_json(data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
-    """Read what `to_json` gave; `gone` and `cells` may be left out."""
+    """Read what `to_json` returned; `gone` and `cells` may be left out."""
     given = read_setup(data, _PositionJson, KEY)
     _check_players(given, options)
     position = _position(given, options, to_move)
@@ -167,7 +167,7 @@ def _check_tiles(position: HalvesPosition) -> None:
 
 
 def _shrinking(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
-    """Return a position of the last phase its turn; once it is over, it is nobody's."""
+    """Return a position of the last phase with its turn checked, `OVER` if the match is over."""
     seats = position.active_seats()
     due = with_turn(msgspec.structs.replace(position, turn=0)).turn
     if due == OVER:
@@ -185,7 +185,7 @@ def _check_contract(position: HalvesPosition) -> None:
 
 
 def _check_growing(position: HalvesPosition, given: _PositionJson) -> None:
-    """Refuse a placing phase that turns taken one after the other don't lead to."""
+    """Refuse a placing phase that alternating turns don't lead to."""
     seats = position.active_seats()
     if not position.options.manual_start:
         raise bad_setup(KEY, "the players place tiles with -manual_start only")

@@ -5,7 +5,7 @@ from domain.games.line.position import SIDES, Intersection, LinePosition, room
 
 
 def why_illegal(position: LinePosition, move: Intersection) -> str | None:
-    """Return why no stone can be placed there; None where one can."""
+    """Return why the player can't place a stone there; None for a legal move."""
     if room(position) >> move & 1:
         return None
     if not room(position):

@@ -31,9 +31,9 @@ def _in_placing(boards: Mapping[str, int]) -> bool:
     """Return whether a match with `-free` is still in its placing phase.
 
     Count two lives for a fresh piece and one for an aged one. A turn that serves k neighbours
-    adds 2k lives and takes k + 1 at most; one that lacks pieces to place is made by a player
-    with twelve or more and loses four lives at most. So a player who once has the eight lives of
-    four fresh pieces never comes below them again, and before that Dark, who places last, has fewer.
+    adds 2k lives and costs at most k + 1. A turn without enough pieces costs at most four lives,
+    and the player has twelve pieces or more on the board. So a player with the eight lives of four
+    fresh pieces never has fewer again. Before that Dark, who places last, has fewer.
     """
     return 2 * boards["X"].bit_count() + boards["x"].bit_count() < 2 * FREE_PIECES
 

@@ -1,4 +1,4 @@
-"""Setups and positions of Powerdrain in their JSON form, and the refusal of what is neither."""
+"""Setups and positions of Powerdrain in their JSON form."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -48,7 +48,7 @@ def _check_edges(given: _SetupJson, order: Order) -> None:
 
 
 def _hands(given: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
-    """Return the plugs that are left, as sets."""
+    """Return the plugs left, as sets."""
     if options.p:
         if given.pool is None or given.hands is not None:
             raise bad_setup(KEY, "with -p there is a pool, and there are no hands")
@@ -71,7 +71,7 @@ def _plugs(listed: Iterable[str]) -> int:
 
 
 def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
-    """Return the sections' bytes, after looking at each plug of the grid by itself."""
+    """Return the grid's bytes, after a check of each plug."""
     for section, (name, seat) in grid.items():
         if section not in SECTION:
             raise bad_setup(KEY, f"{section[:24]!r} is no section")
@@ -83,7 +83,7 @@ def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
 
 
 def _check_dealt(position: PowerdrainPosition) -> None:
-    """Refuse plugs that are missing or there twice, and players with too many or too few."""
+    """Refuse missing and repeated plugs, and players with too many or too few."""
     plugged = grid_of(position).values()
     used = _plugs(name for name, _ in plugged)
     together = used
@@ -106,7 +106,7 @@ def _check_dealt(position: PowerdrainPosition) -> None:
 def _position(
     given: _SetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
 ) -> PowerdrainPosition:
-    """Return the position of a setup or of a position's JSON form, if it is one."""
+    """Return the position of a setup or of a position's JSON form, or refuse it."""
     _check_edges(given, options.order)
     hands = _hands(given, options)
     position = PowerdrainPosition(given.left, given.top, _filled(grid), hands)
@@ -115,7 +115,7 @@ def _position(
 
 
 def _rest_json(position: PowerdrainPosition) -> dict[str, Any]:
-    """Return the plugs that are left, in their JSON form."""
+    """Return the JSON form of the plugs left."""
     if len(position.hands) == 1:
         return {"pool": names(position.hands[0])}
     return {"hands": [names(hand) for hand in position.hands]}
@@ -130,7 +130,7 @@ def voltages_left(shown: Mapping[str, Any]) -> dict[str, int]:
 
 
 def first_position(data: object, options: PowerdrainOptions) -> PowerdrainPosition:
-    """Return the position with an empty grid from a setup that chance has drawn."""
+    """Return the position with an empty grid, from a setup that chance has drawn."""
     return _position(read_setup(data, _SetupJson, KEY), options, {})
 
 
@@ -142,7 +142,7 @@ def to_json(position: PowerdrainPosition) -> dict[str, Any]:
 
 
 def from_json(data: object, options: PowerdrainOptions, to_move: Seat) -> PowerdrainPosition:
-    """Read what `to_json` returned; whose turn it is follows from the plugs in the grid."""
+    """Read what `to_json` returned; the seat to move follows from the plugs in the grid."""
     given = read_setup(data, _PositionJson, KEY)
     position = _position(given, options, given.grid)
     if not position.over and to_move != position.turn:

@@ -1,4 +1,4 @@
-"""Powerdrain in SVG: the grid with its edges, plugs with what they are worth, the hands below."""
+"""Powerdrain in SVG: the grid with its edges, the plugs with their voltages, the hands below."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -26,12 +26,12 @@ _GRID: Final = 5 * _SECTION
 _BOTTOM: Final = _TOP + _GRID
 _PLUG: Final = 76
 _ROUND: Final = (26, 7)
-"""How round the corners are of plugs of each seat; those of a pool are in between."""
+"""The radius of the corners of each seat's plugs; plugs of a pool are in between."""
 _LEFTWARD: Final = outline([(-34, -9), (-28, -14), (-28, -4)])
 _UPWARD: Final = outline([(16, -34), (11, -28), (21, -28)])
 _CHIP: Final = (46, 40)
 _APART: Final = 51
-"""From one plug of a hand to the next, and from a line of them to the next one."""
+"""The distance between plugs of a hand, and between lines of them."""
 _LINE: Final = 8  # plugs of a hand
 
 
@@ -50,7 +50,7 @@ def _box(name: str, width: float, height: float, rounded: float | None = None) -
 
 
 def _plug(name: str, seat: int, full: int, left: int) -> Markup:
-    """Return a plug in its section: both digits, pointing at theirs of the edges, and its worth."""
+    """Return a plug in its section: its digits with pointers to the edges, and its voltages."""
     return piece(
         f"{LOOKS[seat]} {'active' if left else 'drained'}",
         seat,
@@ -93,7 +93,7 @@ def _edges(shown: Mapping[str, Any]) -> Iterator[Markup]:
         yield lettering(str(left), (_LEFT - 24, _TOP + along), class_="edge-digit")
 
 
-# --- what is not in the grid
+# --- the plugs outside the grid
 
 
 def _chip(name: str, at: Point, look: str, seat: int | None) -> Markup:
@@ -114,7 +114,7 @@ def _lines_of(plugs: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _hands(shown: Mapping[str, Any]) -> tuple[list[Markup], float]:
-    """Return the plugs that are left, and where below them the drawing ends."""
+    """Return the plugs left, and the lower end of the drawing."""
     hands = [(None, shown["pool"])] if "pool" in shown else [*enumerate(shown["hands"])]
     drawn, down = [], _BOTTOM + 18.0
     for seat, plugs in hands:
@@ -155,7 +155,7 @@ def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def paint(view: BoardInput) -> Picture:
-    """Draw a position of powerdrain, each plug with its value and what is left of it by now."""
+    """Draw a position, each plug with its value and the voltage it has left."""
     shown, rest = view.position, voltages_left(view.position)
     hands, height = _hands(shown)
     last = view.last.rpartition("-")[2]

@@ -1,4 +1,4 @@
-"""The powergrid as text: every plug with its value and what is left of it, if play ended here."""
+"""Powerdrain as text: every plug with its value and the voltage it has left."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -28,7 +28,7 @@ def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def _players(names: Sequence[str]) -> list[str]:
-    """Return what stands beside the grid for each player: side, sign and name."""
+    """Return the text beside the grid for each player: side, sign and name."""
     named = names or ("", "")
     return [
         f"   {side} {sign} {name}".rstrip()
@@ -50,7 +50,7 @@ def _plugs_left(position: Mapping[str, Any]) -> list[str]:
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position, with the players' names by seat if there are any; there is one display."""
+    """Draw a position, with the players' names if there are any; there is only one display."""
     position = view.position
     top, sections = position["top"], _sections(position)
     positive, negative = _players(view.names)

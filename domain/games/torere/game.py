@@ -1,8 +1,8 @@
-"""Mū tōrere: one stone at a time goes to the only empty place, until somebody can't move.
+"""Mū tōrere: the players move stones to the only empty place until one of them can't move.
 
-1. Eight kewai (1 to 8) lie around a circle, the putahi (0) in its middle, joined to all of them.
+1. Eight kewai (1 to 8) lie on a circle, the putahi (0) in its middle, joined to all of them.
    Light begins with stones on 1 to 4, Dark with stones on 5 to 8; Light moves first.
-2. A move takes one own stone to the empty place: from a kewai to a neighbouring one,
+2. A move takes one of the player's stones to the empty place: from a kewai to a neighbouring one,
 3. from the putahi to any kewai,
 4. or from a kewai to the putahi, if at least one of its neighbours holds an opposing stone.
 5. A player who can't move loses. Nothing is captured, and nobody passes.
@@ -41,7 +41,7 @@ class Ending(StrEnum):
     """Why a match is over by the rules."""
 
     NO_MOVE = "no-move"
-    """The player whose turn it is can't move any stone, and loses."""
+    """The player to move can't move a stone, and loses."""
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,21 +61,21 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
     why_illegal = staticmethod(why_illegal)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> TorerePosition:
-        """Return the first position, the putahi empty."""
+        """Return the first position, with the putahi empty."""
         del options
         self.check_start(players, setup)
         return START
 
     def to_move(self, position: TorerePosition) -> Seat | None:
-        """Return the seat whose turn it is, None when it can't move."""
+        """Return the seat to move; None if it can't move."""
         return position.turn if movable(position) else None
 
     def count_moves(self, position: TorerePosition) -> int:
-        """Count the stones that can move, because there is one empty place only."""
+        """Count the stones that can move, because there is only one empty place."""
         return movable(position).bit_count()
 
     def read(self, text: str) -> TorereMove:
-        """Read two places and the hyphen between them."""
+        """Read two places with a hyphen between them."""
         found = _NOTATION.fullmatch("".join(text.split()))
         if not found:
             raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
@@ -86,7 +86,7 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
         return f"{move[0]}-{move[1]}"
 
     def outcome(self, position: TorerePosition) -> Outcome | None:
-        """Return the ending: the player whose turn it is can't move."""
+        """Return the ending: the player to move can't move."""
         if movable(position):
             return None
         winner = 1 - position.turn
