@@ -4,7 +4,8 @@
 2. Then the player throws a stone from there along a line, David one or two far, Goliath any
    distance. Nothing passes over figures or stones.
 3. A player whose 15 stones are on the board picks up one of them, not from the outer edges, and
-   throws it elsewhere; without such a stone the turn is the move alone. Who can't move loses.
+   throws it elsewhere; without such a stone the turn is the move alone.
+   A player who can't move loses.
 4. When stones separate the figures, the players may agree to count: the larger region wins.
    With `-count` the regions are counted after every move. With `-goliath_first` Goliath begins.
 

@@ -126,9 +126,9 @@ def _check_players(given: _PositionJson, options: HalvesOptions) -> None:
     if players not in (2, 3) or given.colours not in allowed:
         raise bad_setup(KEY, f"the colours can't be {given.colours}")
     if given.out and (players == 2 or given.out not in ([0], [1], [2])):  # noqa: PLR2004
-        raise bad_setup(KEY, f"{given.out} can't be those who are out while a match goes on")
+        raise bad_setup(KEY, f"the seats that are out can't be {given.out} while a match goes on")
     if len(given.tiles) + len(given.gone) > players * options.tiles_each:
-        raise bad_setup(KEY, f"there were no more than {options.tiles_each} tiles for each")
+        raise bad_setup(KEY, f"there are at most {options.tiles_each} tiles for each")
 
 
 def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
