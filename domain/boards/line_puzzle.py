@@ -127,10 +127,10 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             return OVER
         if move == FINISH:
             return None
-        name, taken = NAMES[move.at], position.stones >> move.at & 1
+        name, occupied = NAMES[move.at], position.stones >> move.at & 1
         if move.back:
-            return None if taken else f"there is no stone at {name} to take back"
-        if taken:
+            return None if occupied else f"there is no stone at {name} to take back"
+        if occupied:
             return f"there is a stone at {name} already; -{name} takes it back"
         if position.stones.bit_count() >= self.stones:
             return f"all {self.stones} stones are on the board; take one back first"
@@ -168,11 +168,11 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
     def from_json(self, data: object, options: NoOptions, to_move: Seat) -> LinePuzzlePosition:
         """Read what `to_json` returned."""
         del options
-        given = read_position(data, _PositionJson, self.key)
+        form = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
-        stones = read_pieces(given.board, "o", self.key)["o"]
-        self._check_best(stones, given.best.lines, given.best.stones)
-        return LinePuzzlePosition(stones, given.best.lines, given.best.stones, given.done)
+        stones = read_pieces(form.board, "o", self.key)["o"]
+        self._check_best(stones, form.best.lines, form.best.stones)
+        return LinePuzzlePosition(stones, form.best.lines, form.best.stones, form.done)
 
     def _check_best(self, stones: int, lines: int, fewest: int) -> None:
         now, number = self.lines_of(stones), stones.bit_count()

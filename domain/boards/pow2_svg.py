@@ -112,13 +112,13 @@ def _between(one: Point, other: Point, part: float) -> Point:
 def _nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
     """Cut off the part of an area around the origin that is nearer to another point."""
     beyond = [(corner, corner[0] * x + corner[1] * y - (x * x + y * y) / 2) for corner in area]
-    kept: list[Point] = []
+    remaining: list[Point] = []
     for (before, was), (corner, far) in zip([beyond[-1], *beyond], beyond, strict=False):
         if (far > 0) != (was > 0):
-            kept.append(_between(before, corner, was / (was - far)))
+            remaining.append(_between(before, corner, was / (was - far)))
         if far <= 0:
-            kept.append(corner)
-    return kept
+            remaining.append(corner)
+    return remaining
 
 
 @cache

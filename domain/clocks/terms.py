@@ -101,13 +101,13 @@ def read_terms(flags: Sequence[str]) -> Terms:
     repeated name and for a value that can't be read or is out of range.
     """
     fields: dict[str, int] = {}
-    said: set[str] = set()
+    seen: set[str] = set()
     for text in flags:
         written, equals, value = text.partition("=")
         name = _name(written)
-        if name in said:
+        if name in seen:
             raise Refusal(Code.BAD_OPTION, f"--{name} is given twice; give it once")
-        said.add(name)
+        seen.add(name)
         fields.update(_fields(name, value if equals else None))
     return msgspec.structs.replace(_usual(fields), **fields)
 
@@ -152,13 +152,13 @@ def _numbers(name: str, value: str | None) -> Mapping[str, int]:
     found = form.pattern.fullmatch(value or "")
     if not found:
         raise _bad(name, value, "is not understood", form.ranges)
-    given = {
+    values = {
         field: int(text or 0)
         for (field, _, _), text in zip(form.numbers, found.groups(), strict=True)
     }
-    if not all(low <= given[field] <= high for field, low, high in form.numbers):
+    if not all(low <= values[field] <= high for field, low, high in form.numbers):
         raise _bad(name, value, "is out of range", form.ranges)
-    return given
+    return values
 
 
 def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
@@ -168,8 +168,8 @@ def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
 
 def write_terms(terms: Terms) -> tuple[str, ...]:
     """Return the flags that `read_terms` reads back: sorted, defaults left out."""
-    said = {"days": terms.days, "bank": terms.bank}
-    return tuple(sorted(_words(terms, _usual(said))))
+    limits = {"days": terms.days, "bank": terms.bank}
+    return tuple(sorted(_words(terms, _usual(limits))))
 
 
 def _words(terms: Terms, usual: Terms) -> Iterator[str]:

@@ -40,17 +40,17 @@ Vacations = tuple[Vacation, ...]
 """The vacations of an account, in order and disjoint. Those of past years are dropped."""
 
 
-def running(taken: Vacations, now: int) -> Vacation | None:
+def running(vacations: Vacations, now: int) -> Vacation | None:
     """Return the running vacation, if there is one."""
-    return next((one for one in taken if one.since <= now < one.until), None)
+    return next((one for one in vacations if one.since <= now < one.until), None)
 
 
-def left(taken: Vacations, year: int) -> int:
+def left(vacations: Vacations, year: int) -> int:
     """Return the days of vacation that are left in a calendar year."""
-    return A_YEAR - sum(one.years[year] for one in taken)
+    return A_YEAR - sum(one.years[year] for one in vacations)
 
 
-def take(taken: Vacations, now: int, days: int) -> Vacations:
+def take(vacations: Vacations, now: int, days: int) -> Vacations:
     """Return the vacations with a new one of some days, or with the running one extended by them.
 
     Raises `Refusal` with `bad-option` if a year has too few days left or `days` is out of range.
@@ -60,29 +60,29 @@ def take(taken: Vacations, now: int, days: int) -> Vacations:
             Code.BAD_OPTION,
             f"a vacation lasts whole days, at least 1 and at most {A_YEAR} a year, not {days}",
         )
-    earlier = running(taken, now)
+    earlier = running(vacations, now)
     more = Vacation(earlier.until if earlier else now, days)
     for year, asked in more.years.items():
-        _check(taken, year, asked)
-    kept = tuple(one for one in taken if one != earlier and _matters(one, now))
-    return (*kept, Vacation(earlier.since, earlier.days + days) if earlier else more)
+        _check(vacations, year, asked)
+    others = tuple(one for one in vacations if one != earlier and _matters(one, now))
+    return (*others, Vacation(earlier.since, earlier.days + days) if earlier else more)
 
 
-def back(taken: Vacations, now: int) -> Vacations:
+def back(vacations: Vacations, now: int) -> Vacations:
     """Return the vacations with the running one cut after its current day.
 
     The days that have not begun can be taken again. Raises `Refusal` with `too-late` if no vacation
     is running.
     """
-    ending = running(taken, now)
+    ending = running(vacations, now)
     if ending is None:
         raise Refusal(Code.TOO_LATE, "you are not on vacation, so there is none to end")
-    begun = Vacation(ending.since, (now - ending.since) // DAY + 1)
-    return tuple(begun if one == ending else one for one in taken)
+    shortened = Vacation(ending.since, (now - ending.since) // DAY + 1)
+    return tuple(shortened if one == ending else one for one in vacations)
 
 
-def _check(taken: Vacations, year: int, asked: int) -> None:
-    rest = left(taken, year)
+def _check(vacations: Vacations, year: int, asked: int) -> None:
+    rest = left(vacations, year)
     if asked > rest:
         raise Refusal(
             Code.BAD_OPTION,

@@ -9,21 +9,21 @@ from domain.match.state import MatchState, evolve
 from domain.rules import Seat
 
 
-def with_absences(decided: Decided, state: MatchState, given: Given, now: int) -> Decided:
+def with_absences(decision: Decided, state: MatchState, context: Given, now: int) -> Decided:
     """Add the players' vacations to a decision that begins a match; return any other unchanged."""
-    if not any(isinstance(event, Challenged | MatchStarted) for event in decided.events):
-        return decided
-    for event in decided.events:
+    if not any(isinstance(event, Challenged | MatchStarted) for event in decision.events):
+        return decision
+    for event in decision.events:
         state = evolve(state, event, now)
     clock = state.clock
     if clock is None or state.over:
-        return decided
+        return decision
     absent = tuple(
         Absent(seat=seat, until=until)
         for seat, account in enumerate(state.seats)
-        if (until := given.away.get(account, 0)) > now and not _is_off(clock, seat, until)
+        if (until := context.away.get(account, 0)) > now and not _is_off(clock, seat, until)
     )
-    return msgspec.structs.replace(decided, events=(*decided.events, *absent))
+    return msgspec.structs.replace(decision, events=(*decision.events, *absent))
 
 
 def _is_off(clock: Clock, seat: Seat, until: int) -> bool:

@@ -92,18 +92,18 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     first = group[0]
     sent = Sent(board, first.command, first.actor, commands_of(first, snapshot.state.ply)[0])
     try:
-        decided = decide(sent, snapshot.state, _given(group))
+        decision = decide(sent, snapshot.state, _given(group))
     except Exception as error:
         raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
-    if not isinstance(decided, Decided):
-        raise Broken(first.seq, f"the rules refuse it: {decided.sentence}")
-    for recorded, again in zip(group, decided.events, strict=False):
+    if not isinstance(decision, Decided):
+        raise Broken(first.seq, f"the rules refuse it: {decision.sentence}")
+    for recorded, again in zip(group, decision.events, strict=False):
         if recorded.body != again:
             raise Broken(recorded.seq, f"the rules give {_shown(again)} here")
-    if len(group) != len(decided.events):
-        at = first.seq + min(len(group), len(decided.events))
-        raise Broken(at, f"the rules give {len(decided.events)} events here, not {len(group)}")
-    sealed, after = seal(sent, decided, snapshot, first.at)
+    if len(group) != len(decision.events):
+        at = first.seq + min(len(group), len(decision.events))
+        raise Broken(at, f"the rules give {len(decision.events)} events here, not {len(group)}")
+    sealed, after = seal(sent, decision, snapshot, first.at)
     for recorded, data in zip(group, sealed, strict=True):
         # `prev` was checked by the stored bytes
         if replace(decode(data), prev=recorded.prev) != recorded:

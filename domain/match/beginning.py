@@ -25,8 +25,8 @@ def needs_seed(sent: Sent, state: MatchState) -> bool:
     match sent.command:
         case Start(gather=False) as start if not state.started:
             return draws(start.rules, start.options, len(start.seats))
-        case Start(commitments=tuple() as given) if not state.started:
-            return all(one.digest for one in given)
+        case Start(commitments=tuple() as commitments) if not state.started:
+            return all(one.digest for one in commitments)
         case Answer(accept=True) if state.gathering:
             return not state.sealed
         case _:
@@ -60,7 +60,7 @@ def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
         return False
 
 
-def start(command: Start, board: int, state: MatchState, given: Given) -> Decided:
+def start(command: Start, board: int, state: MatchState, context: Given) -> Decided:
     """Start a match, or propose one that waits for its players' entropy."""
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, "the match has started already")
@@ -81,13 +81,13 @@ def start(command: Start, board: int, state: MatchState, given: Given) -> Decide
     commitments = _commitments(command)
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
-        return begin(challenged, texts, board, given)
+        return begin(challenged, texts, board, context)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
         raise Refusal(Code.BAD_OPTION, "this match has no draw between players; leave out --gather")
     if not commitments:
         return Decided((challenged,))
     call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
-    return advance(evolve(state, call, state.at), board, given, call)
+    return advance(evolve(state, call, state.at), board, context, call)
 
 
 def _commitments(command: Start) -> tuple[Commitment, ...]:
@@ -108,9 +108,9 @@ def _check(commitment: Commitment) -> None:
         raise Refusal(Code.BAD_OPTION, "a commitment is a SHA-256: 32 bytes, or 64 hex digits")
 
 
-def gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
+def gather(sent: Sent, seat: Seat, state: MatchState, context: Given) -> Decided:
     """Decide a player's command in a match that waits for its players' entropy."""
-    command, now = sent.command, max(given.received, state.at)
+    command, now = sent.command, max(context.received, state.at)
     check_gathering_time(state, now)
     match command:
         case Away() | Return():
@@ -118,9 +118,9 @@ def gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
         case Decline() | Answer(accept=False):
             return withhold((seat,)) if state.sealed else decline(seat, state)
         case Reveal():
-            return reveal(_checked(command, seat, state), seat, state, sent.match, given)
+            return reveal(_checked(command, seat, state), seat, state, sent.match, context)
         case Answer() if seat in state.waits and not state.sealed:
-            return _accept(command, seat, state, sent.match, given)
+            return _accept(command, seat, state, sent.match, context)
         case Answer():
             raise Refusal(Code.OFFER_STANDS, "you have accepted this match already")
         case _:
@@ -133,14 +133,14 @@ def _waiting(state: MatchState) -> str:
     return "the match waits until all players have accepted it; say accept or decline"
 
 
-def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
+def _accept(command: Answer, seat: Seat, state: MatchState, board: int, context: Given) -> Decided:
     """Accept a match: with a commitment, or with the text itself if the match takes no commitments."""
     if state.gather is not None:
         if command.commitment is UNSET:
             raise Refusal(Code.BAD_OPTION, "the match needs your commitment; accept with one")
         _check(command.commitment)
         committed = Committed(seat=seat, commitment=command.commitment)
-        return advance(evolve(state, committed, state.at), board, given, committed)
+        return advance(evolve(state, committed, state.at), board, context, committed)
     if command.commitment is not UNSET:
         raise Refusal(Code.BAD_OPTION, "the match takes no commitments; accept with a text")
     gathered = Gathered(seat=seat, text=command.text)
@@ -148,7 +148,7 @@ def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: G
     if after.waits:
         return Decided((gathered,))
     texts = tuple(text or b"" for text in after.texts)
-    return begin(called(after), texts, board, given, gathered)
+    return begin(called(after), texts, board, context, gathered)
 
 
 def _checked(command: Reveal, seat: Seat, state: MatchState) -> bytes:

@@ -23,16 +23,15 @@ from domain.rules import Seat, pack, pinned
 
 
 def begin(
-    called: Challenged, texts: tuple[bytes, ...], board: int, given: Given, *first: Event
+    called: Challenged, texts: tuple[bytes, ...], board: int, context: Given, *first: Event
 ) -> Decided:
     """Draw the setup and start the match; `first` are the events before the start."""
     rules = pinned(called.rules)
     options, seats = rules.read_options(called.options), called.seats
     draw, setup = None, None
     if rules.needs_draw(options, len(seats)):
-        if given.seed is None:
-            raise ValueError("this start draws, and was given no seed")
-        draw = Draw(given.seed.chain, given.seed.k, given.seed.seed, texts)
+        seed = _seed(context)
+        draw = Draw(seed.chain, seed.k, seed.seed, texts)
         key = key_of(draw, seats, board, called.rules, called.options)
         setup = rules.draw(options, len(seats), Stream(key, called.rules))
     position = rules.start(options, len(seats), setup)
@@ -60,7 +59,7 @@ def called(state: MatchState) -> Challenged:
     )
 
 
-def advance(state: MatchState, board: int, given: Given, *events: Event) -> Decided:
+def advance(state: MatchState, board: int, context: Given, *events: Event) -> Decided:
     """Return the events, which lead to `state`, and the events that follow from them.
 
     Those are the seal once all have committed, the texts that the server stores, and the start.
@@ -74,42 +73,42 @@ def advance(state: MatchState, board: int, given: Given, *events: Event) -> Deci
 
     if gather.missing:
         return Decided(events)
-    kept = {seat: text for seat in _unrevealed(state) if (text := _kept(gather, seat, given))}
+    stored = {seat: text for seat in _unrevealed(state) if (text := _kept(gather, seat, context))}
     if gather.seal is None:
-        seed = _seed(given)
-        waits = tuple(seat for seat in _unrevealed(state) if seat not in kept)
+        seed = _seed(context)
+        waits = tuple(seat for seat in _unrevealed(state) if seat not in stored)
         follow(Sealed(chain=seed.chain, k=seed.k, waits=waits))
-    for seat, text in kept.items():
+    for seat, text in stored.items():
         follow(Revealed(seat=seat, text=text))
     if state.waits:
         return Decided(tuple(found))
-    if _gather(state).seal != (_seed(given).chain, _seed(given).k):
+    if _gather(state).seal != (_seed(context).chain, _seed(context).k):
         raise ValueError("the seed is not the one that was sealed")
     texts = tuple(text or b"" for text in state.texts)
-    return begin(called(state), texts, board, given, *found)
+    return begin(called(state), texts, board, context, *found)
 
 
-def _seed(given: Given) -> Seed:
-    if given.seed is None:
-        raise ValueError("this seals a draw, or draws, and was given no seed")
-    return given.seed
+def _seed(context: Given) -> Seed:
+    if context.seed is None:
+        raise ValueError("the decision needs a seed, and the context has none")
+    return context.seed
 
 
 def _unrevealed(state: MatchState) -> list[Seat]:
     return [seat for seat, text in enumerate(state.texts) if text is None]
 
 
-def _kept(gather: Gathering, seat: Seat, given: Given) -> bytes | None:
+def _kept(gather: Gathering, seat: Seat, context: Given) -> bytes | None:
     """Return the text that the server stores for a player, if it fits the player's commitment."""
     commitment = gather.commitments[seat]
-    text = given.kept.get(seat, b"") + commitment.word
+    text = context.kept.get(seat, b"") + commitment.word
     return text if commitment.fits(text) else None
 
 
-def reveal(text: bytes, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
+def reveal(text: bytes, seat: Seat, state: MatchState, board: int, context: Given) -> Decided:
     """Reveal a text that was checked; the last one starts the match."""
     revealed = Revealed(seat=seat, text=text)
-    return advance(evolve(state, revealed, state.at), board, given, revealed)
+    return advance(evolve(state, revealed, state.at), board, context, revealed)
 
 
 def withhold(seats: tuple[Seat, ...]) -> Decided:

@@ -47,22 +47,22 @@ __all__ = [
 ]
 
 
-def decide(sent: Sent, state: MatchState, given: Given = NOTHING) -> Decided | Rejected:
+def decide(sent: Sent, state: MatchState, context: Given = NOTHING) -> Decided | Rejected:
     """Return the events that a command leads to in this state, or why it is rejected."""
     try:
-        decided = _decide(sent, state, given)
-        if given.away:
-            decided = with_absences(decided, state, given, max(given.received, state.at))
-        return reply(decided, state, given.replies) if given.replies else decided
+        decision = _decide(sent, state, context)
+        if context.away:
+            decision = with_absences(decision, state, context, max(context.received, state.at))
+        return reply(decision, state, context.replies) if context.replies else decision
     except Refusal as refusal:
         return Rejected(refusal.code, refusal.sentence, _canonical(sent.command, state))
 
 
-def _decide(sent: Sent, state: MatchState, given: Given) -> Decided:
+def _decide(sent: Sent, state: MatchState, context: Given) -> Decided:
     command = sent.command
-    now = max(given.received, state.at)
+    now = max(context.received, state.at)
     if isinstance(command, Start):
-        return start(command, sent.match, state, given)
+        return start(command, sent.match, state, context)
     if isinstance(command, Nag | Flag):
         return keep(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
@@ -71,7 +71,7 @@ def _decide(sent: Sent, state: MatchState, given: Given) -> Decided:
     if seat not in state.seats_in:
         raise Refusal(Code.NOT_A_PLAYER, "you have left the match, and the others play on")
     if state.gathering:
-        return gather(sent, seat, state, given)
+        return gather(sent, seat, state, context)
     if isinstance(command, Resign):
         return resign(seat, state)
     check_time(state, now)

@@ -58,7 +58,7 @@ def unpack_snapshot(data: bytes | None) -> Snapshot:
 
 
 def seal(
-    sent: Sent, decided: Decided, snapshot: Snapshot, received: int
+    sent: Sent, decision: Decided, snapshot: Snapshot, received: int
 ) -> tuple[tuple[bytes, ...], Snapshot]:
     """Return the events' final bytes, each chained to the one before, and the snapshot after them.
 
@@ -66,16 +66,16 @@ def seal(
     of the event before, because the time of a match never runs backwards.
     """
     state, head = snapshot.state, snapshot.head
-    placing = next((e for e in reversed(decided.events) if isinstance(e, _PLACING)), None)
+    placing = next((e for e in reversed(decision.events) if isinstance(e, _PLACING)), None)
     at = max(received, state.at)
     sealed = []
-    for event in decided.events:
+    for event in decision.events:
         actor = _actor_of(event, sent, state)
         data = encode(Envelope(SCHEMA, sent.match, state.seq + 1, at, sent.id, actor, head, event))
         sealed.append(data)
         head = leaf_hash(data)
         # a decision has the position after its last event that changes it
-        memo = decided.position if event is placing else None
+        memo = decision.position if event is placing else None
         state = evolve(state, event, at, memo)
     return tuple(sealed), Snapshot(head, state)
 

@@ -55,8 +55,8 @@ _DECODER: Final = msgspec.msgpack.Decoder(dict[Seat, Laid])
 def pack(replies: Replies) -> bytes:
     """Return the bytes to store; empty if there is nothing to store."""
     # in the order of the seats, because equal values must have equal bytes
-    kept = {seat: replies[seat] for seat in sorted(replies) if replies[seat] != Laid()}
-    return _ENCODER.encode(kept) if kept else b""
+    stored = {seat: replies[seat] for seat in sorted(replies) if replies[seat] != Laid()}
+    return _ENCODER.encode(stored) if stored else b""
 
 
 def unpack(data: bytes | None) -> Replies:
@@ -86,20 +86,20 @@ def kept(replies: Replies, moves: Sequence[str], seats: Container[Seat]) -> Repl
     """Return those that can still be played after these moves, by the seats that play on."""
     return {
         seat: Laid(
-            tuple(r for r in laid.replies if r.ply >= len(moves) and _agrees(r, moves)), laid.notes
+            tuple(r for r in own.replies if r.ply >= len(moves) and _agrees(r, moves)), own.notes
         )
-        for seat, laid in replies.items()
+        for seat, own in replies.items()
         if seat in seats
     }
 
 
-def merged(laid: Laid, more: Iterable[Reply]) -> Laid:
+def merged(own: Laid, more: Iterable[Reply]) -> Laid:
     """Add conditional moves to those of a seat; a new one replaces one for the same moves."""
-    found = list(laid.replies)
+    found = list(own.replies)
     for reply in more:
         found = [old for old in found if not _is_for_the_same(old, reply)]
         found.append(reply)
-    return Laid(tuple(found), laid.notes)
+    return Laid(tuple(found), own.notes)
 
 
 def _is_for_the_same(old: Reply, new: Reply) -> bool:
@@ -114,6 +114,6 @@ def _is_for_the_same(old: Reply, new: Reply) -> bool:
 
 def dropped(replies: Replies, seat: Seat, reply: Reply, note: str) -> Replies:
     """Remove a conditional move that can't be played, and add a note for its player."""
-    laid = replies.get(seat, Laid())
-    rest = tuple(other for other in laid.replies if other != reply)
-    return {**replies, seat: Laid(rest, (*laid.notes, note)[-_NOTES:])}
+    own = replies.get(seat, Laid())
+    rest = tuple(other for other in own.replies if other != reply)
+    return {**replies, seat: Laid(rest, (*own.notes, note)[-_NOTES:])}

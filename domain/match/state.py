@@ -282,9 +282,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             out = (*state.out, (event.seat, state.ply))
             rest = len(state.seats_in) - 1
             # with two or more left the position changed, even if the match is over for them, too
-            kept = position if rest > 1 else state.position
+            packed = position if rest > 1 else state.position
             # no offer stays open, because the players it concerns have changed
-            return replace(state, out=out, next=event.next, position=kept, offer=None)
+            return replace(state, out=out, next=event.next, position=packed, offer=None)
         case Declined() | Withheld() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Ended():

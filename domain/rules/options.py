@@ -86,36 +86,36 @@ def _unknown(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
     return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
 
 
-def _value(name: str, flag: OptionFlag, given: str | None) -> _Value:
-    """Return the value that a flag sets; `given` is the text after the equals sign, if any."""
+def _value(name: str, flag: OptionFlag, value: str | None) -> _Value:
+    """Return the value that a flag sets; `value` is the text after the equals sign, if any."""
     if flag.names:
-        return _listed(name, flag, given)
+        return _listed(name, flag, value)
     if flag.value is None:
-        return _number(name, flag, given)
-    if given is not None:
+        return _number(name, flag, value)
+    if value is not None:
         raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
     return flag.value
 
 
-def _number(name: str, flag: OptionFlag, given: str | None) -> int:
+def _number(name: str, flag: OptionFlag, value: str | None) -> int:
     low, high = flag.bounds
-    if given is None or not _NUMBER.fullmatch(given) or not low <= int(given) <= high:
-        problem = "is out of range" if given and _NUMBER.fullmatch(given) else "needs a number"
-        written = f"-{name}" if given is None else f"-{name}={given[:_QUOTED]}"
+    if value is None or not _NUMBER.fullmatch(value) or not low <= int(value) <= high:
+        problem = "is out of range" if value and _NUMBER.fullmatch(value) else "needs a number"
+        written = f"-{name}" if value is None else f"-{name}={value[:_QUOTED]}"
         raise Refusal(
             Code.BAD_OPTION, f"{written!r} {problem}: -{name}=N, with N from {low} to {high}"
         )
-    return int(given)
+    return int(value)
 
 
-def _listed(name: str, flag: OptionFlag, given: str | None) -> tuple[str, ...]:
+def _listed(name: str, flag: OptionFlag, value: str | None) -> tuple[str, ...]:
     """Return the names in the order of the declaration; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
-    if not given:
+    if not value:
         raise Refusal(Code.BAD_OPTION, f"'-{name}' needs names: {form}")
     spelt = (
-        given.lower() if given.isascii() else given
+        value.lower() if value.isascii() else value
     )  # some other letters become ASCII when lowered
     named = "".join(spelt.split()).split(",")
     for place, one in enumerate(named):
@@ -132,20 +132,20 @@ def read_options(kind: type[O], flags: Sequence[str]) -> O:
     """Read flags, with or without hyphen; refuse unknown, repeated and contradicting ones."""
     known = declared_flags(kind)
     values: dict[str, _Value] = {}
-    said: dict[str, str] = {}
+    used: dict[str, str] = {}
     for text in flags:
-        name, equals, given = text.removeprefix("-").partition("=")
+        name, equals, value = text.removeprefix("-").partition("=")
         flag = known.get(name)
         if flag is None:
             raise _unknown(name, known)
-        earlier = said.setdefault(flag.field, name)
+        earlier = used.setdefault(flag.field, name)
         if earlier != name:
             raise Refusal(
                 Code.BAD_OPTION, f"-{earlier} and -{name} exclude each other; give one of them"
             )
         if flag.field in values:
             raise Refusal(Code.BAD_OPTION, f"-{name} is given twice; give it once")
-        values[flag.field] = _value(name, flag, given if equals else None)
+        values[flag.field] = _value(name, flag, value if equals else None)
     return kind(**values)
 
 

@@ -32,18 +32,18 @@ def words(text: str) -> Markup:
 
 
 def _attribute(name: str, value: str | float) -> str:
-    shown = words(value) if isinstance(value, str) else number(value)
-    return f' {name.rstrip("_").replace("_", "-")}="{shown}"'
+    text = words(value) if isinstance(value, str) else number(value)
+    return f' {name.rstrip("_").replace("_", "-")}="{text}"'
 
 
 def element(tag: str, *inside: Markup, **attributes: str | float | None) -> Markup:
     """Return an element; `class_` becomes `class`, `data_x` becomes `data-x`, None is left out."""
-    given = "".join(
+    written = "".join(
         _attribute(name, value) for name, value in attributes.items() if value is not None
     )
     if not inside:
-        return Markup(f"<{tag}{given}/>")
-    return Markup(f"<{tag}{given}>{''.join(inside)}</{tag}>")
+        return Markup(f"<{tag}{written}/>")
+    return Markup(f"<{tag}{written}>{''.join(inside)}</{tag}>")
 
 
 def group(*inside: Markup, at: Point | None = None, **attributes: str | float | None) -> Markup:

@@ -81,11 +81,11 @@ def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
     return "won", "draw" if len(winners) == len(match.sides) else "won"
 
 
-def _tag(said: str, width: float) -> Markup:
+def _tag(text: str, width: float) -> Markup:
     across, down = _TAG
     return group(
         element("rect", class_="tag", x=-across / 2, y=-down / 2, width=across, height=down, rx=9),
-        lettering(said, (0, 0), class_="tag-words"),
+        lettering(text, (0, 0), class_="tag-words"),
         at=(width - across / 2 - 12, 0),
     )
 
@@ -102,7 +102,7 @@ def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width
     state, room = _state(match, seat), width - _WORDS - 10
     side, name = match.sides[seat], match.names[seat] if match.names else match.sides[seat]
     below = " \N{MIDDLE DOT} ".join(filter(None, [side if match.names else "", player.counts]))
-    shown = [
+    parts = [
         element("rect", class_="plate", width=width, height=_HEIGHT, rx=10),
         group(player.icon, at=(_ICON, _HEIGHT / 2)),
         _name(name, room),
@@ -110,7 +110,7 @@ def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width
         *([_tag(state[1], width)] if state else []),
     ]
     classes = f"player {state[0]}" if state else "player"
-    return group(*shown, class_=classes, data_seat=str(seat), at=(across, 0))
+    return group(*parts, class_=classes, data_seat=str(seat), at=(across, 0))
 
 
 def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:

@@ -114,11 +114,11 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
     def from_json(self, data: object, options: NoOptions, to_move: Seat) -> DuoPosition:
         """Read what `to_json` returned."""
         del options
-        given = read_position(data, _PositionJson, self.key)
+        form = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
-        boards = read_pieces(given.board, "ox", self.key)
-        colour = COLOURS.index(given.colour)
-        position = DuoPosition(boards["o"], boards["x"], colour, given.done)
+        boards = read_pieces(form.board, "ox", self.key)
+        colour = COLOURS.index(form.colour)
+        position = DuoPosition(boards["o"], boards["x"], colour, form.done)
         self._check_position(position)
         return position
 

@@ -81,13 +81,13 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
-    given = read_position(data, _PositionJson, KEY)
-    boards = read_pieces(given.board, "DGox", KEY)
+    form = read_position(data, _PositionJson, KEY)
+    boards = read_pieces(form.board, "DGox", KEY)
     if boards["D"].bit_count() != 1 or boards["G"].bit_count() != 1:
         raise bad_position(KEY, "there has to be one D and one G")
     light, dark = boards["o"], boards["x"]
     left = (STONES - light.bit_count(), STONES - dark.bit_count())
-    if min(left) < 0 or given.supply != left:
+    if min(left) < 0 or form.supply != left:
         raise bad_position(KEY, f"board and supply don't make {STONES} stones each")
     check_turn(to_move, KEY)
     david, goliath = (boards[letter].bit_length() - 1 for letter in "DG")

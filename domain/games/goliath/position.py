@@ -70,8 +70,8 @@ class GoliathMove(msgspec.Struct, frozen=True, gc=False):
 
 def letters(position: GoliathPosition) -> dict[int, str]:
     """Return the letters of figures and stones by intersection."""
-    shown = dict.fromkeys(bits(position.light), "o") | dict.fromkeys(bits(position.dark), "x")
-    return dict(sorted({**shown, position.david: "D", position.goliath: "G"}.items()))
+    stones = dict.fromkeys(bits(position.light), "o") | dict.fromkeys(bits(position.dark), "x")
+    return dict(sorted({**stones, position.david: "D", position.goliath: "G"}.items()))
 
 
 def write(move: GoliathMove) -> str:

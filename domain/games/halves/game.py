@@ -130,5 +130,5 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
 
     def public_json(self, position: HalvesPosition) -> dict[str, Any]:
         """Return phase, colours by seat and tiles."""
-        shown = to_json(position)
-        return {key: shown[key] for key in ("phase", "colours", "tiles")}
+        form = to_json(position)
+        return {key: form[key] for key in ("phase", "colours", "tiles")}

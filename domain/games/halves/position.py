@@ -157,10 +157,10 @@ def _places(
 
     If no cell touches enough tiles, touching one of another colour is enough, and then any.
     """
-    taken, touched = set(cells), Counter[Cell]()
+    occupied, touched = set(cells), Counter[Cell]()
     hostile: set[Cell] = set()
     for place, at in enumerate(cells):
-        beside = [at + step for step in STEPS if at + step not in taken]
+        beside = [at + step for step in STEPS if at + step not in occupied]
         touched.update(beside)
         if enemies >> place & 1:
             hostile.update(beside)

@@ -156,47 +156,51 @@ def _placed(view: BoardInput) -> Cell | None:
 
 def _fallen(view: BoardInput) -> set[int]:
     """Return the tiles that the last move removed; without the position before, only the named one."""
-    taken = view.last.partition(",")[0]
+    removed = view.last.partition(",")[0]
     if view.before is None:
         gone = {name for *_, name in view.position.get("gone", ())}
-        return {name for name in gone if str(name) == taken}
-    there, now = ({name for *_, name in shown["tiles"]} for shown in (view.before, view.position))
+        return {name for name in gone if str(name) == removed}
+    there, now = (
+        {name for *_, name in position["tiles"]} for position in (view.before, view.position)
+    )
     return there - now - {None}
 
 
 # --- the picture
 
 
-def _counts(shown: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+def _counts(position: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """Yield each seat's colour and its count of tiles."""
-    colours = [colour for _, _, colour, _ in shown["tiles"]]
-    for seat, colour in enumerate(shown["colours"]):
-        out = ", out" if seat in shown.get("out", ()) else ""
+    colours = [colour for _, _, colour, _ in position["tiles"]]
+    for seat, colour in enumerate(position["colours"]):
+        out = ", out" if seat in position.get("out", ()) else ""
         yield colour, f"{counted(colours.count(colour), 'tile')}{out}"
 
 
-def _players(shown: Mapping[str, Any]) -> Iterator[Player]:
-    for colour, counts in _counts(shown):
+def _players(position: Mapping[str, Any]) -> Iterator[Player]:
+    for colour, counts in _counts(position):
         tile = icon(f"{LOOKS[colour]} {COLOURS[colour]}", *_shapes(colour), scale=0.5)
         yield Player(tile, counts)
 
 
-def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
-    if shown["phase"] == "wax":
-        numbers = [str(name) for *_, name in shown["cells"]]
+def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
+    if position["phase"] == "wax":
+        numbers = [str(name) for *_, name in position["cells"]]
         return listed({"Cells where a tile can be placed": numbers})
     owned: dict[str, Sequence[str]] = {
-        f"{SIDES[seat]}'s tiles": [str(name) for _, _, own, name in shown["tiles"] if own == colour]
-        for seat, colour in enumerate(shown["colours"])
+        f"{SIDES[seat]}'s tiles": [
+            str(name) for _, _, own, name in position["tiles"] if own == colour
+        ]
+        for seat, colour in enumerate(position["colours"])
     }
     return listed(owned)
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position, in a frame around all tiles ever placed and the free cells."""
-    shown = view.position
-    ever = [*shown["tiles"], *shown.get("gone", ()), *shown.get("cells", ())]
+    position = view.position
+    ever = [*position["tiles"], *position.get("gone", ()), *position.get("cells", ())]
     frame = _frame((q, r) for q, r, *_ in ever)
     drawn = (*_gone(view, _fallen(view)), *_free(view), *_tiles(view, _placed(view)))
     tiles = element("g", *drawn, class_="tiles", transform=frame.moved())
-    return Picture((tiles,), frame.height, tuple(_players(shown)), _sentences(shown))
+    return Picture((tiles,), frame.height, tuple(_players(position)), _sentences(position))

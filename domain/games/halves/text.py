@@ -57,11 +57,11 @@ def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
 def _counted(position: Mapping[str, Any]) -> str:
     """Return a line with each player's number of tiles and colour."""
     colours = [colour for _, _, colour, _ in position["tiles"]]
-    shown = []
+    counts = []
     for seat, colour in enumerate(position["colours"]):
         out = ", out" if seat in position.get("out", ()) else ""
-        shown.append(f"{SIDES[seat]} {colours.count(colour)} ({COLOURS[colour]}{out})")
-    return f"Tiles: {'  '.join(shown)}"
+        counts.append(f"{SIDES[seat]} {colours.count(colour)} ({COLOURS[colour]}{out})")
+    return f"Tiles: {'  '.join(counts)}"
 
 
 def draw(view: TextInput) -> str:

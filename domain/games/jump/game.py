@@ -150,18 +150,18 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
 
     def from_json(self, data: object, options: JumpOptions, to_move: Seat) -> JumpPosition:
         """Read what `to_json` returned."""
-        given = read_position(data, _PositionJson, self.key)
+        form = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
-        boards = read_pieces(given.board, "Oo", self.key)
+        boards = read_pieces(form.board, "Oo", self.key)
         stones, jumper = boards["O"] | boards["o"], boards["O"].bit_length() - 1
         if boards["O"].bit_count() > 1:
             raise bad_position(self.key, "there is one jumper at most")
         position = JumpPosition(
             stones,
             jumper if boards["O"] else NOBODY,
-            given.plies,
+            form.plies,
             len(options.solitaire),
-            given.done,
+            form.done,
         )
         self._check_position(position, options)
         return position

@@ -119,13 +119,13 @@ def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
 
 def play(position: JumpPosition, move: JumpMove) -> JumpPosition:
     """Apply a legal move."""
-    stones, plies, given = position.stones, position.plies, position.given
+    stones, plies, solitaire = position.stones, position.plies, position.given
     if not move.chain:
-        return JumpPosition(stones, position.jumper, plies, given, done=True)
+        return JumpPosition(stones, position.jumper, plies, solitaire, done=True)
     last = move.chain[-1]
     if position.taking:
         rest = stones & ~taken(move.chain) ^ 1 << move.chain[0]
-        return JumpPosition(rest | 1 << last, NOBODY, plies + 1, given, done=False)
+        return JumpPosition(rest | 1 << last, NOBODY, plies + 1, solitaire, done=False)
     if stones:
         stones = stones ^ 1 << position.jumper | 1 << move.new
     stones |= 1 << last

@@ -47,13 +47,13 @@ def _check_placing(boards: Mapping[str, int], to_move: Seat) -> None:
 
 def from_json(data: object, options: Pow2Options, to_move: Seat) -> Pow2Position:
     """Read what `to_json` returned."""
-    given = read_position(data, _PositionJson, KEY)
-    boards = read_pieces(given.board, "OoXx", KEY)
+    form = read_position(data, _PositionJson, KEY)
+    boards = read_pieces(form.board, "OoXx", KEY)
     left = (
         PIECES - (boards["O"] | boards["o"]).bit_count(),
         PIECES - (boards["X"] | boards["x"]).bit_count(),
     )
-    if min(left) < 0 or given.supply != left:
+    if min(left) < 0 or form.supply != left:
         raise bad_position(KEY, f"board and supply don't make {PIECES} pieces each")
     if to_move not in (0, 1) or left[to_move] == 0:
         raise bad_position(KEY, f"it can't be the turn of seat {to_move}")

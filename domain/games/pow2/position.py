@@ -111,8 +111,8 @@ def letters(position: Pow2Position) -> dict[int, str]:
         ("X", position.dark_fresh),
         ("x", position.dark_aged),
     )
-    shown = {at: letter for letter, board in boards for at in bits(board)}
-    return dict(sorted(shown.items()))
+    pieces = {at: letter for letter, board in boards for at in bits(board)}
+    return dict(sorted(pieces.items()))
 
 
 def write(move: Pow2Move) -> str:
@@ -186,10 +186,10 @@ def placements(position: Pow2Position) -> tuple[_Placements, ...]:
 
 def free_places(position: Pow2Position) -> int:
     """Return the intersections open to a piece in the placing phase, as a set."""
-    taken = position.occupied
-    for at in bits(taken):
-        taken |= ADJACENT[at]
-    return EVERYWHERE & ~taken
+    barred = position.occupied
+    for at in bits(barred):
+        barred |= ADJACENT[at]
+    return EVERYWHERE & ~barred
 
 
 def moves(position: Pow2Position) -> list[Pow2Move]:

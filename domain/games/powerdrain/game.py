@@ -113,5 +113,5 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
 
     def public_json(self, position: PowerdrainPosition) -> dict[str, Any]:
         """Return the grid and the plugs left, without the edges, because the setup has them."""
-        shown = to_json(position)
-        return {key: value for key, value in shown.items() if key not in ("left", "top")}
+        form = to_json(position)
+        return {key: value for key, value in form.items() if key not in ("left", "top")}

@@ -71,12 +71,14 @@ def _section(name: str, at: Point, inside: Sequence[Markup], title: str, *, last
     return place(name, at, title, hit, *inside, *mark, last=last)
 
 
-def _sections(shown: Mapping[str, Any], last: str) -> Iterator[Markup]:
-    rest = voltages_left(shown)
-    for (row, left), (column, top) in product(enumerate(shown["left"]), enumerate(shown["top"])):
+def _sections(position: Mapping[str, Any], last: str) -> Iterator[Markup]:
+    rest = voltages_left(position)
+    for (row, left), (column, top) in product(
+        enumerate(position["left"]), enumerate(position["top"])
+    ):
         name, title, inside = f"{left}{top}", f"{left}{top}", []
-        if name in shown["grid"]:
-            plug, seat = shown["grid"][name]
+        if name in position["grid"]:
+            plug, seat = position["grid"][name]
             full = value(plug, name) * (-1 if seat else 1)
             inside = [_plug(plug, seat, full, rest[name])]
             title = (
@@ -86,8 +88,8 @@ def _sections(shown: Mapping[str, Any], last: str) -> Iterator[Markup]:
         yield _section(name, at, inside, title, last=name == last)
 
 
-def _edges(shown: Mapping[str, Any]) -> Iterator[Markup]:
-    for at, (left, top) in enumerate(zip(shown["left"], shown["top"], strict=True)):
+def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
+    for at, (left, top) in enumerate(zip(position["left"], position["top"], strict=True)):
         along = _SECTION * (at + 0.5)
         yield lettering(str(top), (_LEFT + along, _TOP - 22), class_="edge-digit")
         yield lettering(str(left), (_LEFT - 24, _TOP + along), class_="edge-digit")
@@ -113,9 +115,9 @@ def _lines_of(plugs: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     return ((at // _LINE, at % _LINE, plug) for at, plug in enumerate(plugs))
 
 
-def _hands(shown: Mapping[str, Any]) -> tuple[list[Markup], float]:
+def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
     """Return the plugs left, and the lower end of the drawing."""
-    hands = [(None, shown["pool"])] if "pool" in shown else [*enumerate(shown["hands"])]
+    hands = [(None, position["pool"])] if "pool" in position else [*enumerate(position["hands"])]
     drawn, down = [], _BOTTOM + 18.0
     for seat, plugs in hands:
         look = "pool" if seat is None else LOOKS[seat]
@@ -139,27 +141,29 @@ def _player(seat: int, rest: Mapping[str, int]) -> Player:
     return Player(plug, f"{len(own)} active, {counted(sum(own), 'volt')}")
 
 
-def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
-    edges = (f"{edge} edge {' '.join(map(str, shown[edge]))}" for edge in ("left", "top"))
+def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
+    edges = (f"{edge} edge {' '.join(map(str, position[edge]))}" for edge in ("left", "top"))
     grid = {
         f"{SIDES[seat]} in the grid": [
-            f"{plug} in {section}" for section, (plug, own) in shown["grid"].items() if own == seat
+            f"{plug} in {section}"
+            for section, (plug, own) in position["grid"].items()
+            if own == seat
         ]
         for seat in (0, 1)
     }
-    if "pool" in shown:
-        hands = {"Pool": shown["pool"]}
+    if "pool" in position:
+        hands = {"Pool": position["pool"]}
     else:
-        hands = {f"{SIDES[seat]} in hand": shown["hands"][seat] for seat in (0, 1)}
+        hands = {f"{SIDES[seat]} in hand": position["hands"][seat] for seat in (0, 1)}
     return (f"{', '.join(edges).capitalize()}.", *listed({**grid, **hands}))
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position, each plug with its value and the voltage it has left."""
-    shown, rest = view.position, voltages_left(view.position)
-    hands, height = _hands(shown)
+    position, rest = view.position, voltages_left(view.position)
+    hands, height = _hands(position)
     last = view.last.rpartition("-")[2]
     frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_GRID, height=_GRID, rx=3)
-    drawn = (*_edges(shown), *_sections(shown, last), frame, *hands)
+    drawn = (*_edges(position), *_sections(position, last), frame, *hands)
     players = (_player(0, rest), _player(1, rest))
-    return Picture(drawn, height, players, _sentences(shown))
+    return Picture(drawn, height, players, _sentences(position))
