@@ -43,4 +43,5 @@ class MissingRules(Rules[Any, Any, Any]):
 
     read_options = write_options = needs_draw = draw = start = refuse
     to_move = moves = count_moves = legal_moves = read = write = check = play = refuse
+    why_illegal = refuse
     outcome = leave = check_offer = agreed = score = to_json = from_json = refuse
