@@ -1,8 +1,8 @@
 """Stable error codes, and the one exception that carries them.
 
-A refusal is a normal answer, not a fault: it says in one sentence which rule was broken and
-where, and beside it a code that programs may rely on. Codes are never renamed or reused.
-`docs/errors.md` lists them with their exit codes; a test keeps the two together.
+A refusal is a normal answer, not a fault. Its sentence names the rule that was broken and the
+place, and programs may rely on its code. Codes are never renamed or reused. `docs/errors.md`
+lists them with their exit codes; a test keeps the two together.
 """
 
 from enum import StrEnum
@@ -11,7 +11,7 @@ from enum import StrEnum
 class Code(StrEnum):
     """Every way a command can be refused."""
 
-    # what the text says
+    # the text of the command
     UNKNOWN_COMMAND = "unknown-command"
     USAGE = "usage"
     TOO_LONG = "too-long"
@@ -24,7 +24,7 @@ class Code(StrEnum):
     BAD_REQUEST = "bad-request"
     UNREADABLE_MOVE = "unreadable-move"
     UNKNOWN_OFFER = "unknown-offer"
-    # who says it
+    # the sender
     BAD_NAME = "bad-name"
     BAD_PASSWORD = "bad-password"  # noqa: S105 - a code, not a secret
     NAME_TAKEN = "name-taken"
@@ -39,7 +39,7 @@ class Code(StrEnum):
     NOT_A_PLAYER = "not-a-player"
     NOT_AN_ARBITER = "not-an-arbiter"
     NOT_WANTED = "not-wanted"
-    # what it is said of
+    # the match or challenge it is about
     UNKNOWN_BOARD = "unknown-board"
     WRONG_GAME = "wrong-game"
     UNKNOWN_PLY = "unknown-ply"
@@ -62,7 +62,7 @@ class Code(StrEnum):
     TOO_MANY = "too-many"
     UNKNOWN_CHALLENGE = "unknown-challenge"
     OWN_CHALLENGE = "own-challenge"
-    # how it is delivered
+    # delivery
     ID_REUSED = "id-reused"
     TOO_MANY_REFUSALS = "too-many-refusals"
     TOO_FAST = "too-fast"
@@ -77,10 +77,10 @@ class Code(StrEnum):
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not an error
-    """A command that is answered with no.
+    """A command is refused.
 
-    `code` is stable; `sentence` is for people: lower case, no full stop, names the rule broken,
-    the places concerned and, where the reader can act, the remedy.
+    `code` is stable. `sentence` is for people: in lower case and without a full stop, it names the
+    rule that was broken, the places concerned and, if the reader can act, the remedy.
     """
 
     def __init__(self, code: Code, sentence: str) -> None:

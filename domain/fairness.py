@@ -1,12 +1,12 @@
-"""Fair draws: chance that was fixed before the challenge came, and that anyone can recompute.
+"""Fair draws: chance that is fixed before the challenge, and that anyone can recompute.
 
 Each shard has a chain of seeds, s(i-1) = SHA-256("matchpost-seed-v1", 0, "chain", 0, s(i)), made
 from its last, random one. The first, s(0), is the *anchor*: a leaf of the log before any is used.
-The k-th draw uses s(k) and reveals it; whoever knows s(k-1) can check it, and nobody can know it
-before. The players' entropy goes in too, so the operator does not know the draw when anchoring.
+The k-th draw uses s(k) and reveals it. Anyone with s(k-1) can check it then, and nobody can derive
+it before. The players add entropy, because the operator must not know a draw when anchoring.
 
-From seed, entropy and the match's terms follows one pseudorandom key, by HKDF-Extract (RFC 5869),
-and from that a stream of bits for each purpose, by HMAC-SHA-256 in counter mode.
+HKDF-Extract (RFC 5869) derives one pseudorandom key from the seed, the entropy and the match's
+terms. HMAC-SHA-256 in counter mode derives a stream of bits for each purpose from that key.
 """
 
 import hmac
@@ -21,42 +21,42 @@ T = TypeVar("T")
 _LABEL: Final = b"matchpost-seed-v1\0"
 
 CHAIN_LENGTH: Final = 65_536
-"""Seeds of a chain that can be used: s(1) to s(CHAIN_LENGTH)."""
+"""The number of usable seeds of a chain: s(1) to s(CHAIN_LENGTH)."""
 
 SEED_BYTES: Final = 32
 
 
 class Draw(msgspec.Struct, frozen=True, array_like=True):
-    """What a match's start event reveals of its draw."""
+    """The part of a draw that the match's start event reveals."""
 
     chain: int
     """Number of the shard's chain, from 1."""
     k: int
-    """Which seed of the chain, from 1."""
+    """The seed's number in the chain, from 1."""
     seed: bytes
     """s(k)."""
     texts: tuple[bytes, ...]
-    """Each player's entropy text, by seat; empty for those who gave none."""
+    """Each player's entropy text, by seat; empty for a player who gave none."""
 
 
 class Commitment(msgspec.Struct, frozen=True, array_like=True):
-    """What a player fixes before the draw, so that no text can follow from another."""
+    """A player's commitment before the draw, so that no text can be chosen to suit another."""
 
     digest: bytes = b""
-    """SHA-256 of the player's text; empty for who has not committed."""
+    """SHA-256 of the player's text; empty before the player has committed."""
     word: bytes = b""
-    """SHA-256 of a word of the player's own, where the server keeps the text: the text ends with it."""
+    """SHA-256 of a word that only the player knows. A text that the server keeps ends with it."""
 
     def fits(self, text: bytes) -> bool:
-        """Return whether this is the text."""
+        """Return whether this is the text that was committed to."""
         return self.digest == sha256(text).digest()
 
 
 KEPT_BYTES: Final = 32
-"""Bytes of a text that the server keeps for a player, less the player's word."""
+"""Length of the part of a text that the server keeps for a player; the word's digest follows it."""
 
 TEXT_LIMIT: Final = 64
-"""Bytes a player's text may have."""
+"""The most bytes of a player's text."""
 
 
 class Seed(msgspec.Struct, frozen=True):
@@ -68,19 +68,19 @@ class Seed(msgspec.Struct, frozen=True):
 
 
 def before(seed: bytes) -> bytes:
-    """Return s(i-1) for s(i)."""
+    """Return s(i-1), the seed before s(i)."""
     return sha256(_LABEL + b"chain\0" + seed).digest()
 
 
 def steps_back(seed: bytes, steps: int) -> bytes:
-    """Return s(i - steps) for s(i)."""
+    """Return s(i - steps), for s(i)."""
     for _ in range(steps):
         seed = before(seed)
     return seed
 
 
 def entropy_text(command: bytes, word: str) -> bytes:
-    """Return the text of a player who gave entropy: the command id, and SHA-256 of the word."""
+    """Return the entropy text of a player: the command id, then SHA-256 of the word."""
     return command + sha256(word.encode()).digest()
 
 
@@ -92,7 +92,7 @@ def contribution(account: bytes, text: bytes) -> bytes:
 def terms(board: int, rules: str, options: Sequence[str]) -> bytes:
     """Return the salt: SHA-256 of board, game, rules version and options as recorded.
 
-    They are written as one line of text, separated by single blanks.
+    The hashed text is one line, separated by single blanks.
     """
     game, _, version = rules.partition("/")
     return sha256(" ".join([str(board), game, version, *options]).encode()).digest()
@@ -108,7 +108,7 @@ def key_of(
 
 
 class Stream:
-    """The draws of one match: bits from HMAC-SHA-256(key, label, rules, purpose, counter).
+    """The random numbers of one match, from bits of HMAC-SHA-256(key, label, rules, purpose, counter).
 
     Each purpose has its own counter from 0. Implements `domain.rules.protocol.Chance`.
     """
@@ -121,7 +121,7 @@ class Stream:
     def below(self, purpose: str, n: int) -> int:
         """Return a uniform integer from 0 to n - 1.
 
-        Takes bit_length(n - 1) bits, the most significant first, until they are less than n.
+        Takes bit_length(n - 1) bits, the most significant first, and repeats until the value is below n.
         """
         if n < 1:
             raise ValueError(f"no integer is below {n}")
@@ -135,7 +135,7 @@ class Stream:
         return found
 
     def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
-        """Return the items in a uniform random order: Fisher and Yates, from the top."""
+        """Return the items in a uniform random order, by Fisher and Yates from the last item down."""
         found = list(items)
         for top in range(len(found) - 1, 0, -1):
             other = self.below(purpose, top + 1)

@@ -1,9 +1,9 @@
-"""Who came out where in a match, and what a rating is.
+"""The ranking of a match's players, and their ratings.
 
 A skill is a normal distribution, by the model of Plackett and Luce as Weng and Lin update it: a mean
-and a deviation, which shrinks with each match. Both are kept as whole millionths: rounding after
-every match makes one history give the same numbers for ever, also where another build of a library
-differs in a float's last bit.
+and a deviation, which shrinks with each match. Both are stored as whole millionths, because one
+history must always give the same numbers, even if two builds of a library differ in a float's last
+bit.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,30 +14,30 @@ import msgspec
 from domain.rules import Seat
 
 UNIT: Final = 1_000_000
-"""Parts of one unit of skill that are kept."""
+"""One unit of skill, in the millionths that are stored."""
 
 _START_SHOWN: Final = 1_500
 _SHOWN_FOR_ONE: Final = 30
-"""One unit of skill is close to 30 points of Elo's scale, where both players are well known."""
+"""Between two players with small deviations, one unit of skill is about 30 points of Elo."""
 
 _DEVIATIONS: Final = 3
-"""A rating is shown as what the player is at least worth: this many deviations below the mean."""
+"""A rating is a lower bound of the player's skill: this many deviations below the mean."""
 
 
 class Skill(msgspec.Struct, frozen=True, array_like=True):
-    """What is believed of a player, in millionths."""
+    """The estimate of a player's skill, in millionths."""
 
     mu: int = 25 * UNIT
     sigma: int = 25 * UNIT // 3
 
     @property
     def ordinal(self) -> int:
-        """What the player is at least worth, in millionths; players rank by it."""
+        """The lower bound of the skill, in millionths; players rank by it."""
         return self.mu - _DEVIATIONS * self.sigma
 
     @property
     def shown(self) -> int:
-        """The rating as people see it: newcomers have 1500."""
+        """The rating that people see; newcomers have 1500."""
         return _START_SHOWN + round(_SHOWN_FOR_ONE * self.ordinal / UNIT)
 
 
@@ -47,9 +47,9 @@ NEWCOMER: Final = Skill()
 def ranking(seats: int, winners: Collection[Seat], left: Sequence[Seat]) -> tuple[int, ...]:
     """Return the place of each seat, 1 for the first; equal places are shared.
 
-    The winners share the first, and those who stayed without winning the next. Who left in the
-    course of the match comes behind them, the first to leave last. Nobody has a place in a match
-    that nobody won: it counts for nothing, and all get 1.
+    The winners share the first place, and the losers who stayed to the end share the next. Players
+    who left the match follow, the first to leave last. In a match without winners all get 1,
+    because it doesn't count.
     """
     if not winners:
         return (1,) * seats

@@ -1,10 +1,11 @@
-"""Hexagonal cells without a board: flat-topped, by axial coordinates.
+"""Flat-topped hexagonal cells on an unlimited plane, by axial coordinates.
 
 A cell `(q, r)` lies q columns to the right and, counted in half cells, 2r + q lines down. It is
-kept as one int that is greater the later the cell comes in reading order (by line, then column),
-and from which its neighbours differ by six constants.
+represented by one int. These ints sort in reading order (by line, then by column), and the six
+neighbours of a cell differ from it by six constants.
 
-Sets of tiles are ints with the bits of their places in a tuple of cells in reading order.
+A tuple of cells in reading order numbers its cells from 0, and a set of tiles is an int with the
+bits of their numbers.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ Cell = int
 
 _LINE: Final = 1 << 10  # more than twice the farthest column
 FARTHEST: Final = 200
-"""No coordinate is farther from 0 than this; matches have 180 tiles at most, all connected."""
+"""The largest coordinate. It is enough, because a match has at most 180 tiles, all connected."""
 
 
 def cell(q: int, r: int) -> Cell:
@@ -40,11 +41,11 @@ def axial(at: Cell) -> tuple[int, int]:
 
 
 STEPS: Final = tuple(cell(q, r) for q, r in ((0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0)))
-"""To the six neighbours, clockwise from the one above."""
+"""The differences to the six neighbours, clockwise from the one above."""
 
 
 def bits(tiles: int) -> Iterator[int]:
-    """Yield the places of a set, in reading order."""
+    """Yield the numbers of a set, in reading order."""
     while tiles:
         lowest = tiles & -tiles
         yield lowest.bit_length() - 1
@@ -52,7 +53,7 @@ def bits(tiles: int) -> Iterator[int]:
 
 
 class Shape:
-    """Which of a tuple of cells are neighbours, and where taking one away may part the others."""
+    """The neighbours among a tuple of cells, and the cells whose removal may separate the others."""
 
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         places = {at: place for place, at in enumerate(cells)}
@@ -60,13 +61,13 @@ class Shape:
         self.near: Final = tuple(
             sum(1 << place for place in ring if place is not None) for ring in around
         )
-        """Each cell's neighbours."""
+        """The neighbours of each cell, as a set."""
         self.parts: Final = tuple(map(_Parts, around))
-        """For each cell and each set of its neighbours, how many parts the set has by itself.
-        Where it has one, taking the cell away never parts what is connected."""
+        """For each cell and each set of its neighbours, the number of arcs of the set around the cell.
+        If there is one arc, removing the cell never separates connected cells."""
 
     def group(self, start: int, tiles: int) -> int:
-        """Return the tiles of `tiles` that are connected with one of them, `start`."""
+        """Return the part of `tiles` that is connected with `start`, one of them."""
         near, rest, edge = self.near, tiles ^ start, start
         while edge:
             place = edge.bit_length() - 1
@@ -76,7 +77,7 @@ class Shape:
         return tiles ^ rest
 
     def groups(self, tiles: int) -> list[int]:
-        """Return the connected groups of a set, by their first tile in reading order."""
+        """Return the connected groups of a set, ordered by their first tiles."""
         found = []
         while tiles:
             group = self.group(tiles & -tiles, tiles)
@@ -86,7 +87,7 @@ class Shape:
 
 
 class _Parts(dict[int, int]):
-    """The number of arcs that a set of a cell's neighbours makes around it; 64 sets at most."""
+    """The number of arcs that a set of neighbours has around a cell, for at most 64 sets."""
 
     def __init__(self, ring: list[int | None]) -> None:
         super().__init__()
@@ -102,5 +103,5 @@ class _Parts(dict[int, int]):
 
 @lru_cache(256)
 def shape_of(cells: tuple[Cell, ...]) -> Shape:
-    """Return the shape of some cells, which must be in reading order."""
+    """Return the neighbourhood of cells, which must be in reading order."""
     return Shape(cells)

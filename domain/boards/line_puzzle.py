@@ -1,6 +1,6 @@
-"""The puzzles in which stones are set and taken back at will: positions, moves, the best so far.
+"""The common rules of puzzles in which the solver sets stones and takes them back at will.
 
-They differ in what a position is worth and in how many stones there are.
+They differ in the worth of a position and in the number of stones.
 """
 
 from abc import abstractmethod
@@ -10,25 +10,25 @@ import msgspec
 
 from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, letters_of, read_pieces
 from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
+from domain.rules.protocol import NoOptions, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
 
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
 
 
 class LinePuzzlePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The stones, and the best of all positions of the match so far."""
+    """The stones, and the worth of the best position of the match so far."""
 
     stones: int
     lines: int
-    """The most lines that counted at once."""
+    """The most lines that counted in one position."""
     fewest: int
-    """The fewest stones by which they did."""
+    """The fewest stones of such a position."""
     done: bool
 
 
 class LinePuzzleMove(msgspec.Struct, frozen=True, gc=False):
-    """A stone is set, or taken back; or the solver is done (`FINISH`)."""
+    """The solver sets a stone, takes one back, or is done (`FINISH`)."""
 
     at: int
     back: bool = False
@@ -68,21 +68,21 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
-    """A puzzle of setting stones and taking them back."""
+    """A puzzle in which the solver sets stones and takes them back."""
 
     position_type = LinePuzzlePosition
     read = staticmethod(_read)
     stones: int
-    """How many stones can be on the board."""
+    """The most stones on the board."""
     most: int
-    """The most lines that can count, as is proven."""
+    """The proven limit of lines that can count."""
     bound: str
     wanted: str
-    """What a line needs to count, as in `exactly one stone`."""
+    """The condition for a line to count, such as `exactly one stone`."""
 
     @abstractmethod
     def lines_of(self, stones: int) -> int:
-        """Count the lines that count; -1 for stones that are worth nothing at all."""
+        """Return the number of lines that count; -1 if the position is worth nothing."""
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> LinePuzzlePosition:
         """Return the empty board."""
@@ -91,7 +91,7 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
         return _START
 
     def to_move(self, position: LinePuzzlePosition) -> Seat | None:
-        """Return the solver until done."""
+        """Return the solver's seat until the solver is done."""
         return None if position.done else 0
 
     def moves(self, position: LinePuzzlePosition) -> list[LinePuzzleMove]:
@@ -121,28 +121,23 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             return DONE
         return f"-{NAMES[move.at]}" if move.back else NAMES[move.at]
 
-    def check(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzleMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if reason := self._why_illegal(position, move):
-            raise IllegalMove(f"{self.write(move)}: {reason}")
-        return move
-
-    def _why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
+    def why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
+        """Return which rule a move breaks; None for a legal move."""
         if position.done:
             return OVER
         if move == FINISH:
             return None
-        name, taken = NAMES[move.at], position.stones >> move.at & 1
+        name, occupied = NAMES[move.at], position.stones >> move.at & 1
         if move.back:
-            return None if taken else f"there is no stone at {name} to take back"
-        if taken:
+            return None if occupied else f"there is no stone at {name} to take back"
+        if occupied:
             return f"there is a stone at {name} already; -{name} takes it back"
         if position.stones.bit_count() >= self.stones:
             return f"all {self.stones} stones are on the board; take one back first"
         return None
 
     def play(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzlePosition:
-        """Set a stone or take it back, and keep the better of what was and what is."""
+        """Set a stone or take one back, and update the best so far."""
         best = position.lines, position.fewest
         if move == FINISH:
             return LinePuzzlePosition(position.stones, *best, done=True)
@@ -157,7 +152,7 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
         return ended(Ending.DONE, self.score(position)) if position.done else None
 
     def score(self, position: LinePuzzlePosition) -> Score:
-        """Return the best position so far: the most lines that count, by the fewest stones."""
+        """Return the score of the best position: the most lines that count, by the fewest stones."""
         lines, stones = counted(position.lines, "line"), counted(position.fewest, "stone")
         rank = (-position.lines, position.fewest)
         return Score(rank, f"{lines} with {self.wanted}, by {stones}", self.bound)
@@ -171,13 +166,13 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
         }
 
     def from_json(self, data: object, options: NoOptions, to_move: Seat) -> LinePuzzlePosition:
-        """Read what `to_json` gave."""
+        """Read what `to_json` returned."""
         del options
-        given = read_position(data, _PositionJson, self.key)
+        form = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
-        stones = read_pieces(given.board, "o", self.key)["o"]
-        self._check_best(stones, given.best.lines, given.best.stones)
-        return LinePuzzlePosition(stones, given.best.lines, given.best.stones, given.done)
+        stones = read_pieces(form.board, "o", self.key)["o"]
+        self._check_best(stones, form.best.lines, form.best.stones)
+        return LinePuzzlePosition(stones, form.best.lines, form.best.stones, form.done)
 
     def _check_best(self, stones: int, lines: int, fewest: int) -> None:
         now, number = self.lines_of(stones), stones.bit_count()

@@ -1,4 +1,4 @@
-"""The line puzzles as text and in SVG: how many stones each line of the board has."""
+"""The line puzzles as text and in SVG."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,15 +19,21 @@ def stones_by_line(position: Mapping[str, Any]) -> list[int]:
     return [sum(NAMES[at] in stones for at in line) for line in LINES]
 
 
-def draw_lines(view: TextInput, lines: str) -> str:
-    """Draw a position below the line of what is set, what the lines have, and the best so far."""
-    stones, best = len(view.position["board"]), view.position["best"]
+def draw_lines(view: TextInput, wanted: int, word: str, *, more: bool = False) -> str:
+    """Draw the board below a line that counts the stones, the lines that count, and the best so far.
+
+    With `more` it counts the lines with too many stones, too.
+    """
+    on_lines, best = stones_by_line(view.position), view.position["best"]
+    lines = f"Lines with exactly {word}: {on_lines.count(wanted)}"
+    if more:
+        lines += f" with more: {sum(on > wanted for on in on_lines)}"
     reached = f"Best: {best['lines']} by {best['stones']}"
-    return board_below(f"Stones set: {stones} {lines} {reached}", view)
+    return board_below(f"Stones set: {len(view.position['board'])} {lines} {reached}", view)
 
 
 def paint_lines(view: BoardInput, wanted: int, word: str) -> Picture:
-    """Draw a position, with marks on the lines that count and on those with too many stones."""
+    """Draw a position, and mark the lines that count and the lines with too many stones."""
     stones, best = view.position["board"], view.position["best"]
     marks = {
         at: "full" if on == wanted else "over"

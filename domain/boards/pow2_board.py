@@ -1,11 +1,11 @@
-"""The Power of Two board: 64 intersections of 44 straight lines, as tables made at import.
+"""The Power of Two board: 64 intersections of 44 straight lines, as tables computed at import.
 
-A square of side 48, x to the right and y down, measured here in fifteenths, so that all
-crossings are whole numbers. Nothing is drawn by hand: intersections are where the lines cross,
-and their names are the cells of a 13 x 13 grid that the crossings fall into.
+The board is a square of side 48, x to the right and y down. Coordinates are in fifteenths, because
+all crossings are whole numbers then. The tables follow from the ends of the lines: intersections
+are the crossings, each named after its cell in a 13 x 13 grid.
 
 An intersection is an index from 0 to 63 in sorting order (column letter, then row number:
-a1 a5 a7 a9 a13 b4 ...), a set of intersections is an int with those bits set.
+a1 a5 a7 a9 a13 b4 ...). A set of intersections is an int with those bits set.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ Point = tuple[int, int]
 Reach = tuple[tuple[int, int], ...]
 """Destinations, each with the set of its adjacent intersections."""
 Slides = tuple[tuple[tuple[int, dict[int, Reach]], ...], ...]
-"""For each origin and each line through it: the rest of the line, and what can be reached along
-it for every occupation of that rest."""
+"""For each origin and each line through it: the rest of the line, and the destinations along it by
+the occupied part of that rest."""
 
 _BORDER: Final = "a1-a13 m1-m13 a1-m1 a13-m13"
 _LONG: Final = f"""
@@ -33,7 +33,7 @@ _LONG: Final = f"""
     e7-g5 g5-i7 i7-g9 g9-e7"""
 _SHORT: Final = "b4-d4 d2-d4 j2-j4 l4-j4 b10-d10 d12-d10 l10-j10 j12-j10"
 
-# where the long lines end, by column letter or row number, in fifteenths
+# the ends of the long lines, by column letter or row number, in fifteenths
 _ENDS: Final = {1: 0, 5: 240, 6: 300, 7: 360, 8: 420, 9: 480, 13: 720}
 # the cell of each coordinate up to the middle; 16/3 is 80 fifteenths, 48/5 is 144
 _HALF: Final = {0: 1, 80: 2, 120: 3, 144: 3, 160: 4, 180: 4, 240: 5, 288: 6, 300: 6, 360: 7}
@@ -75,7 +75,7 @@ def _name(point: Point) -> str:
 
 
 def _cross_lines() -> tuple[dict[str, Point], list[list[str]]]:
-    """Return all intersections with their places, and each line's intersections from end to end."""
+    """Return the points of all intersections, and each line's intersections from end to end."""
     ends = [(_end(a), _end(b)) for a, b in (line.split("-") for line in _LONG.split())]
     crossed: list[set[Point]] = [set() for _ in ends]
     for (i, one), (j, other) in combinations(enumerate(ends), 2):
@@ -118,8 +118,8 @@ def _adjacent() -> tuple[int, ...]:
 
 
 ADJACENT: Final = _adjacent()
-"""For each intersection, those one edge away. What `a` and `b` form a triangle with is
-`ADJACENT[a] & ADJACENT[b]`, when they are adjacent themselves."""
+"""For each intersection, the set of those one edge away. If `a` and `b` are adjacent, they form
+triangles with `ADJACENT[a] & ADJACENT[b]`."""
 TRIANGLES: Final = tuple(
     (a, b, c) for a, b in map(sorted, EDGES) for c in bits(ADJACENT[a] & ADJACENT[b]) if c > b
 )
@@ -135,7 +135,7 @@ def _between(lines: tuple[tuple[int, ...], ...]) -> tuple[dict[int, int], ...]:
 
 
 BETWEEN: Final = _between(LINES)
-"""For each intersection, those on a common line, with the set of what lies between."""
+"""For each intersection, those on a common line, with the set of the intersections between."""
 BETWEEN_INSIDE: Final = _between(LINES[4:])
 """The same without the four outer edges."""
 
@@ -181,7 +181,7 @@ def _seen(at: int) -> int:
 
 
 SEEN: Final = tuple(map(_seen, range(len(NAMES))))
-"""For each intersection, all that share a line with it, itself included."""
+"""For each intersection, the set of all on a common line, itself included."""
 
 
 def _jumps() -> tuple[tuple[tuple[int, int, int], ...], ...]:
@@ -194,15 +194,15 @@ def _jumps() -> tuple[tuple[tuple[int, int, int], ...], ...]:
 
 
 JUMPS: Final = _jumps()
-"""For each intersection, where a piece lands that jumps over the next one on a line, in sorting
-order, each with the sets of what it jumps over and of the landing."""
+"""For each intersection, the landings of jumps over the next one on a line, in sorting order, each
+with the set of the intersection jumped over and the set of the landing."""
 
 
-# --- what the games on this board have in common
+# --- helpers for the games on this board
 
 
 def intersection(name: str, form: str) -> int:
-    """Read the name of an intersection; `form` says how a move is written."""
+    """Return the index of an intersection; `form` is the hint in the refusal of a wrong name."""
     try:
         return INDEX[name]
     except KeyError:
@@ -221,12 +221,12 @@ def read_pieces(pieces: Mapping[str, str], letters: str, key: str) -> dict[str, 
 
 
 def letters_of(light: int, dark: int = 0) -> dict[str, str]:
-    """Return the stones of two colours by name, as JSON forms have them."""
+    """Return the stones of two colours by name, for JSON forms."""
     return {NAMES[at]: "o" if light >> at & 1 else "x" for at in bits(light | dark)}
 
 
 def open_to(own: int, other: int) -> int:
-    """Return where a stone meets none of the other colour on any line through it."""
+    """Return the empty intersections without a stone of the other colour on any line through them."""
     barred = own
     for at in bits(other):
         barred |= SEEN[at]
@@ -234,7 +234,7 @@ def open_to(own: int, other: int) -> int:
 
 
 def in_the_way(whose: str, stones: int) -> str:
-    """Return the sentence on stones, some at least, that stand on lines through a place."""
+    """Return a sentence that names stones, at least one, on lines through a place."""
     *others, final = names_of(stones)
     if not others:
         return f"{whose} stone at {final} stands on a line through it"

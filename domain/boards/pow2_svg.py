@@ -1,4 +1,4 @@
-"""The Power of Two board in SVG: its 44 lines and 64 places, from the tables the rules use."""
+"""The Power of Two board in SVG, computed from the tables of the rules."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,13 +23,13 @@ from domain.drawing.svg.painter import (
 )
 
 _SCALE: Final = 0.6
-"""Units of the drawing a fifteenth; all coordinates have one decimal at most."""
+"""Units of the drawing for a fifteenth of the board; coordinates then have at most one decimal."""
 _EDGE: Final = 40
 """From the edge of the picture to the outer lines."""
 _LABEL: Final = 12
 """From the edge of the picture to the middle of the letters and numbers around the board."""
 _REACH: Final = 30
-"""How far from a place a touch still means it, to the sides."""
+"""The largest distance, along each axis, of a touch that selects a place."""
 _COLUMNS: Final = "abcdefghijklm"
 _SPOT: Final = 3
 _RING: Final = 16.5
@@ -39,7 +39,7 @@ Path = tuple[str, ...]
 
 
 class Trail(msgspec.Struct, frozen=True):
-    """What the last move touched: all its places, and the paths along which something went."""
+    """The traces of the last move: its places, the paths of pieces, and those of thrown stones."""
 
     places: frozenset[str] = frozenset()
     paths: tuple[Path, ...] = ()
@@ -47,10 +47,10 @@ class Trail(msgspec.Struct, frozen=True):
 
 
 def trail_of(text: str) -> Trail:
-    """Read the places of a move, however the game writes it; words such as `done` have none.
+    """Return the places and paths of a move; words such as `done` have none.
 
-    In all games of this board a hyphen joins the ends of a way, and whatever else is named was
-    set, taken, thrown or picked up.
+    In all games on this board a hyphen joins two points of a path. Other names are places where a
+    piece was set, removed, thrown or picked up.
     """
     ways = [tuple(_NAME.findall(part)) for part in re.split("[:,>]", text)]
     places = frozenset(name for way in ways for name in way if name in POINTS)
@@ -58,7 +58,7 @@ def trail_of(text: str) -> Trail:
 
 
 def centre_of(name: str) -> Point:
-    """Return where an intersection lies in the picture."""
+    """Return the point of an intersection in the picture."""
     x, y = POINTS[name]
     return _EDGE + _SCALE * x, _EDGE + _SCALE * y
 
@@ -76,19 +76,19 @@ def _line(line: tuple[int, ...], marks: str | None) -> Markup:
 
 
 def _lines(marks: Mapping[int, str]) -> list[Markup]:
-    """Return the lines, inner ones first, so that the outer edges lie on top of their ends."""
+    """Return the lines, inner ones first, because the outer edges are to cover their ends."""
     return [_line(line, marks.get(at)) for at, line in reversed([*enumerate(LINES)])]
 
 
 def _middle(places: Iterable[Point], axis: int) -> float:
-    """Return where the letter of a column stands, whose places may lie side by side, or of a row."""
+    """Return the middle of a column or row, whose places may lie at different coordinates."""
     along = [at[axis] for at in places]
     return (min(along) + max(along)) / 2
 
 
 @cache
 def _labels() -> tuple[Markup, ...]:
-    """Return the letters above and below, the numbers at both sides, and the words in the middle."""
+    """Return the letters above and below, the numbers at both sides, and the logo in the middle."""
     drawn = []
     for row, letter in enumerate(_COLUMNS, 1):
         across = _middle((centre_of(name) for name in NAMES if name[0] == letter), 0)
@@ -110,23 +110,23 @@ def _between(one: Point, other: Point, part: float) -> Point:
 
 
 def _nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
-    """Cut from an area around the origin what lies nearer to another point."""
+    """Cut off the part of an area around the origin that is nearer to another point."""
     beyond = [(corner, corner[0] * x + corner[1] * y - (x * x + y * y) / 2) for corner in area]
-    kept: list[Point] = []
+    remaining: list[Point] = []
     for (before, was), (corner, far) in zip([beyond[-1], *beyond], beyond, strict=False):
         if (far > 0) != (was > 0):
-            kept.append(_between(before, corner, was / (was - far)))
+            remaining.append(_between(before, corner, was / (was - far)))
         if far <= 0:
-            kept.append(corner)
-    return kept
+            remaining.append(corner)
+    return remaining
 
 
 @cache
 def area_of(name: str) -> tuple[Point, ...]:
-    """Return the area, around the intersection as origin, in which a touch means it.
+    """Return the area, with the intersection as origin, in which a touch selects it.
 
-    No two overlap, however close the intersections are: it is what lies nearer to this one than
-    to any other, as far as `_REACH` to each side.
+    It is the part of a square, `_REACH` to each side, that is nearer to this intersection than to
+    any other, so areas never overlap.
     """
     x, y = centre_of(name)
     area: list[Point] = [(-_REACH, -_REACH), (_REACH, -_REACH), (_REACH, _REACH), (-_REACH, _REACH)]
@@ -137,7 +137,7 @@ def area_of(name: str) -> tuple[Point, ...]:
 
 
 class Stone(msgspec.Struct, frozen=True):
-    """A kind of piece: its classes, whose it is, what it is called, and its shapes."""
+    """A kind of piece: its CSS classes, its owner, its name and its shapes."""
 
     classes: str
     seat: int
@@ -145,11 +145,11 @@ class Stone(msgspec.Struct, frozen=True):
     shapes: tuple[Markup, ...]
 
     def drawn(self) -> Markup:
-        """Return a piece of the kind, around the origin."""
+        """Return a piece of this kind, around the origin."""
         return piece(self.classes, self.seat, *self.shapes)
 
     def icon(self) -> Markup:
-        """Return it as it stands beside a player's name."""
+        """Return the icon beside a player's name."""
         return icon(self.classes, *self.shapes)
 
 
@@ -173,7 +173,7 @@ def _way(path: Path, classes: str) -> Markup:
 def board(
     stones: Mapping[str, Stone], trail: Trail, marks: Mapping[int, str] | None = None
 ) -> tuple[Markup, ...]:
-    """Draw the board with what stands on it; `marks` are classes for some of `LINES`."""
+    """Draw the board with its pieces; `marks` are CSS classes for some of `LINES`."""
     return (
         *_lines(marks or {}),
         *_labels(),
@@ -194,12 +194,12 @@ Kinds = Mapping[str, Stone]
 
 
 def stone(look: str, seat: int, title: str) -> Stone:
-    """Return the plain stone of a look."""
+    """Return a kind of plain stones."""
     return Stone(f"{look} stone", seat, title, (body(look, STONE),))
 
 
 def players(kinds: Kinds, letters: str, counts: Sequence[str]) -> list[Player]:
-    """Return the players by seat, each with the kind of piece that stands beside the name."""
+    """Return the captions of the players by seat, each with the icon of a kind of piece."""
     return [
         Player(kinds[letter].icon(), count) for letter, count in zip(letters, counts, strict=True)
     ]
@@ -212,7 +212,7 @@ def picture(
     trail: Trail | None = None,
     marks: Mapping[int, str] | None = None,
 ) -> Picture:
-    """Draw the board of a position, and name what stands where, by the kinds' titles."""
+    """Draw the board of a position, and list the places of each kind of piece."""
     letters = view.position["board"]
     stones = {name: kinds[letter] for name, letter in letters.items()}
     where = {

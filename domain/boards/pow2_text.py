@@ -1,4 +1,4 @@
-"""The Power of Two board as text: two constant templates in which 64 marks change."""
+"""The Power of Two board as text: two constant templates with 64 marks to fill in."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -54,12 +54,12 @@ SMALL: Final = r"""
    a b c d e f g h i j k l m
 """
 
-# in the large drawing four marks of rows 3 and 11 have a line of their own, nearer the middle
+# in the large drawing four marks of rows 3 and 11 are on separate lines, nearer the middle
 _OWN_LINE: Final = {"f3": 3.5, "h3": 3.5, "f11": 10.5, "h11": 10.5}
 
 
 def _reading_order(own_line: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the intersections line by line, as their marks follow each other in a template."""
+    """Return the intersections in the order of their marks in a template."""
     return tuple(sorted(NAMES, key=lambda name: (own_line.get(name, int(name[1:])), name[0])))
 
 
@@ -70,11 +70,11 @@ _TEMPLATES: Final = {
 
 
 def draw_board(pieces: Mapping[str, str], display: str) -> str:
-    """Draw the board with the letters of the pieces by intersection, `*` where there is none."""
+    """Draw the board with a letter for each piece, and `*` for each empty intersection."""
     template, order = _TEMPLATES[display]
     return template.format(*(pieces.get(name, "*") for name in order))
 
 
 def board_below(line: str, view: TextInput) -> str:
-    """Draw the board of a position below a line that counts what there is."""
+    """Draw the board of a position below a line of counts."""
     return f"{line}\n\n{draw_board(view.position['board'], view.display)}"

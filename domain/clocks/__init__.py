@@ -1,1 +1,1 @@
-"""Time to think: what was agreed, what has been used, and when a flag falls."""
+"""Time controls, clocks, the calendar and vacations."""

@@ -1,20 +1,21 @@
-"""Days in UTC by arithmetic alone: milliseconds that count, and the year of a day.
+"""Calendar arithmetic in UTC: counted milliseconds, and the year of a day.
 
-Instants are milliseconds since 1970, which began on a Thursday; a day is 86,400,000 of them.
+Instants are milliseconds since 1970, which began on a Thursday.
 """
 
 from typing import Final
 
 DAY: Final = 86_400_000
-"""Milliseconds."""
+"""A day, in milliseconds."""
 
 _WEEK: Final = 7 * DAY
 _WORK: Final = 5 * DAY
 _SINCE_MONDAY: Final = 3 * DAY
-"""1970 began this long after a Monday."""
+"""The time from a Monday to the beginning of 1970."""
 
 _TO_MARCH_0: Final = 719_468
-"""Days from 1 March of the year 0 to 1970: years that begin in March end with their leap day."""
+"""Days from 1 March of the year 0 to 1970. Years begin in March here, so that they end with their
+leap day."""
 _ERA: Final = 146_097
 """Days in 400 years, after which the calendar repeats."""
 _JANUARY: Final = 306
@@ -22,10 +23,9 @@ _JANUARY: Final = 306
 
 
 def tally(instant: int, *, weekends: bool) -> int:
-    """Return the milliseconds that count up to an instant, from a fixed one on.
+    """Return the counted milliseconds from a fixed instant to this one; only differences have a meaning.
 
-    Only differences of two tallies mean anything. Without weekends it stands still on Saturdays
-    and Sundays.
+    Without `weekends`, Saturdays and Sundays don't count.
     """
     if weekends:
         return instant
@@ -34,7 +34,7 @@ def tally(instant: int, *, weekends: bool) -> int:
 
 
 def instant_of(tallied: int, *, weekends: bool) -> int:
-    """Return the first instant at which `tally` is this; where it stands still, the Friday's end."""
+    """Return the first instant with this `tally`; for that of a weekend, the end of the Friday."""
     if weekends:
         return tallied
     weeks, rest = divmod(tallied - 1, _WORK)
@@ -44,8 +44,8 @@ def instant_of(tallied: int, *, weekends: bool) -> int:
 def year_of(day: int) -> int:
     """Return the calendar year of a day, counted from 1 January 1970 as 0.
 
-    Years that begin in March are 365 days long but for what the corrections by 4, 100 and 400
-    years add at their ends.
+    A year that begins in March has 365 days, and at its end the leap day of the rules for 4, 100 and
+    400 years.
     """
     era, of_era = divmod(day + _TO_MARCH_0, _ERA)
     year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365

@@ -1,12 +1,12 @@
-"""The clock of a match: whose turns took how long, and when the running one is too long.
+"""The clock of a match: the times of all turns, and the deadline of the running one.
 
-A clock is told what happens and when; it is never asked to look. Instants are milliseconds since
-1970 by the clock that stamps events, and never decrease within a match. All of it is total and
-validates nothing, like `evolve`, of which it is a part.
+A clock changes by events and their times only, and reads no clock itself. Instants are milliseconds
+since 1970, by the clock that stamps events, and never decrease within a match. Every function is
+total and validates nothing, like `evolve`, which calls it.
 
 The *counted* time of a turn is its wall time without pauses, without the vacation of the seat
-whose turn it is and, if the terms say so, without Saturdays and Sundays UTC; what falls into
-several of these is left out once.
+to move and, if the time control says so, without Saturdays and Sundays UTC. Overlapping times are
+subtracted once.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,18 @@ from domain.clocks.terms import Terms
 from domain.rules.protocol import Seat
 
 EVERYONE: Final = -1
-"""In place of a seat: a pause stops every clock."""
+"""Stands for all seats, because a pause stops every clock."""
 
 _TURN: Final = ">BBI"
 """One ply in `Clock.turns`: the seat, and its counted ms as 5 bytes, high one first."""
 _RECORD: Final = Struct(_TURN)
 _LONGEST: Final = (1 << 40) - 1
-"""The most that a record can hold, nearly 35 years; a longer turn is written down as this."""
+"""The most that a record can hold, nearly 35 years; a longer turn is recorded as this."""
 _NEVER: Final = 1 << 63
 
 
 class Off(NamedTuple):
-    """Time that does not count, from `since` until just before `until`, for a seat or everyone."""
+    """A time that does not count, from `since` until just before `until`, for a seat or all seats."""
 
     since: int
     until: int
@@ -43,55 +43,55 @@ class Clock(msgspec.Struct, frozen=True, array_like=True):
 
     terms: Terms
     since: int
-    """When the running turn began."""
+    """The instant at which the running turn began."""
     turns: bytes = b""
-    """A record (`_TURN`) for each ply. Packed, because every command decodes its match's clock,
-    and few need to look into this."""
+    """A record (`_TURN`) for each ply. Packed, because every command decodes the clock of its match
+    and few need this field."""
     off: tuple[Off, ...] = ()
-    """What is not over at `since`: sorted, and disjoint for each seat."""
+    """The times that do not count and end after `since`: sorted, and disjoint for each seat."""
     paused: int = 0
-    """Since when the match is paused; 0 if it is not."""
+    """The instant at which a pause began; 0 if the match is not paused."""
     nagged: bool = False
     """Whether the running turn's player has been reminded."""
 
 
-# what happens
+# changes by events
 
 
 def start(terms: Terms, at: int) -> Clock:
-    """Return the clock of a match that begins: its first turn runs from `at`."""
+    """Return the clock at the start of a match; the first turn begins at `at`."""
     return Clock(terms, at)
 
 
 def moved(clock: Clock, seat: Seat, at: int) -> Clock:
-    """Return the clock after a ply of `seat`, whose turn ends; the next begins."""
+    """Return the clock after a ply of `seat`: its turn ends and the next begins."""
     took = min(running(clock, seat, at), _LONGEST)
     return _begin(clock, at, clock.turns + _RECORD.pack(seat, took >> 32, took & 0xFFFF_FFFF))
 
 
 def turned(clock: Clock, at: int) -> Clock:
-    """Return the clock when a turn begins without a ply, because a seat left the match.
+    """Return the clock after a seat has left the match: a turn begins without a ply.
 
-    The time of the turn that was running is nobody's.
+    The time of the unfinished turn is nobody's.
     """
     return _begin(clock, at, clock.turns)
 
 
 def rewound(clock: Clock, plies: int, at: int) -> Clock:
-    """Return the clock as after the first `plies` plies, with a turn that begins now.
+    """Return the clock after an undo: only the first `plies` plies count, and a turn begins.
 
-    What the plies taken back had used is given back, and so is the running turn's time.
+    The players get back the time of the other plies and of the running turn.
     """
     return _begin(clock, at, clock.turns[: plies * _RECORD.size])
 
 
 def paused(clock: Clock, at: int) -> Clock:
-    """Return the clock of a match that stands still; one that does already is left as it is."""
+    """Return the clock after a pause has begun; a paused clock is returned unchanged."""
     return clock if clock.paused else msgspec.structs.replace(clock, paused=at)
 
 
 def resumed(clock: Clock, at: int) -> Clock:
-    """Return the clock of a match that goes on; one that was not paused is left as it is."""
+    """Return the clock after a pause has ended; a clock that is not paused is returned unchanged."""
     if not clock.paused:
         return clock
     off = Off(clock.paused, at, EVERYONE)
@@ -104,14 +104,14 @@ def away(clock: Clock, seat: Seat, since: int, until: int) -> Clock:
 
 
 def back(clock: Clock, seat: Seat, at: int) -> Clock:
-    """Return the clock with all vacation of `seat` ended at `at`, if it would have lasted longer."""
+    """Return the clock with all vacations of `seat` ending at `at` at the latest."""
     cut = (one._replace(until=min(one.until, at)) if one.seat == seat else one for one in clock.off)
     off = tuple(one for one in cut if one.until > max(one.since, clock.since))
     return msgspec.structs.replace(clock, off=off)
 
 
 def nagged(clock: Clock) -> Clock:
-    """Return the clock once the running turn's player has been reminded."""
+    """Return the clock after the player to move has been reminded."""
     return msgspec.structs.replace(clock, nagged=True)
 
 
@@ -121,7 +121,7 @@ def _begin(clock: Clock, at: int, turns: bytes) -> Clock:
 
 
 def _without(clock: Clock, off: Off) -> Clock:
-    """Leave out a time more, joined with those of the same seat that it touches."""
+    """Add a time that does not count, merged with those of the same seat that it touches."""
     if off.until <= max(off.since, clock.since):
         return clock
     rest = []
@@ -133,11 +133,11 @@ def _without(clock: Clock, off: Off) -> Clock:
     return msgspec.structs.replace(clock, off=tuple(sorted((*rest, off))))
 
 
-# what it says
+# queries
 
 
 def running(clock: Clock, seat: Seat, now: int) -> int:
-    """Return the counted ms of the running turn until `now`, if it is that seat's."""
+    """Return the counted ms of the running turn until `now`, supposing it is the turn of `seat`."""
     now = max(now, clock.since)
     skipped = sum(
         _tally(clock, min(until, now)) - _tally(clock, min(since, now))
@@ -147,15 +147,15 @@ def running(clock: Clock, seat: Seat, now: int) -> int:
 
 
 def used(clock: Clock, seat: Seat) -> int:
-    """Return the counted ms of all that seat's turns that ended with a ply."""
+    """Return the counted ms of all turns of `seat` that ended with a ply."""
     return sum(_finished(clock, seat))
 
 
 def left(clock: Clock, seat: Seat, mover: Seat | None, now: int) -> int | None:
-    """Return the counted ms until the flag of `seat` falls, by whichever limit is nearest.
+    """Return the counted ms until the flag of `seat` falls, by the nearest limit.
 
-    For a seat that is not to move, those of its next turn. 0 once the flag has fallen, None where
-    nothing is limited.
+    For a seat that is not to move, those of its next turn. 0 once the flag has fallen, None without
+    a limit.
     """
     allowance = _allowance(clock, seat)
     if allowance is None:
@@ -164,18 +164,18 @@ def left(clock: Clock, seat: Seat, mover: Seat | None, now: int) -> int | None:
 
 
 def deadline(clock: Clock, mover: Seat) -> int | None:
-    """Return the instant at which the mover's flag falls; None when paused or not limited.
+    """Return the instant at which the mover's flag falls; None during a pause or without a limit.
 
-    It is the first at which the running turn has taken all it may.
+    It is the first instant at which the running turn has used its allowance.
     """
     allowance = _allowance(clock, mover)
     return None if clock.paused or allowance is None else _reached(clock, mover, allowance)
 
 
 def reminder(clock: Clock, mover: Seat) -> int | None:
-    """Return the instant at which the mover is to be reminded; None if that is not to be.
+    """Return the instant of the mover's reminder; None if there is none.
 
-    It is once a turn, and only before the flag falls.
+    There is one reminder a turn, and none after the flag.
     """
     if clock.paused or clock.nagged or not clock.terms.nag:
         return None
@@ -184,13 +184,13 @@ def reminder(clock: Clock, mover: Seat) -> int | None:
 
 
 def due(clock: Clock, mover: Seat) -> int | None:
-    """Return the instant of the reminder or else of the flag, the next to happen by itself."""
+    """Return the instant of the next reminder or flag; None if there is none."""
     instant = reminder(clock, mover)  # None, or before the flag
     return deadline(clock, mover) if instant is None else instant
 
 
 def _allowance(clock: Clock, seat: Seat) -> int | None:
-    """Return the counted ms that a turn of `seat` may take; negative if the last took too much."""
+    """Return the counted ms that a turn of `seat` may take; negative if the bank is overdrawn."""
     return min(_allowances(clock, seat), default=None)
 
 
@@ -199,7 +199,7 @@ def _allowances(clock: Clock, seat: Seat) -> Iterator[int]:
     if terms.turn:
         yield terms.turn * DAY
     if not terms.bank and not terms.total:
-        return  # spares most matches a look at all their plies
+        return  # most matches need no look at their plies
     finished = list(_finished(clock, seat))
     if terms.bank:
         yield (terms.bank + terms.increment * len(finished)) * DAY - sum(finished)
@@ -212,7 +212,7 @@ def _finished(clock: Clock, seat: Seat) -> Iterator[int]:
 
 
 def _reached(clock: Clock, seat: Seat, counted: int) -> int:
-    """Return the first instant at which the running turn, if it is that seat's, has taken this."""
+    """Return the first instant with this counted time of the running turn, if it is that of `seat`."""
     goal = _tally(clock, clock.since) + counted
     for since, until in _breaks(clock, seat):
         begin = _tally(clock, since)
@@ -222,7 +222,7 @@ def _reached(clock: Clock, seat: Seat, counted: int) -> int:
 
 
 def _breaks(clock: Clock, seat: Seat) -> Iterator[tuple[int, int]]:
-    """Yield what a turn of `seat` leaves out since it began, in order and disjoint."""
+    """Yield the times that don't count in the running turn of `seat`, in order and disjoint."""
     off = [one for one in clock.off if one.seat in (seat, EVERYONE)]
     if clock.paused:
         off = sorted((*off, Off(clock.paused, _NEVER, EVERYONE)))

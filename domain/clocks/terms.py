@@ -1,8 +1,8 @@
-"""The terms of time of a match: what its players agreed on, read from words and written as such.
+"""The time control of a match, read from flags and written as flags.
 
     --nagtime=7 --forfeittime=21 --totaltime=90 --days=3 --bank=10+1 --weekends=off --unrated
 
-`docs/clocks.md` tells players what each means.
+`docs/clocks.md` explains each flag to players.
 """
 
 import re
@@ -16,36 +16,36 @@ from domain.errors import Code, Refusal
 
 
 class Terms(msgspec.Struct, frozen=True, array_like=True):
-    """Times are counted days; 0 is no limit, and for `nag` no reminder.
+    """A time control. Times are counted days; 0 is no limit, and for `nag` no reminder.
 
-    Recorded in a match's start event, so the order of the fields is final and a new one comes at
-    the end with a default.
+    The start event of a match records it, so the order of the fields is final and a new one comes
+    at the end with a default.
     """
 
     nag: int = 7
-    """Of a turn, after which its player is reminded, once."""
+    """The time of a turn after which its player is reminded, once."""
     forfeit: int = 21
-    """That a turn may take."""
+    """The time that a turn may take."""
     total: int = 0
-    """That all turns of a seat may take together."""
+    """The time that all turns of a seat may take together."""
     days: int = 0
-    """That a turn may take: `forfeit` in other words; of both, the lesser holds."""
+    """The time that a turn may take, like `forfeit`; the lesser of both is the limit."""
     bank: int = 0
-    """That each seat begins with, and its turns use up."""
+    """The time that each seat begins with and its turns use up."""
     increment: int = 0
-    """That each own move adds to the bank."""
+    """The time that each move adds to the bank of its seat."""
     weekends: bool = True
     """Whether Saturdays and Sundays, UTC, count."""
     rated: bool = True
 
     @property
     def turn(self) -> int:
-        """The days that one turn may take; 0 if it is not limited by itself."""
+        """The days that one turn may take; 0 if single turns have no limit."""
         return min((limit for limit in (self.forfeit, self.days) if limit), default=0)
 
     @property
     def reminds(self) -> bool:
-        """Whether a reminder can come before any flag falls."""
+        """Whether a reminder can come before a flag."""
         # a bank that grows may outlast the reminder in a later turn, if not in the first
         bank = 0 if self.increment else self.bank
         limits = (limit for limit in (self.turn, self.total, bank) if limit)
@@ -53,7 +53,7 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Form(msgspec.Struct, frozen=True):
-    """An option of numbers: how it is written, and each number's field and bounds."""
+    """The syntax of a flag with numbers, and the field and bounds of each number."""
 
     text: str
     pattern: re.Pattern[str]
@@ -61,7 +61,7 @@ class _Form(msgspec.Struct, frozen=True):
 
     @property
     def ranges(self) -> str:
-        """The form with its bounds, for people."""
+        """The syntax with its bounds, for people."""
         names = re.findall("[A-Z]", self.text)
         bounds = zip(names, self.numbers, strict=True)
         return f"{self.text}, with " + " and ".join(
@@ -89,35 +89,36 @@ _FORMS: Final[Mapping[str, _Form]] = {
 }
 _WEEKENDS: Final = {"on": True, "off": False}
 _NAMES: Final = (*_FORMS, "weekends", "unrated")
-_QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
+_QUOTED: Final = 24
+"""The most characters of a wrong flag that are compared or quoted."""
 
 
 def read_terms(flags: Sequence[str]) -> Terms:
-    """Read words such as `--days=3`; what is not said is as in `Terms()`.
+    """Read flags such as `--days=3`; the defaults are those of `Terms()`.
 
-    `--days` and `--bank` take the place of the usual `--forfeittime`, which holds beside them only
-    where it is said too. Names are read in any letter case. `unknown-option` for an unknown name,
-    `bad-option` for a repeated one and for a value that can't be read or is out of range.
+    With `--days` or `--bank` there is no default of `--forfeittime`. Names are read in any letter
+    case. Raises `Refusal` with `unknown-option` for an unknown name, and with `bad-option` for a
+    repeated name and for a value that can't be read or is out of range.
     """
     fields: dict[str, int] = {}
-    said: set[str] = set()
+    seen: set[str] = set()
     for text in flags:
         written, equals, value = text.partition("=")
         name = _name(written)
-        if name in said:
+        if name in seen:
             raise Refusal(Code.BAD_OPTION, f"--{name} is given twice; give it once")
-        said.add(name)
+        seen.add(name)
         fields.update(_fields(name, value if equals else None))
     return msgspec.structs.replace(_usual(fields), **fields)
 
 
 def _usual(fields: Mapping[str, int]) -> Terms:
-    """Return what holds where nothing is said: who sets a time of their own means no other."""
+    """Return the defaults, which depend on the limits that are set."""
     return Terms(forfeit=0) if fields.get("days") or fields.get("bank") else Terms()
 
 
 def _name(written: str) -> str:
-    # only ASCII is lowered: some strange letters have ASCII lower
+    # some other letters become ASCII when lowered
     name = written.lower() if written.isascii() else written
     if name.startswith("--") and name[2:] in _NAMES:
         return name[2:]
@@ -132,7 +133,7 @@ def _known() -> str:
 
 
 def _fields(name: str, value: str | None) -> Mapping[str, int]:
-    """Return the fields that an option sets; its value is None without an equals sign."""
+    """Return the fields that a flag sets; its value is None without an equals sign."""
     match name:
         case "unrated" if value is None:
             return {"rated": False}
@@ -151,13 +152,13 @@ def _numbers(name: str, value: str | None) -> Mapping[str, int]:
     found = form.pattern.fullmatch(value or "")
     if not found:
         raise _bad(name, value, "is not understood", form.ranges)
-    given = {
+    values = {
         field: int(text or 0)
         for (field, _, _), text in zip(form.numbers, found.groups(), strict=True)
     }
-    if not all(low <= given[field] <= high for field, low, high in form.numbers):
+    if not all(low <= values[field] <= high for field, low, high in form.numbers):
         raise _bad(name, value, "is out of range", form.ranges)
-    return given
+    return values
 
 
 def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
@@ -166,9 +167,9 @@ def _bad(name: str, value: str | None, problem: str, form: str) -> Refusal:
 
 
 def write_terms(terms: Terms) -> tuple[str, ...]:
-    """Return the words that `read_terms` reads as these terms: sorted, defaults left out."""
-    said = {"days": terms.days, "bank": terms.bank}
-    return tuple(sorted(_words(terms, _usual(said))))
+    """Return the flags that `read_terms` reads back: sorted, defaults left out."""
+    limits = {"days": terms.days, "bank": terms.bank}
+    return tuple(sorted(_words(terms, _usual(limits))))
 
 
 def _words(terms: Terms, usual: Terms) -> Iterator[str]:
@@ -202,7 +203,7 @@ def _limits(terms: Terms) -> Iterator[str]:
 
 def _manners(terms: Terms) -> Iterator[str]:
     if terms.reminds:
-        # right behind a single "21 days a move" it is plain what the number counts
+        # after a single limit, as in "21 days a move", the unit is plain
         plain = terms.turn and not (terms.bank or terms.total)
         yield f"a reminder after {terms.nag if plain else _counted(terms.nag)}"
     if not terms.weekends:

@@ -1,7 +1,7 @@
-"""Vacations: days on which a player's clocks stand still, 30 in a calendar year.
+"""Vacations: days on which a player's clocks stand still, at most 30 in a calendar year.
 
-A vacation begins the instant it is taken and lasts whole days of 24 hours. Each of its days
-belongs to the year, UTC, in which it begins. Instants are milliseconds since 1970.
+A vacation begins at once and lasts whole days of 24 hours. Each of its days belongs to the year,
+UTC, in which it begins. Instants are milliseconds since 1970.
 """
 
 from collections import Counter
@@ -16,72 +16,73 @@ A_YEAR: Final = 30
 """Days of vacation in a calendar year."""
 
 _LONGEST: Final = 2 * A_YEAR
-"""Days of the longest vacation: a year's last and the next one's first."""
+"""Days of the longest vacation, at the end of one year and the beginning of the next."""
 
 
 class Vacation(msgspec.Struct, frozen=True, array_like=True):
-    """One vacation: when it was taken, and for how many days."""
+    """A vacation: the instant at which it began, and its days."""
 
     since: int
     days: int
 
     @property
     def until(self) -> int:
-        """The instant at which it is over."""
+        """The instant at which it ends."""
         return self.since + self.days * DAY
 
     @property
     def years(self) -> Counter[int]:
-        """How many of its days belong to each year."""
+        """The number of its days in each year."""
         return Counter(year_of((self.since + day * DAY) // DAY) for day in range(self.days))
 
 
 Vacations = tuple[Vacation, ...]
-"""What an account has taken, in order; none overlap. Those of past years are forgotten."""
+"""The vacations of an account, in order and disjoint. Those of past years are dropped."""
 
 
-def running(taken: Vacations, now: int) -> Vacation | None:
-    """Return the vacation that a player is on."""
-    return next((one for one in taken if one.since <= now < one.until), None)
+def running(vacations: Vacations, now: int) -> Vacation | None:
+    """Return the running vacation, if there is one."""
+    return next((one for one in vacations if one.since <= now < one.until), None)
 
 
-def left(taken: Vacations, year: int) -> int:
-    """Return the days that can still be taken in a calendar year."""
-    return A_YEAR - sum(one.years[year] for one in taken)
+def left(vacations: Vacations, year: int) -> int:
+    """Return the days of vacation that are left in a calendar year."""
+    return A_YEAR - sum(one.years[year] for one in vacations)
 
 
-def take(taken: Vacations, now: int, days: int) -> Vacations:
-    """Return the vacations with another of so many days, or the running one so many days longer.
+def take(vacations: Vacations, now: int, days: int) -> Vacations:
+    """Return the vacations with a new one of some days, or with the running one extended by them.
 
-    `bad-option` if a year has fewer days left, or if `days` can't be a vacation.
+    Raises `Refusal` with `bad-option` if a year has too few days left or `days` is out of range.
     """
     if not 1 <= days <= _LONGEST:
         raise Refusal(
             Code.BAD_OPTION,
             f"a vacation lasts whole days, at least 1 and at most {A_YEAR} a year, not {days}",
         )
-    earlier = running(taken, now)
+    earlier = running(vacations, now)
     more = Vacation(earlier.until if earlier else now, days)
     for year, asked in more.years.items():
-        _check(taken, year, asked)
-    kept = tuple(one for one in taken if one != earlier and _matters(one, now))
-    return (*kept, Vacation(earlier.since, earlier.days + days) if earlier else more)
+        _check(vacations, year, asked)
+    others = tuple(one for one in vacations if one != earlier and _matters(one, now))
+    return (*others, Vacation(earlier.since, earlier.days + days) if earlier else more)
 
 
-def back(taken: Vacations, now: int) -> Vacations:
-    """Return the vacations with the running one ending with the day it has come to.
+def back(vacations: Vacations, now: int) -> Vacations:
+    """Return the vacations with the running one cut after its current day.
 
-    Its days that have not begun can be taken again. `too-late` when none is running.
+    The days that have not begun can be taken again. Raises `Refusal` with `too-late` if no vacation
+    is running.
     """
-    ending = running(taken, now)
+    ending = running(vacations, now)
     if ending is None:
         raise Refusal(Code.TOO_LATE, "you are not on vacation, so there is none to end")
-    begun = Vacation(ending.since, (now - ending.since) // DAY + 1)
-    return tuple(begun if one == ending else one for one in taken)
+    shortened = Vacation(ending.since, (now - ending.since) // DAY + 1)
+    return tuple(shortened if one == ending else one for one in vacations)
 
 
-def _check(taken: Vacations, year: int, asked: int) -> None:
-    rest = left(taken, year)
+def _check(vacations: Vacations, year: int, asked: int) -> None:
+    rest = left(vacations, year)
     if asked > rest:
         raise Refusal(
             Code.BAD_OPTION,
@@ -91,5 +92,5 @@ def _check(taken: Vacations, year: int, asked: int) -> None:
 
 
 def _matters(one: Vacation, now: int) -> bool:
-    """Return whether any of its days can belong to this year or a later one."""
+    """Return whether one of its days may belong to this year or a later one."""
     return year_of((one.until - DAY) // DAY) >= year_of(now // DAY)

@@ -1,4 +1,4 @@
-"""Positions as text, for terminals and mail, and as SVG: one drawing of each kind a game."""
+"""Drawings of positions: as text, for terminals and mail, and as SVG."""
 
 from domain.drawing.svg.document import draw_svg
 from domain.drawing.svg.style import STYLE

@@ -11,22 +11,22 @@ from domain.rules.registry import game_of
 
 
 class TextInput(msgspec.Struct, frozen=True):
-    """What is to be drawn, and how."""
+    """The input of a text drawing."""
 
     position: Mapping[str, Any]
-    """In its JSON form."""
+    """The position in its JSON form."""
     display: str
     """One of the game's `displays`."""
     names: Sequence[str] = ()
-    """The players', by seat, for drawings that show them; may be empty."""
+    """The players' names by seat, for drawings that show them; may be empty."""
 
 
 def draw_text(
     rules: AnyRules, position: msgspec.Struct, display: str, names: Sequence[str] = ()
 ) -> str:
-    """Draw a position, with the ending below if there is one; no trailing blanks or line end.
+    """Draw a position, with the ending below if there is one; without trailing blanks or line end.
 
-    `names` are the players' by seat, for drawings that show them.
+    `names` are the players' names by seat, for drawings that show them.
     """
     if display not in rules.displays:
         known = ", ".join(rules.displays)

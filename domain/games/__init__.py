@@ -1,4 +1,4 @@
-"""The games of this distribution, one line each. Others come by `domain.rules.register`."""
+"""The games of this distribution, one line each. `domain.rules.register` adds others."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The match: commands, events, the state they add up to, and the decision between."""
+"""Matches: commands, events, the decision that turns one into the other, and the state."""

@@ -1,4 +1,4 @@
-"""Who is on vacation when a match begins: its clock knows it with the match's first event."""
+"""Vacations at the start of a match: they are recorded with its first event, for the clock."""
 
 import msgspec
 
@@ -9,23 +9,23 @@ from domain.match.state import MatchState, evolve
 from domain.rules import Seat
 
 
-def with_absences(decided: Decided, state: MatchState, given: Given, now: int) -> Decided:
-    """Return a decision with the vacations of the players, if a match begins with it."""
-    if not any(isinstance(event, Challenged | MatchStarted) for event in decided.events):
-        return decided
-    for event in decided.events:
+def with_absences(decision: Decided, state: MatchState, context: Given, now: int) -> Decided:
+    """Add the players' vacations to a decision that begins a match; return any other unchanged."""
+    if not any(isinstance(event, Challenged | MatchStarted) for event in decision.events):
+        return decision
+    for event in decision.events:
         state = evolve(state, event, now)
     clock = state.clock
     if clock is None or state.over:
-        return decided
+        return decision
     absent = tuple(
         Absent(seat=seat, until=until)
         for seat, account in enumerate(state.seats)
-        if (until := given.away.get(account, 0)) > now and not _is_off(clock, seat, until)
+        if (until := context.away.get(account, 0)) > now and not _is_off(clock, seat, until)
     )
-    return msgspec.structs.replace(decided, events=(*decided.events, *absent))
+    return msgspec.structs.replace(decision, events=(*decision.events, *absent))
 
 
 def _is_off(clock: Clock, seat: Seat, until: int) -> bool:
-    """Return whether the clock stands still for a seat that long already."""
+    """Return whether the clock already stands still for the seat until then."""
     return any(one.seat == seat and one.until >= until for one in clock.off)

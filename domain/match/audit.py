@@ -1,7 +1,7 @@
-"""Re-running a match from its events: every command is decided again by the pinned rules.
+"""The audit of a match: every command is decided again, by the rules that the match recorded.
 
-A history holds when its events are in place and chained, and when deciding each command again, in
-its order, gives exactly the events that are there.
+A history is valid if its events are in place and chained, and if deciding each command again in
+order gives exactly the recorded events.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +10,7 @@ from typing import assert_never
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from domain.fairness import KEPT_BYTES, Draw, Seed
 from domain.match.commands import (
@@ -58,13 +59,13 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
-from domain.match.replies import Laid, Replies, Reply
+from domain.match.replies import Laid, Replies, Reply, merged
 from domain.match.state import MatchState
-from domain.rules import pinned
+from domain.rules import Seat, pinned
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A history that holds: its last state and the leaf hash of its last event."""
+    """A valid history: its last state, the leaf hash of its last event, the number of events."""
 
     state: MatchState
     head: bytes
@@ -72,17 +73,17 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def verify(board: int, events: Sequence[bytes]) -> Verdict:
-    """Check a match's whole history; `Broken` names the first event that does not hold."""
+    """Check a match's whole history; raises `Broken` with the first invalid event."""
     snapshot = NO_MATCH
     for group in _commands(check_chain(board, events)):
         state = _rerun(board, group, snapshot).state
-        # the bytes as they are stored count: an older version may have written them otherwise
+        # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
     return Verdict(snapshot.state, snapshot.head, len(events))
 
 
 def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
-    """Return the events of each command together."""
+    """Yield the events of each command."""
     for _, group in groupby(envelopes, key=lambda envelope: envelope.command):
         yield list(group)
 
@@ -91,27 +92,27 @@ def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapsho
     first = group[0]
     sent = Sent(board, first.command, first.actor, commands_of(first, snapshot.state.ply)[0])
     try:
-        decided = decide(sent, snapshot.state, _given(group))
+        decision = decide(sent, snapshot.state, _given(group))
     except Exception as error:
         raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
-    if not isinstance(decided, Decided):
-        raise Broken(first.seq, f"the rules refuse it: {decided.sentence}")
-    for recorded, again in zip(group, decided.events, strict=False):
+    if not isinstance(decision, Decided):
+        raise Broken(first.seq, f"the rules refuse it: {decision.sentence}")
+    for recorded, again in zip(group, decision.events, strict=False):
         if recorded.body != again:
             raise Broken(recorded.seq, f"the rules give {_shown(again)} here")
-    if len(group) != len(decided.events):
-        at = first.seq + min(len(group), len(decided.events))
-        raise Broken(at, f"the rules give {len(decided.events)} events here, not {len(group)}")
-    sealed, after = seal(sent, decided, snapshot, first.at)
+    if len(group) != len(decision.events):
+        at = first.seq + min(len(group), len(decision.events))
+        raise Broken(at, f"the rules give {len(decision.events)} events here, not {len(group)}")
+    sealed, after = seal(sent, decision, snapshot, first.at)
     for recorded, data in zip(group, sealed, strict=True):
-        # what it follows has been checked, by the bytes as they were written then
-        if msgspec.structs.replace(decode(data), prev=recorded.prev) != recorded:
+        # `prev` was checked by the stored bytes
+        if replace(decode(data), prev=recorded.prev) != recorded:
             raise Broken(recorded.seq, "deciding it again gives another time or actor")
     return after
 
 
 def _given(group: Sequence[Envelope]) -> Given:
-    """Return what must have been given to the decision of a command for it to lead to these events."""
+    """Return the inputs with which a command leads to these events."""
     later = [envelope.body for envelope in group[1:]]
     return Given(
         received=group[0].at,
@@ -134,20 +135,21 @@ def _seed(group: Sequence[Envelope]) -> Seed | None:
 
 
 def _replies(group: Sequence[Envelope]) -> Replies:
-    """Return what must have been laid ready for a command to lead to these events."""
-    return {
-        seat: Laid(tuple(Reply(m.ply - 1, None, m.move) for m in moves if m.seat == seat))
-        for moves in [[e.body for e in group if isinstance(e.body, Moved) and e.body.queued]]
-        for seat in {move.seat for move in moves}
-    }
+    """Return the conditional moves that were played in these events."""
+    found: dict[Seat, Laid] = {}
+    for envelope in group:
+        match envelope.body:
+            case Moved(queued=True) as moved:
+                reply = Reply(moved.ply - 1, None, moved.move)
+                found[moved.seat] = merged(found.get(moved.seat, Laid()), [reply])
+    return found
 
 
 def tells_command(first: Envelope, rules: str) -> bool:
-    """Return whether the first event of a command tells exactly what was sent.
+    """Return whether the first event of a command determines the exact command.
 
-    It does not for a move of a game that takes several spellings as one move, because the event
-    has the canonical one, nor for a return that waited until its day was over, because the event
-    has the later time.
+    It does not if a game reads several spellings of one move, because the event has the canonical
+    one. Nor does it if a return came after its day was over, because the event has the later time.
     """
     match first.body:
         case Moved():
@@ -161,37 +163,15 @@ def tells_command(first: Envelope, rules: str) -> bool:
 def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
     first: Envelope, ply: int
 ) -> list[Command]:
-    """Return the commands that this can be the first event of; all are decided alike.
+    """Return the commands that this may be the first event of; all lead to the same decision.
 
-    A move may or may not have said its ply, and consent may have been given by proposing the same.
-    `ply` is how many moves stood on the board then: the scheduler says so in what it sends.
+    A move may come with or without its ply, and a proposal of the same offer is consent. `ply` is
+    the number of moves played before, because the scheduler names it in its commands.
     """
     event = first.body
     match event:
-        case MatchStarted():
-            text = event.draw.texts[0] if event.draw else b""
-            # where nothing is drawn, nobody can tell what entropy was offered
-            return [
-                Start(
-                    rules=event.rules,
-                    options=event.options,
-                    seats=event.seats,
-                    text=text,
-                    terms=event.terms,
-                )
-            ]
-        case Challenged():
-            return [
-                Start(
-                    rules=event.rules,
-                    options=event.options,
-                    seats=event.seats,
-                    text=event.text,
-                    gather=True,
-                    terms=event.terms,
-                    commitments=event.commitments if isinstance(event, Called) else UNSET,
-                )
-            ]
+        case MatchStarted() | Challenged():
+            return [_start_of(event)]
         case Committed():
             return [Answer(accept=True, commitment=event.commitment)]
         case Revealed():
@@ -220,12 +200,21 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Declined() | Withheld() if first.actor == THE_SERVER:
             return [Flag(ply=0), Flag()]
         case Declined() | Withheld():
-            # a match that waits for entropy is declined by rejecting it, too
+            # rejecting a match that waits for entropy declines it, too
             return [Decline(), Answer(accept=False)]
         case Undone() | Paused() | Ended() | Sealed():
             raise Broken(first.seq, "it follows from a command, and none is recorded before it")
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def _start_of(event: MatchStarted | Challenged) -> Start:
+    start = Start(rules=event.rules, options=event.options, seats=event.seats, terms=event.terms)
+    if isinstance(event, MatchStarted):
+        # the entropy of a start that draws nothing is not recorded
+        return replace(start, text=event.draw.texts[0] if event.draw else b"")
+    commitments = event.commitments if isinstance(event, Called) else UNSET
+    return replace(start, text=event.text, gather=True, commitments=commitments)
 
 
 def _shown(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""How a match begins: at once, or when all have accepted it."""
+"""The start of a match: at once, or when all players have accepted it."""
 
 from typing import Final
 
@@ -21,12 +21,12 @@ _DIGEST: Final = 32
 
 
 def needs_seed(sent: Sent, state: MatchState) -> bool:
-    """Return whether deciding this may take the shard's next seed: then `decide` is to be given it."""
+    """Return whether this decision may use the shard's next seed; `decide` needs it in that case."""
     match sent.command:
         case Start(gather=False) as start if not state.started:
             return draws(start.rules, start.options, len(start.seats))
-        case Start(commitments=tuple() as given) if not state.started:
-            return all(one.digest for one in given)
+        case Start(commitments=tuple() as commitments) if not state.started:
+            return all(one.digest for one in commitments)
         case Answer(accept=True) if state.gathering:
             return not state.sealed
         case _:
@@ -34,14 +34,14 @@ def needs_seed(sent: Sent, state: MatchState) -> bool:
 
 
 def sealed_seed(sent: Sent, state: MatchState) -> tuple[int, int] | None:
-    """Return chain and number of the seed that deciding this may need because it was sealed."""
+    """Return chain and number of the sealed seed that this decision may need, if any."""
     if isinstance(sent.command, Reveal) and state.gathering and state.gather is not None:
         return state.gather.seal
     return None
 
 
 def concerned(sent: Sent, state: MatchState) -> tuple[AccountId, ...]:
-    """Return the accounts whose vacations, and texts in the server's keeping, a decision may need."""
+    """Return the accounts whose vacations and stored texts this decision may need."""
     match sent.command:
         case Start() as start if not state.started:
             return start.seats
@@ -52,7 +52,7 @@ def concerned(sent: Sent, state: MatchState) -> tuple[AccountId, ...]:
 
 
 def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
-    """Return whether chance has a part in a start, if it is one that makes sense."""
+    """Return whether a start needs chance; False if the start is invalid."""
     try:
         rules = pinned(name)
         return rules.needs_draw(rules.read_options(flags), players)
@@ -60,8 +60,8 @@ def draws(name: str, flags: tuple[str, ...], players: int) -> bool:
         return False
 
 
-def start(command: Start, board: int, state: MatchState, given: Given) -> Decided:
-    """Start a match, or call for one that waits for what its players add to the draw."""
+def start(command: Start, board: int, state: MatchState, context: Given) -> Decided:
+    """Start a match, or propose one that waits for its players' entropy."""
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, "the match has started already")
     rules = pinned(command.rules)
@@ -81,19 +81,17 @@ def start(command: Start, board: int, state: MatchState, given: Given) -> Decide
     commitments = _commitments(command)
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
-        return begin(challenged, texts, board, given)
+        return begin(challenged, texts, board, context)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
-        raise Refusal(
-            Code.BAD_OPTION, "chance decides nothing between players here; leave out --gather"
-        )
+        raise Refusal(Code.BAD_OPTION, "this match has no draw between players; leave out --gather")
     if not commitments:
         return Decided((challenged,))
     call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
-    return advance(evolve(state, call, state.at), board, given, call)
+    return advance(evolve(state, call, state.at), board, context, call)
 
 
 def _commitments(command: Start) -> tuple[Commitment, ...]:
-    """Return what the players have committed to until now; refused as `bad-option`."""
+    """Return the commitments that came with the start; raises `Refusal` with `bad-option`."""
     if command.commitments is UNSET:
         return ()
     fits = len(command.commitments) == len(command.seats)
@@ -110,9 +108,9 @@ def _check(commitment: Commitment) -> None:
         raise Refusal(Code.BAD_OPTION, "a commitment is a SHA-256: 32 bytes, or 64 hex digits")
 
 
-def gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
-    """Decide what a player says to a match that waits for what its players add to the draw."""
-    command, now = sent.command, max(given.received, state.at)
+def gather(sent: Sent, seat: Seat, state: MatchState, context: Given) -> Decided:
+    """Decide a player's command in a match that waits for its players' entropy."""
+    command, now = sent.command, max(context.received, state.at)
     check_gathering_time(state, now)
     match command:
         case Away() | Return():
@@ -120,9 +118,9 @@ def gather(sent: Sent, seat: Seat, state: MatchState, given: Given) -> Decided:
         case Decline() | Answer(accept=False):
             return withhold((seat,)) if state.sealed else decline(seat, state)
         case Reveal():
-            return reveal(_checked(command, seat, state), seat, state, sent.match, given)
+            return reveal(_checked(command, seat, state), seat, state, sent.match, context)
         case Answer() if seat in state.waits and not state.sealed:
-            return _accept(command, seat, state, sent.match, given)
+            return _accept(command, seat, state, sent.match, context)
         case Answer():
             raise Refusal(Code.OFFER_STANDS, "you have accepted this match already")
         case _:
@@ -135,28 +133,30 @@ def _waiting(state: MatchState) -> str:
     return "the match waits until all players have accepted it; say accept or decline"
 
 
-def _accept(command: Answer, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
-    """Accept a match: with a commitment, or with the text at once where it was called for so."""
+def _accept(command: Answer, seat: Seat, state: MatchState, board: int, context: Given) -> Decided:
+    """Accept a match: with a commitment, or with the text itself if the match takes no commitments."""
     if state.gather is not None:
         if command.commitment is UNSET:
-            raise Refusal(Code.BAD_OPTION, "the match waits for your commitment, and none came")
+            raise Refusal(Code.BAD_OPTION, "the match needs your commitment; accept with one")
         _check(command.commitment)
         committed = Committed(seat=seat, commitment=command.commitment)
-        return advance(evolve(state, committed, state.at), board, given, committed)
+        return advance(evolve(state, committed, state.at), board, context, committed)
     if command.commitment is not UNSET:
-        raise Refusal(Code.BAD_OPTION, "the match takes texts at once, and no commitments")
+        raise Refusal(Code.BAD_OPTION, "the match takes no commitments; accept with a text")
     gathered = Gathered(seat=seat, text=command.text)
     after = evolve(state, gathered, state.at)
     if after.waits:
         return Decided((gathered,))
     texts = tuple(text or b"" for text in after.texts)
-    return begin(called(after), texts, board, given, gathered)
+    return begin(called(after), texts, board, context, gathered)
 
 
 def _checked(command: Reveal, seat: Seat, state: MatchState) -> bytes:
-    """Return the text that a player reveals; refused where it is not asked for, or another."""
+    """Return the text that a player reveals; raises `Refusal` if it is not due or not the right one."""
     if state.gather is None:
-        raise Refusal(Code.TOO_LATE, "nothing is revealed in this match: texts were given at once")
+        raise Refusal(
+            Code.TOO_LATE, "there is nothing to reveal: the match takes texts without commitments"
+        )
     if not state.sealed:
         raise Refusal(
             Code.TOO_EARLY, "not all players have committed yet; reveal your text when they have"

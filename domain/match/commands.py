@@ -1,7 +1,7 @@
-"""The commands a match understands, as they wait in the inbox.
+"""The commands of a match, in the form in which they wait in the inbox.
 
-A command holds what its sender meant and nothing else: who sent it, when it arrived and its id
-travel beside it (`Sent`). Unknown fields are refused; a command is never stored after its outcome.
+A command holds its content only. Its sender, id and match are in the envelope (`Sent`), and its
+time in the inbox. Unknown fields are refused. A command is not stored once it has an outcome.
 """
 
 from hashlib import sha256
@@ -15,15 +15,15 @@ from domain.fairness import Commitment
 from domain.match.events import AccountId, CommandId
 
 TEXT_LIMIT: Final = 512
-"""Characters a command's text may have."""
+"""The most characters of a command's text."""
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a sender asks for, in the imperative."""
+    """The base of all commands, which are named in the imperative."""
 
 
 class Start(Order, frozen=True, tag="start"):
-    """Begin the match. The door has read the options and looked up the players."""
+    """Begin the match. The front end has read the options and looked up the players."""
 
     rules: str
     options: tuple[str, ...]
@@ -33,47 +33,47 @@ class Start(Order, frozen=True, tag="start"):
     gather: bool = False
     """Wait for every other player's entropy before the draw."""
     terms: Terms | None = None
-    """The time there is; None for a match without clocks."""
-    # what is not set is not encoded: the digests of commands without it stay what they were
+    """The time control; None for a match without clocks."""
+    # not encoded if unset, because the digests of older commands must stay the same
     commitments: tuple[Commitment, ...] | UnsetType = UNSET
-    """With `gather`: what the players have committed to until now, by seat."""
+    """With `gather`: the commitments so far, by seat."""
 
 
 class Move(Order, frozen=True, tag="move"):
-    """Play a move; `ply`, if given, is the number of plies the sender believes were played."""
+    """Play a move; `ply` is the number of plies that the sender has seen, if the sender says it."""
 
     text: str
     ply: int | None = None
 
 
 class Offer(Order, frozen=True, tag="offer"):
-    """Propose something that needs the others' consent."""
+    """Make an offer, which needs the other players' consent."""
 
     kind: str
 
 
 class Answer(Order, frozen=True, tag="answer"):
-    """Accept or reject the offer that stands."""
+    """Accept or reject the open offer."""
 
     accept: bool
     text: bytes = b""
-    """Entropy text, where the match gathers it without commitments."""
+    """Entropy, if the match gathers it without commitments."""
     commitment: Commitment | UnsetType = UNSET
-    """What the player commits to, where the match gathers commitments."""
+    """The player's commitment, if the match gathers commitments."""
 
 
 class Reveal(Order, frozen=True, tag="reveal"):
-    """Show the text that was committed to."""
+    """Reveal the text behind a commitment."""
 
     text: bytes
 
 
 class Resign(Order, frozen=True, tag="resign"):
-    """Give up."""
+    """Resign."""
 
 
 class Decline(Order, frozen=True, tag="decline"):
-    """Refuse to play, before the own first move."""
+    """Refuse to play, before one's first move."""
 
 
 class Resume(Order, frozen=True, tag="resume"):
@@ -81,7 +81,7 @@ class Resume(Order, frozen=True, tag="resume"):
 
 
 class Away(Order, frozen=True, tag="away"):
-    """Stop the own clock until `until`, ms: a vacation."""
+    """Begin a vacation: the sender's clock stops until `until`, ms."""
 
     until: int
 
@@ -93,13 +93,13 @@ class Return(Order, frozen=True, tag="return"):
 
 
 class Nag(Order, frozen=True, tag="nag"):
-    """Remind who is to move at that ply. Given by the keeper."""
+    """Remind the player to move at that ply. Only the scheduler sends it."""
 
     ply: int | None = None
 
 
 class Flag(Order, frozen=True, tag="flag"):
-    """Say that the time of who is to move at that ply is over. Given by the keeper."""
+    """Flag the player to move at that ply, whose time is over. Only the scheduler sends it."""
 
     ply: int | None = None
 
@@ -110,7 +110,7 @@ Command = (
 
 
 class Sent(msgspec.Struct, frozen=True, array_like=True):
-    """A command on its way: what the inbox holds, less the received time."""
+    """A command with its match, id and sender: an inbox entry without its time."""
 
     match: int
     id: CommandId
@@ -128,10 +128,10 @@ def encode(sent: Sent) -> bytes:
 
 
 def decode(data: bytes) -> Sent:
-    """Read an inbox entry; `msgspec.DecodeError` or `ValidationError` when it is none."""
+    """Read an inbox entry; raises `msgspec.DecodeError` or `ValidationError` if it is none."""
     return _DECODER.decode(data)
 
 
 def digest(data: bytes) -> bytes:
-    """Give 8 bytes that tell whether a repeated id came with the same command (`encode`d)."""
+    """Return 8 bytes by which an encoded command is compared with an earlier one of the same id."""
     return sha256(data).digest()[:8]

@@ -1,7 +1,7 @@
-"""Drawing: players commit, the seed is sealed, the texts are revealed, and the match starts.
+"""The draw by commit and reveal: players commit, the seed is sealed, the texts are revealed.
 
-Nobody is last: all have committed before a text is known, and the seed is fixed with the last
-commitment, before the first text. Who reveals last can know the draw, and choose only not to play.
+No player has an advantage: all commit before any text is known, and the last commitment fixes the
+seed before the first text. The player who reveals last can compute the draw, but can only decline.
 """
 
 import msgspec
@@ -23,16 +23,15 @@ from domain.rules import Seat, pack, pinned
 
 
 def begin(
-    called: Challenged, texts: tuple[bytes, ...], board: int, given: Given, *first: Event
+    called: Challenged, texts: tuple[bytes, ...], board: int, context: Given, *first: Event
 ) -> Decided:
-    """Draw what chance decides, and start; `first` are events that come before."""
+    """Draw the setup and start the match; `first` are the events before the start."""
     rules = pinned(called.rules)
     options, seats = rules.read_options(called.options), called.seats
     draw, setup = None, None
     if rules.needs_draw(options, len(seats)):
-        if given.seed is None:
-            raise ValueError("this start draws, and was given no seed")
-        draw = Draw(given.seed.chain, given.seed.k, given.seed.seed, texts)
+        seed = _seed(context)
+        draw = Draw(seed.chain, seed.k, seed.seed, texts)
         key = key_of(draw, seats, board, called.rules, called.options)
         setup = rules.draw(options, len(seats), Stream(key, called.rules))
     position = rules.start(options, len(seats), setup)
@@ -50,7 +49,7 @@ def begin(
 
 
 def called(state: MatchState) -> Challenged:
-    """Return what a match that waits was called for as."""
+    """Return the event that proposed a match which still waits."""
     return Challenged(
         rules=state.rules,
         options=state.options,
@@ -60,10 +59,10 @@ def called(state: MatchState) -> Challenged:
     )
 
 
-def advance(state: MatchState, board: int, given: Given, *events: Event) -> Decided:
-    """Return the events, after which a match stands as in `state`, with what follows from them.
+def advance(state: MatchState, board: int, context: Given, *events: Event) -> Decided:
+    """Return the events, which lead to `state`, and the events that follow from them.
 
-    That is the seal once all have committed, what the server keeps and reveals, and the start.
+    Those are the seal once all have committed, the texts that the server stores, and the start.
     """
     gather, found = _gather(state), [*events]
 
@@ -74,46 +73,46 @@ def advance(state: MatchState, board: int, given: Given, *events: Event) -> Deci
 
     if gather.missing:
         return Decided(events)
-    kept = {seat: text for seat in _unrevealed(state) if (text := _kept(gather, seat, given))}
+    stored = {seat: text for seat in _unrevealed(state) if (text := _kept(gather, seat, context))}
     if gather.seal is None:
-        seed = _seed(given)
-        waits = tuple(seat for seat in _unrevealed(state) if seat not in kept)
+        seed = _seed(context)
+        waits = tuple(seat for seat in _unrevealed(state) if seat not in stored)
         follow(Sealed(chain=seed.chain, k=seed.k, waits=waits))
-    for seat, text in kept.items():
+    for seat, text in stored.items():
         follow(Revealed(seat=seat, text=text))
     if state.waits:
         return Decided(tuple(found))
-    if _gather(state).seal != (_seed(given).chain, _seed(given).k):
+    if _gather(state).seal != (_seed(context).chain, _seed(context).k):
         raise ValueError("the seed is not the one that was sealed")
     texts = tuple(text or b"" for text in state.texts)
-    return begin(called(state), texts, board, given, *found)
+    return begin(called(state), texts, board, context, *found)
 
 
-def _seed(given: Given) -> Seed:
-    if given.seed is None:
-        raise ValueError("this seals a draw, or draws, and was given no seed")
-    return given.seed
+def _seed(context: Given) -> Seed:
+    if context.seed is None:
+        raise ValueError("the decision needs a seed, and the context has none")
+    return context.seed
 
 
 def _unrevealed(state: MatchState) -> list[Seat]:
     return [seat for seat, text in enumerate(state.texts) if text is None]
 
 
-def _kept(gather: Gathering, seat: Seat, given: Given) -> bytes | None:
-    """Return the text that the server keeps for a player, if it is what the player committed to."""
+def _kept(gather: Gathering, seat: Seat, context: Given) -> bytes | None:
+    """Return the text that the server stores for a player, if it fits the player's commitment."""
     commitment = gather.commitments[seat]
-    text = given.kept.get(seat, b"") + commitment.word
+    text = context.kept.get(seat, b"") + commitment.word
     return text if commitment.fits(text) else None
 
 
-def reveal(text: bytes, seat: Seat, state: MatchState, board: int, given: Given) -> Decided:
-    """Reveal a text that is the right one; with the last, start the match."""
+def reveal(text: bytes, seat: Seat, state: MatchState, board: int, context: Given) -> Decided:
+    """Reveal a text that was checked; the last one starts the match."""
     revealed = Revealed(seat=seat, text=text)
-    return advance(evolve(state, revealed, state.at), board, given, revealed)
+    return advance(evolve(state, revealed, state.at), board, context, revealed)
 
 
 def withhold(seats: tuple[Seat, ...]) -> Decided:
-    """End a match because these did not reveal what they committed to."""
+    """End a match because these seats did not reveal their texts."""
     withheld = tuple(Withheld(seat=seat) for seat in seats)
     return Decided((*withheld, Ended(winners=(), reason=Reason.DECLINED)))
 

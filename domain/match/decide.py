@@ -1,7 +1,7 @@
 """The match as a decider: a command and a state in, events or a refusal out.
 
 `decide` is pure and deterministic: the same command on the same state gives the same events in
-any process. It never looks at names, clocks or passwords; the doors have done that.
+any process. It needs no names, clocks or passwords, because the front ends have checked those.
 """
 
 from typing import assert_never
@@ -47,22 +47,22 @@ __all__ = [
 ]
 
 
-def decide(sent: Sent, state: MatchState, given: Given = NOTHING) -> Decided | Rejected:
-    """Return what `sent` leads to in `state`, with what is given beside the two."""
+def decide(sent: Sent, state: MatchState, context: Given = NOTHING) -> Decided | Rejected:
+    """Return the events that a command leads to in this state, or why it is rejected."""
     try:
-        decided = _decide(sent, state, given)
-        if given.away:
-            decided = with_absences(decided, state, given, max(given.received, state.at))
-        return reply(decided, state, given.replies) if given.replies else decided
+        decision = _decide(sent, state, context)
+        if context.away:
+            decision = with_absences(decision, state, context, max(context.received, state.at))
+        return reply(decision, state, context.replies) if context.replies else decision
     except Refusal as refusal:
         return Rejected(refusal.code, refusal.sentence, _canonical(sent.command, state))
 
 
-def _decide(sent: Sent, state: MatchState, given: Given) -> Decided:
+def _decide(sent: Sent, state: MatchState, context: Given) -> Decided:
     command = sent.command
-    now = max(given.received, state.at)
+    now = max(context.received, state.at)
     if isinstance(command, Start):
-        return start(command, sent.match, state, given)
+        return start(command, sent.match, state, context)
     if isinstance(command, Nag | Flag):
         return keep(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
@@ -71,7 +71,7 @@ def _decide(sent: Sent, state: MatchState, given: Given) -> Decided:
     if seat not in state.seats_in:
         raise Refusal(Code.NOT_A_PLAYER, "you have left the match, and the others play on")
     if state.gathering:
-        return gather(sent, seat, state, given)
+        return gather(sent, seat, state, context)
     if isinstance(command, Resign):
         return resign(seat, state)
     check_time(state, now)
@@ -84,7 +84,7 @@ def _act(
     state: MatchState,
     now: int,
 ) -> Decided:
-    """Decide what a player asks for in a match that runs."""
+    """Decide a player's command in a running match."""
     match command:
         case Move():
             return move(command, seat, state)
@@ -93,7 +93,7 @@ def _act(
         case Answer():
             return answer(command, seat, state)
         case Reveal():
-            raise Refusal(Code.TOO_LATE, "the match has started, and waits for no text")
+            raise Refusal(Code.TOO_LATE, "the match has started; there is nothing to reveal")
         case Decline():
             return decline(seat, state)
         case Resume():
@@ -105,7 +105,7 @@ def _act(
 
 
 def _canonical(command: Command, state: MatchState) -> str | None:
-    """Return the move's canonical text for the log, if it is one that can be read."""
+    """Return the move's canonical text for the log, if the text is readable."""
     if not isinstance(command, Move) or not state.started:
         return None
     rules = pinned(state.rules)

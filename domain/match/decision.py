@@ -1,4 +1,4 @@
-"""What a decision is made from and what it comes to, and what all commands ask of a state."""
+"""The inputs and the results of `decide`, and the checks that several commands share."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,47 +15,47 @@ from domain.rules import AnyRules, Outcome, Seat
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """What a command leads to: at least one event, and the packed position if it changed."""
+    """The result of a command: at least one event, and the packed position if it changed."""
 
     events: tuple[Event, ...]
     position: bytes | None = None
     replies: Replies | None = None
-    """What is laid ready after it, if that is not what was before."""
+    """The conditional moves afterwards, if they changed."""
 
     @property
     def seed(self) -> tuple[int, int] | None:
-        """Return chain and number of the seed that it uses up, if it is the first to use it."""
+        """Return chain and number of the seed that this decision uses for the first time, if any."""
         for event in self.events:
             match event:
                 case Sealed():
                     return event.chain, event.k
                 case Revealed():
-                    return None  # it was used up when it was sealed
+                    return None  # it counts as used since it was sealed
                 case MatchStarted(draw=Draw() as draw):
                     return draw.chain, draw.k
         return None
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What a decision may need beside the command and the state."""
+    """The inputs of a decision beside the command and the state."""
 
     received: int = 0
-    """When the command came in, ms."""
+    """The time at which the command was received, ms."""
     seed: Seed | None = None
-    """What a draw would use: the shard's next, or that which was sealed."""
+    """The seed for a draw: the shard's next one, or the sealed one."""
     replies: Replies = msgspec.field(default_factory=dict)
-    """What the seats have laid ready."""
+    """The conditional moves of all seats."""
     kept: Mapping[Seat, bytes] = msgspec.field(default_factory=dict)
-    """What the server keeps in place of players who keep no text themselves."""
+    """The texts that the server stores, for players who don't keep one themselves."""
     away: Mapping[AccountId, int] = msgspec.field(default_factory=dict)
-    """Until when players of a match that begins are on vacation, ms."""
+    """The end of each vacation, ms, among the players of a match that begins."""
 
 
 NOTHING: Final = Given()
 
 
 class Rejected(msgspec.Struct, frozen=True):
-    """A command that leads to nothing: a stable code, a sentence, and the move if it was one."""
+    """A rejected command: a stable code, a sentence, and the move if the command was a readable one."""
 
     code: str
     sentence: str
@@ -63,7 +63,7 @@ class Rejected(msgspec.Struct, frozen=True):
 
 
 def seat_of(actor: bytes, state: MatchState) -> Seat:
-    """Return the actor's seat; `unknown-board` before the start, `not-a-player` for others."""
+    """Return the actor's seat; raises `Refusal` before the start, and for accounts without a seat."""
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
     try:
@@ -73,7 +73,7 @@ def seat_of(actor: bytes, state: MatchState) -> Seat:
 
 
 def read_move(rules: AnyRules, text: str) -> Any:
-    """Read a move's text within the limit; refused as `too-long` or `unreadable-move`."""
+    """Read a move; raises `Refusal` with `too-long` or `unreadable-move`."""
     if len(text) > TEXT_LIMIT:
         raise Refusal(
             Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
@@ -82,11 +82,11 @@ def read_move(rules: AnyRules, text: str) -> Any:
 
 
 def mover_of(state: MatchState) -> Seat:
-    """Return the seat to move, where there is one."""
+    """Return the seat to move, of a match in which there is one."""
     assert state.next is not None
     return state.next
 
 
 def endings(outcome: Outcome | None) -> tuple[Event, ...]:
-    """Return the event that ends a match, if its rules have ended it."""
+    """Return the event that ends a match, if there is an outcome by its rules."""
     return () if outcome is None else (Ended(winners=outcome.winners, reason=outcome.reason),)

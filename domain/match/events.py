@@ -1,9 +1,8 @@
-"""The events of a match, their envelope, and what of them is logged. `docs/formats.md` is the page.
+"""The events of a match, their envelope, and the leaves of the log; see `docs/formats.md`.
 
-An event is encoded once. Those bytes are stored, hashed, logged and exported as they are and
-never encoded again, so everything here that touches bytes is final: new fields come at the end
-with a default, anything else raises `SCHEMA` with a pure upcaster, and golden bytes in the tests
-hold every form.
+An event is encoded once. Those bytes are stored, hashed, logged and exported, and never encoded
+again, so every form here is final. New fields come at the end with a default. Any other change
+raises `SCHEMA` and needs a pure upcaster. Golden bytes in the tests cover every form.
 """
 
 from hashlib import sha256
@@ -19,45 +18,45 @@ SCHEMA: Final = 1
 """Version of the envelope and of the bodies below."""
 
 EVENT_LIMIT: Final = 65_535
-"""Bytes an event may have: log tiles give an entry's length two bytes."""
+"""The most bytes of an event, because log tiles have two bytes for the length of an entry."""
 
 AccountId = bytes
-"""64 random bits made at signup. Names live in the account record only."""
+"""64 random bits, drawn at signup. The name is in the account record only."""
 
 CommandId = bytes
 """16 bytes, the same for every repetition of a command; see `command_id`."""
 
 NO_HASH: Final = bytes(32)
-"""`prev` of a match's first event, and the head of a match that has none."""
+"""`prev` of a match's first event, and the head of a match without events."""
 
 THE_SERVER: Final[AccountId] = bytes(8)
-"""The actor of commands that no player sent."""
+"""The actor of the server's commands."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What happened, in the past tense. Encoded as an array that begins with the kebab tag."""
+    """The base of all events, which are named in the past tense. Encoded as an array: tag, fields."""
 
 
 class MatchStarted(Body, frozen=True, tag="match-started"):
-    """A match began. Everything a replay needs to know of its beginning is here."""
+    """A match began. This is everything that a replay needs to begin."""
 
     rules: str
-    """The pinned rules, such as `pow2/1`."""
+    """The rules and their version, such as `pow2/1`."""
     options: tuple[str, ...]
     """As recorded: sorted, hyphenated, defaults left out."""
     seats: tuple[AccountId, ...]
     setup: str | None
-    """What chance drew, as canonical JSON text; None for games without chance."""
+    """The drawn setup as canonical JSON text; None for games without chance."""
     next: Seat | None
     """The seat to move; None when the match was over at its start."""
     draw: Draw | None = None
-    """Where the setup came from; None where chance decided nothing."""
+    """The draw of the setup; None if chance decided nothing."""
     terms: Terms | None = None
-    """The time there is; None for a match without clocks."""
+    """The time control; None for a match without clocks."""
 
 
 class Challenged(Body, frozen=True, tag="challenged"):
-    """A match was called for that waits for every player's entropy before its draw."""
+    """A match was proposed. Before its draw it waits for every player's entropy."""
 
     rules: str
     options: tuple[str, ...]
@@ -68,11 +67,11 @@ class Challenged(Body, frozen=True, tag="challenged"):
 
 
 class Gathered(Body, frozen=True, tag="gathered"):
-    """A player accepted a match that waits, and gave the text at once; the last one starts it."""
+    """A player accepted a match that waits, and gave entropy; the last one starts the match."""
 
     seat: Seat
     text: bytes
-    """The player's entropy text; empty if none was given."""
+    """The player's entropy text; empty if the player gave none."""
 
 
 class Moved(Body, frozen=True, tag="moved"):
@@ -84,20 +83,20 @@ class Moved(Body, frozen=True, tag="moved"):
     move: str
     """Canonical text."""
     next: Seat | None
-    """The seat to move now. Seats between were passed by the rules; None when it is over."""
+    """The seat to move now, after seats that the rules pass; None when the match is over."""
     queued: bool = False
-    """Whether it was laid ready before; its command is then the one that made it due."""
+    """Whether it is a conditional move; its command is then that of the move it answers."""
 
 
 class Offered(Body, frozen=True, tag="offered"):
-    """A seat proposed something that needs the others' consent."""
+    """A seat made an offer, which needs the other players' consent."""
 
     seat: Seat
     kind: str
 
 
 class Answered(Body, frozen=True, tag="answered"):
-    """A seat answered the offer that stands."""
+    """A seat answered the open offer."""
 
     seat: Seat
     kind: str
@@ -105,16 +104,16 @@ class Answered(Body, frozen=True, tag="answered"):
 
 
 class Undone(Body, frozen=True, tag="undone"):
-    """Moves were taken back, as all had agreed; they stay in the history."""
+    """Moves were taken back by agreement; they stay in the history."""
 
     ply: int
-    """Moves that are left."""
+    """The number of moves that are left."""
     next: Seat | None
     """The seat to move now."""
 
 
 class Resigned(Body, frozen=True, tag="resigned"):
-    """A seat gave up."""
+    """A seat resigned."""
 
     seat: Seat
     next: Seat | None = None
@@ -122,7 +121,7 @@ class Resigned(Body, frozen=True, tag="resigned"):
 
 
 class Nagged(Body, frozen=True, tag="nagged"):
-    """A seat was reminded that it is to move."""
+    """The seat to move was reminded."""
 
     seat: Seat
 
@@ -136,7 +135,7 @@ class Flagged(Body, frozen=True, tag="flagged"):
 
 
 class Paused(Body, frozen=True, tag="paused"):
-    """All clocks stand still, as all had agreed."""
+    """All clocks were stopped by agreement."""
 
 
 class Resumed(Body, frozen=True, tag="resumed"):
@@ -146,11 +145,11 @@ class Resumed(Body, frozen=True, tag="resumed"):
 
 
 class Absent(Body, frozen=True, tag="absent"):
-    """A seat is on vacation: from this event's time on, its clock does not run."""
+    """A seat began a vacation: its clock stands still from the time of this event."""
 
     seat: Seat
     until: int
-    """Milliseconds."""
+    """The end of the vacation, ms."""
 
 
 class Returned(Body, frozen=True, tag="returned"):
@@ -158,11 +157,11 @@ class Returned(Body, frozen=True, tag="returned"):
 
     seat: Seat
     until: int
-    """When its clock goes on at the latest, ms: a day that has begun may be left of it."""
+    """The time at which its clock goes on, ms; a day of vacation that has begun may still pass."""
 
 
 class Declined(Body, frozen=True, tag="declined"):
-    """A seat refused to play before its first own move; the match counts for nothing."""
+    """A seat refused to play before its first move; the match does not count."""
 
     seat: Seat
 
@@ -171,16 +170,16 @@ class Ended(Body, frozen=True, tag="ended"):
     """The match is over."""
 
     winners: tuple[Seat, ...]
-    """All tied seats for a draw, none for an annulled match."""
+    """All tied seats in a draw; none if the match does not count."""
     reason: str
     """An ending of the game's rules, or one of `state.Reason`."""
 
 
 class Called(Challenged, frozen=True, tag="called"):
-    """A match was called for whose players commit to their texts first; `text` is empty."""
+    """A match was proposed whose players first commit to their texts; `text` is empty."""
 
     commitments: tuple[Commitment, ...] = ()
-    """What the players had committed to by then, by seat."""
+    """The commitments so far, by seat."""
 
 
 class Committed(Body, frozen=True, tag="committed"):
@@ -191,24 +190,24 @@ class Committed(Body, frozen=True, tag="committed"):
 
 
 class Sealed(Body, frozen=True, tag="sealed"):
-    """All have committed: the seed of the draw is fixed, and now they reveal their texts."""
+    """All players have committed: the seed of the draw is fixed, and they reveal their texts."""
 
     chain: int
     k: int
-    """Which seed of the chain; the start event reveals it."""
+    """The seed's number in the chain; the start event reveals the seed."""
     waits: tuple[Seat, ...]
-    """Whose texts the server does not keep: they are to reveal them."""
+    """The seats that reveal their texts themselves, because the server does not store them."""
 
 
 class Revealed(Body, frozen=True, tag="revealed"):
-    """A player's text was revealed; with the last, the match starts."""
+    """A player's text was revealed; the last one starts the match."""
 
     seat: Seat
     text: bytes
 
 
 class Withheld(Body, frozen=True, tag="withheld"):
-    """A seat did not reveal its text in time, or declined when it could know the draw."""
+    """A seat did not reveal its text in time, or declined after the seal."""
 
     seat: Seat
 
@@ -239,7 +238,7 @@ Event = (
 
 
 class AnchorLeaf(msgspec.Struct, frozen=True, array_like=True, tag="anchor"):
-    """The log's leaf that fixes a chain of seeds before any of them is used."""
+    """The leaf of the log that fixes a chain of seeds before the first is used."""
 
     schema: int
     shard: int
@@ -250,7 +249,7 @@ class AnchorLeaf(msgspec.Struct, frozen=True, array_like=True, tag="anchor"):
 
 
 class Envelope(msgspec.Struct, frozen=True, array_like=True):
-    """An event with its place: whose it is, when it was received, and what it follows."""
+    """An event with its match, number, time, command, actor and the hash of its predecessor."""
 
     schema: int
     match: int
@@ -267,9 +266,9 @@ class Envelope(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
-    """The log's leaf for a refused command of a player entitled to give it.
+    """The leaf of the log for a refused command of a player of the match.
 
-    No event begins with text, so the two kinds of leaf can't be taken for each other.
+    It can't be confused with an event, because no event begins with text.
     """
 
     schema: int
@@ -279,9 +278,9 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
     actor: AccountId
     code: str
     move: str | None
-    """Canonical text, when the command was a move whose text could be read."""
+    """The canonical text of a readable move; None for any other command."""
     text: bytes | None
-    """Otherwise SHA-256 of a salt and the text, both kept beside the log and erasable."""
+    """For other texts, SHA-256 of a salt and the text, which are stored apart and can be erased."""
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -291,7 +290,7 @@ _REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
 
 
 def encode(item: Envelope | RefusedLeaf | AnchorLeaf) -> bytes:
-    """Return the bytes that are stored and hashed; `ValueError` above `EVENT_LIMIT`."""
+    """Return the bytes to store and hash; raises `ValueError` above `EVENT_LIMIT`."""
     data = _ENCODER.encode(item)
     if len(data) > EVENT_LIMIT:
         raise ValueError(f"an event of {len(data)} bytes; {EVENT_LIMIT} is the limit")
@@ -299,7 +298,7 @@ def encode(item: Envelope | RefusedLeaf | AnchorLeaf) -> bytes:
 
 
 def decode(data: bytes) -> Envelope:
-    """Read an event's bytes; `msgspec.DecodeError` or `ValidationError` when they are none."""
+    """Read an event; raises `msgspec.DecodeError` or `ValidationError` if the bytes are none."""
     return _EVENTS.decode(data)
 
 
@@ -314,14 +313,14 @@ def decode_anchor(data: bytes) -> AnchorLeaf:
 
 
 def leaf_hash(data: bytes) -> bytes:
-    """RFC 6962 leaf hash: SHA-256 of 0x00 and the bytes."""
+    """Return the RFC 6962 leaf hash: SHA-256 of 0x00 and the bytes."""
     return sha256(b"\x00" + data).digest()
 
 
 def command_id(door: str, account: AccountId, key: str) -> CommandId:
-    """Return the id of a command: whoever repeats it by the same door and key means the same.
+    """Return the id of a command, which is the same for each repetition with the same key.
 
-    First 16 bytes of SHA-256 over the door's name, a zero byte, the account id and the key,
-    whatever the key was (an Idempotency-Key, a Message-ID).
+    It is the first 16 bytes of SHA-256 over the name of the front end (`door`), a zero byte, the
+    account id and the key, such as an Idempotency-Key or a Message-ID.
     """
     return sha256(b"%b\x00%b%b" % (door.encode(), account, key.encode())).digest()[:16]

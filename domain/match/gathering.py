@@ -1,4 +1,4 @@
-"""What players have committed to before a draw, as the events tell it."""
+"""The players' commitments before a draw, as a part of the state."""
 
 from typing import TypeVar
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Gathering(msgspec.Struct, frozen=True, array_like=True):
-    """How far the players have come who commit to their texts before a draw."""
+    """The progress of a draw by commit and reveal."""
 
     commitments: tuple[Commitment, ...]
-    """By seat."""
+    """The commitments so far, by seat."""
     seal: tuple[int, int] | None = None
     """Chain and number of the draw's seed, once all have committed."""
 
@@ -26,7 +26,7 @@ class Gathering(msgspec.Struct, frozen=True, array_like=True):
 
 
 def gathered(gather: Gathering | None, event: Committed | Sealed) -> Gathering | None:
-    """Return how far they have come after an event."""
+    """Return the progress after an event."""
     if gather is None:
         return None
     if isinstance(event, Sealed):
@@ -35,5 +35,5 @@ def gathered(gather: Gathering | None, event: Committed | Sealed) -> Gathering |
 
 
 def with_seat(items: tuple[T, ...], seat: Seat, item: T) -> tuple[T, ...]:
-    """Return the items with that of a seat replaced."""
+    """Return the items with the one of a seat replaced."""
     return (*items[:seat], item, *items[seat + 1 :])

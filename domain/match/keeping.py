@@ -1,4 +1,4 @@
-"""What the clocks say: reminders and flags, pauses that end, vacations."""
+"""Commands about clocks: reminders and flags, the end of a pause, vacations."""
 
 from domain.clocks import ledger as clocks
 from domain.errors import Code, Refusal
@@ -33,7 +33,7 @@ from domain.rules import MissingRules, Seat, pinned
 
 
 def check_time(state: MatchState, now: int) -> None:
-    """Refuse what comes after the mover's time is over: only its flag can fall then."""
+    """Refuse a command after the mover's time is over, because only the flag can follow."""
     flag = deadline(state)
     if flag is not None and now >= flag:
         side = pinned(state.rules).sides[mover_of(state)]
@@ -41,14 +41,14 @@ def check_time(state: MatchState, now: int) -> None:
 
 
 def check_gathering_time(state: MatchState, now: int) -> None:
-    """Refuse what comes after a player should have committed or revealed: then the match is over."""
+    """Refuse a command after the time to commit or to reveal is over, because the match ends then."""
     flag = deadline(state)
     if flag is not None and now >= flag:
         raise Refusal(Code.TIME_OVER, "the time to accept or to reveal is over; the match ends now")
 
 
 def keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> Decided:
-    """Decide what the keeper asks for: nobody else may."""
+    """Decide a command of the scheduler; nobody else may send it."""
     if actor != THE_SERVER:
         raise Refusal(Code.NOT_A_PLAYER, "only the server reminds and flags")
     if not state.started:
@@ -73,7 +73,7 @@ def keep(command: Nag | Flag, actor: AccountId, state: MatchState, now: int) -> 
 
 
 def _end_waiting(state: MatchState, now: int) -> Decided:
-    """End a match whose players did not all commit, or reveal, in time."""
+    """End a match because some players did not commit or reveal in time."""
     _check_due(deadline(state), now)
     late = [seat for seat in state.waits if (deadline_of(state, seat) or now + 1) <= now]
     kind = Withheld if state.sealed else Declined
@@ -83,7 +83,7 @@ def _end_waiting(state: MatchState, now: int) -> Decided:
 
 def _check_due(instant: int | None, now: int) -> None:
     if instant is None or now < instant:
-        raise Refusal(Code.TOO_EARLY, "the clock has not come to that")
+        raise Refusal(Code.TOO_EARLY, "no reminder and no flag is due yet")
 
 
 def resume(seat: Seat, state: MatchState) -> Decided:
@@ -98,7 +98,7 @@ def absence(command: Away | Return, seat: Seat, state: MatchState, now: int) -> 
     if state.clock is None:
         raise Refusal(Code.BAD_OPTION, "the match has no clocks that could stop")
     if isinstance(command, Return):
-        # what was off until now stays off
+        # the past part of the vacation stays
         return Returned(seat=seat, until=max(command.until, now))
     if command.until <= now:
         raise Refusal(Code.TOO_LATE, "the vacation is over already")

@@ -1,4 +1,4 @@
-"""Offers and answers, and what follows when all have agreed."""
+"""Offers, answers, and the events after all players have agreed."""
 
 from typing import Final
 
@@ -20,14 +20,14 @@ from domain.match.state import (
 from domain.rules import AnyRules, Seat, pack, pinned
 
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause")
-"""What can be proposed in every game."""
+"""The offers of every game."""
 
 _REPEATED: Final = 3
-"""How often a position must have stood for a draw to be granted at once."""
+"""The number of times that a position must have stood for a draw without consent."""
 
 
 def offer(command: Offer, seat: Seat, state: MatchState) -> Decided:
-    """Propose something; proposing what another has proposed is consent."""
+    """Make an offer; repeating another player's offer accepts it."""
     rules = pinned(state.rules)
     _check_offer(command.kind, rules, state)
     if state.offer is not None:
@@ -35,7 +35,6 @@ def offer(command: Offer, seat: Seat, state: MatchState) -> Decided:
             raise Refusal(Code.OFFER_STANDS, f"a {state.offer.kind} is proposed; answer that first")
         if state.offer.seat == seat:
             raise Refusal(Code.OFFER_STANDS, f"your offer of a {state.offer.kind} stands already")
-        # the others proposing the same thing is consent
         return answer(Answer(accept=True), seat, state)
     if command.kind == "undo":
         _last_move_of(seat, state)
@@ -59,13 +58,13 @@ def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
 
 
 def _stood(state: MatchState) -> int:
-    """Count how often the position, with the same player to move, has stood until now."""
+    """Return how many times the position, with the same player to move, has stood."""
     *earlier, now = positions(state)
     return 1 + earlier.count(now)
 
 
 def answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
-    """Accept or reject the offer that stands."""
+    """Accept or reject the open offer."""
     offer = state.offer
     if offer is None:
         raise Refusal(Code.NO_OFFER, "no offer stands; one lapses when another player moves")
@@ -81,7 +80,7 @@ def answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
 
 
 def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
-    """Return what follows when all have agreed."""
+    """Return the events after all players have agreed."""
     match offer.kind:
         case "draw":
             ended: tuple[Event, ...] = (Ended(winners=state.seats_in, reason=Reason.AGREEMENT),)
@@ -97,7 +96,7 @@ def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
 
 
 def _last_move_of(seat: Seat, state: MatchState) -> int:
-    """Return the number of moves played before a seat's last one; refused if it has none."""
+    """Return the number of moves before a seat's last one; raises `Refusal` if it has none."""
     rules = pinned(state.rules)
     before = [rules.to_move(position) for position in positions(state)[:-1]]
     if seat not in before:
@@ -107,7 +106,7 @@ def _last_move_of(seat: Seat, state: MatchState) -> int:
 
 def _undo(answered: Answered, ply: int, state: MatchState) -> Decided:
     """Take back all moves after the first `ply`."""
-    # as evolve cuts it, with the position found by replay
+    # `evolve` cuts the moves, and a replay finds the position
     cut = evolve(state, Undone(ply=ply, next=None), state.at)
     position = position_of(cut)
     undone = Undone(ply=ply, next=pinned(state.rules).to_move(position))

@@ -1,4 +1,4 @@
-"""Moves, those laid ready among them, and leaving a match."""
+"""Moves, conditional moves, and leaving a match."""
 
 import msgspec
 
@@ -39,67 +39,67 @@ def move(command: Move, seat: Seat, state: MatchState) -> Decided:
 
 
 _TURNING = Moved | Resigned | Flagged
-"""Events after which another seat may be to move, and have a reply."""
+"""Events after which another seat may be to move and have a conditional move."""
 
 
-def reply(decided: Decided, state: MatchState, replies: Replies) -> Decided:
-    """Play what was laid ready, as long as a reply is due, and drop what can't come to be."""
-    after, left = _after(decided, state), replies
-    while reply := _reply_due(decided, after, left):
+def reply(decision: Decided, state: MatchState, replies: Replies) -> Decided:
+    """Play conditional moves as long as one is due, and drop those that can't come any more."""
+    after, remaining = _after(decision, state), replies
+    while reply := _reply_due(decision, after, remaining):
         played = _played(reply, after)
         if isinstance(played, Refusal):
             note = f"{reply.move} at #{after.ply} was dropped: {played.sentence}"
-            left = dropped(left, mover_of(after), reply, note)
+            remaining = dropped(remaining, mover_of(after), reply, note)
             break
         after = _after(played, after)
-        decided = Decided((*decided.events, *played.events), played.position)
-    left = NONE if after.over else kept(left, after.moves_of(after.ply), after.seats_in)
-    return msgspec.structs.replace(decided, replies=None if left == replies else left)
+        decision = Decided((*decision.events, *played.events), played.position)
+    remaining = NONE if after.over else kept(remaining, after.moves_of(after.ply), after.seats_in)
+    return msgspec.structs.replace(decision, replies=None if remaining == replies else remaining)
 
 
-def _after(decided: Decided, state: MatchState) -> MatchState:
-    """Return the state after a decision, but for its time."""
-    for event in decided.events:
-        state = evolve(state, event, state.at, decided.position)
+def _after(decision: Decided, state: MatchState) -> MatchState:
+    """Return the state after a decision; its time stays that of the state before."""
+    for event in decision.events:
+        state = evolve(state, event, state.at, decision.position)
     return state
 
 
-def _reply_due(decided: Decided, after: MatchState, replies: Replies) -> Reply | None:
-    if after.next is None or not isinstance(decided.events[-1], _TURNING):
+def _reply_due(decision: Decided, after: MatchState, replies: Replies) -> Reply | None:
+    if after.next is None or not isinstance(decision.events[-1], _TURNING):
         return None
     return find(replies, after.next, after.moves_of(after.ply))
 
 
 def _played(reply: Reply, state: MatchState) -> Decided | Refusal:
     try:
-        decided = move(Move(text=reply.move), mover_of(state), state)
+        decision = move(Move(text=reply.move), mover_of(state), state)
     except Refusal as reason:
         return reason
-    moved, *rest = decided.events
-    return Decided((msgspec.structs.replace(moved, queued=True), *rest), decided.position)
+    moved, *rest = decision.events
+    return Decided((msgspec.structs.replace(moved, queued=True), *rest), decision.position)
 
 
 def decline(seat: Seat, state: MatchState) -> Decided:
-    """Refuse to play, before the own first move."""
+    """Refuse to play, before one's first move."""
     if state.acted >> seat & 1:
         raise Refusal(
-            Code.TOO_LATE, "a match can be declined before the own first move only; resign instead"
+            Code.TOO_LATE, "you can decline a match only before your first move; resign instead"
         )
     return Decided((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
 
 
 def resign(seat: Seat, state: MatchState) -> Decided:
-    """Give up."""
+    """Resign."""
     return leave(Resigned(seat=seat), Reason.RESIGNATION, state)
 
 
-def leave(left: Resigned | Flagged, reason: Reason, state: MatchState) -> Decided:
-    """Return what follows when a seat leaves the match."""
-    rest = tuple(other for other in state.seats_in if other != left.seat)
+def leave(event: Resigned | Flagged, reason: Reason, state: MatchState) -> Decided:
+    """Return the events after a seat resigned or was flagged, which may end the match."""
+    rest = tuple(other for other in state.seats_in if other != event.seat)
     if len(rest) <= 1:
-        return Decided((left, Ended(winners=rest, reason=reason)))
+        return Decided((event, Ended(winners=rest, reason=reason)))
     rules = pinned(state.rules)
-    position = rules.leave(position_of(state), left.seat)
+    position = rules.leave(position_of(state), event.seat)
     outcome = rules.outcome(position)
     mover = None if outcome else rules.to_move(position)
-    return Decided((msgspec.structs.replace(left, next=mover), *endings(outcome)), pack(position))
+    return Decided((msgspec.structs.replace(event, next=mover), *endings(outcome)), pack(position))

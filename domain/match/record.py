@@ -1,4 +1,4 @@
-"""From a decision to what the commit writes: sealed events, the next state and its head."""
+"""The history of a match: events chained by their hashes, and the snapshot after them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -28,25 +28,25 @@ from domain.match.events import (
 from domain.match.state import MatchState, evolve, initial
 
 _PLACING = (MatchStarted, Moved, Undone, Resigned, Flagged)
-"""Events after which the position is another."""
+"""Events that change the position."""
 
 _PACK = msgspec.msgpack.Encoder()
 _UNPACK = msgspec.msgpack.Decoder(MatchState)
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """A match as the store keeps it: the leaf hash of its last event, and its state."""
+    """A match in the store: the leaf hash of its last event, and its state."""
 
     head: bytes
     state: MatchState
 
 
 NO_MATCH = Snapshot(NO_HASH, initial())
-"""The snapshot of a board on which nothing has happened."""
+"""The snapshot of a board without events."""
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
-    """Return the stored bytes: 32 of the head, then the state."""
+    """Return the bytes to store: 32 of the head, then the state."""
     return snapshot.head + _PACK.encode(snapshot.state)
 
 
@@ -58,30 +58,33 @@ def unpack_snapshot(data: bytes | None) -> Snapshot:
 
 
 def seal(
-    sent: Sent, decided: Decided, snapshot: Snapshot, received: int
+    sent: Sent, decision: Decided, snapshot: Snapshot, received: int
 ) -> tuple[tuple[bytes, ...], Snapshot]:
     """Return the events' final bytes, each chained to the one before, and the snapshot after them.
 
-    `received` is the time the inbox stamped, in ms. A match's time never runs backwards, so an
-    event bears the later of that and the time of the match's last event.
+    `received` is the inbox's time of the command, ms. An event has the later of that and the time
+    of the event before, because the time of a match never runs backwards.
     """
     state, head = snapshot.state, snapshot.head
-    placing = next((e for e in reversed(decided.events) if isinstance(e, _PLACING)), None)
+    placing = next((e for e in reversed(decision.events) if isinstance(e, _PLACING)), None)
     at = max(received, state.at)
     sealed = []
-    for event in decided.events:
+    for event in decision.events:
         actor = _actor_of(event, sent, state)
         data = encode(Envelope(SCHEMA, sent.match, state.seq + 1, at, sent.id, actor, head, event))
         sealed.append(data)
         head = leaf_hash(data)
-        # the packed position is the one after the last of them
-        memo = decided.position if event is placing else None
+        # a decision has the position after its last event that changes it
+        memo = decision.position if event is placing else None
         state = evolve(state, event, at, memo)
     return tuple(sealed), Snapshot(head, state)
 
 
 def _actor_of(event: Event, sent: Sent, state: MatchState) -> AccountId:
-    """Return who did it: the sender, but for what another had laid ready or the server keeps."""
+    """Return the actor of an event: the sender, unless it is another's conditional move or vacation.
+
+    A text that the server reveals has the server as its actor.
+    """
     match event:
         case Moved(queued=True):
             return state.seats[event.seat]
@@ -98,7 +101,7 @@ def _is_own(sent: Sent, account: AccountId) -> bool:
 
 
 def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: int) -> bytes:
-    """Return the log's leaf for a refusal."""
+    """Return the leaf of the log for a refusal."""
     at = max(received, snapshot.state.at)
     return encode(
         RefusedLeaf(SCHEMA, sent.match, at, sent.id, sent.actor, rejected.code, rejected.move, None)
@@ -106,7 +109,7 @@ def seal_refusal(sent: Sent, rejected: Rejected, snapshot: Snapshot, received: i
 
 
 def refold(events: Iterable[bytes]) -> MatchState:
-    """Return the state that stored events add up to, without checking them."""
+    """Return the state after stored events, without checking them."""
     state = initial()
     for data in events:
         envelope = decode(data)
@@ -114,8 +117,8 @@ def refold(events: Iterable[bytes]) -> MatchState:
     return state
 
 
-class Broken(Exception):  # noqa: N818 - it names what is wrong with a history
-    """The first event of a history that does not hold."""
+class Broken(Exception):  # noqa: N818 - it names the fault of a history
+    """A history is invalid; `seq` is its first invalid event."""
 
     def __init__(self, seq: int, sentence: str) -> None:
         super().__init__(f"event {seq}: {sentence}")
@@ -124,7 +127,7 @@ class Broken(Exception):  # noqa: N818 - it names what is wrong with a history
 
 
 def check_chain(board: int, events: Sequence[bytes]) -> list[Envelope]:
-    """Read a whole history, checking place and chain; `Broken` names the first that is wrong."""
+    """Read a whole history and check order and chain; raises `Broken` with the first invalid event."""
     head, at, found = NO_HASH, 0, []
     for seq, data in enumerate(events, 1):
         try:

@@ -1,8 +1,8 @@
-"""Conditional replies: moves laid ready, to be played the moment their turn comes.
+"""Conditional moves: moves that a player enters in advance, played as soon as they are due.
 
-Each seat has a tree of them, kept as its branches: the moves that must have been played, and the
-reply. They are no events and in no log until they are played; then they are moves like any other,
-marked as queued. `decide` is given them beside the state.
+Each seat has a tree of them, stored as its branches: the moves that must have been played, and the
+answer. They are not events, and no log has them, until they are played. Then they are moves like
+any other, marked as queued. `decide` takes them beside the state.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -13,38 +13,38 @@ import msgspec
 from domain.rules import Seat
 
 MOST: Final = 100
-"""Replies a seat can lay ready in a match."""
+"""The most conditional moves of a seat in a match."""
 
 _NOTES: Final = 10
-"""Of what became of replies, the newest."""
+"""The most notes that are kept; older ones are dropped."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
-    """A move for one place in a match."""
+    """A conditional move."""
 
     ply: int
-    """How many moves have been played when it is to be played."""
+    """The number of moves before it."""
     path: tuple[str, ...] | None
-    """Those of these moves that were still to come when it was laid ready, as canonical texts; None
-    when any will do."""
+    """The canonical texts of the moves that must come before it, from the ply at which it was
+    entered; None if it is for any moves."""
     move: str
-    """Canonical text."""
+    """Its canonical text."""
 
     @property
     def since(self) -> int:
-        """How many moves had been played when it was laid ready, as far as it depends on them."""
+        """The number of moves before the first that it depends on."""
         return self.ply - len(self.path or ())
 
 
 class Laid(msgspec.Struct, frozen=True, array_like=True):
-    """What a seat has laid ready, and what became of what it had."""
+    """The conditional moves of a seat, and notes about dropped ones."""
 
     replies: tuple[Reply, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 Replies = Mapping[Seat, Laid]
-"""What all seats have laid ready. Each seat's is for its own player's eyes only."""
+"""The conditional moves of all seats. A player may see only their own."""
 
 NONE: Final[Replies] = {}
 
@@ -53,19 +53,19 @@ _DECODER: Final = msgspec.msgpack.Decoder(dict[Seat, Laid])
 
 
 def pack(replies: Replies) -> bytes:
-    """Return the stored bytes; empty when nothing is left to store."""
-    # in the order of the seats, so that equal replies have equal bytes
-    kept = {seat: replies[seat] for seat in sorted(replies) if replies[seat] != Laid()}
-    return _ENCODER.encode(kept) if kept else b""
+    """Return the bytes to store; empty if there is nothing to store."""
+    # in the order of the seats, because equal values must have equal bytes
+    stored = {seat: replies[seat] for seat in sorted(replies) if replies[seat] != Laid()}
+    return _ENCODER.encode(stored) if stored else b""
 
 
 def unpack(data: bytes | None) -> Replies:
-    """Read the stored bytes; `msgspec.DecodeError` or `ValidationError` when they are none."""
+    """Read the stored bytes; raises `msgspec.DecodeError` or `ValidationError` for any others."""
     return _DECODER.decode(data) if data else NONE
 
 
 def find(replies: Replies, seat: Seat, moves: Sequence[str]) -> Reply | None:
-    """Return the reply of a seat after these moves of the match; the most particular of several."""
+    """Return a seat's conditional move after these moves; of several the one with the longest path."""
     fitting = [
         reply
         for reply in replies.get(seat, Laid()).replies
@@ -75,7 +75,7 @@ def find(replies: Replies, seat: Seat, moves: Sequence[str]) -> Reply | None:
 
 
 def _agrees(reply: Reply, moves: Sequence[str]) -> bool:
-    """Return whether the moves until now are those it waits for, as far as they go."""
+    """Return whether the moves so far agree with its path."""
     if reply.path is None:
         return True
     played = tuple(moves[reply.since : reply.ply])
@@ -83,29 +83,29 @@ def _agrees(reply: Reply, moves: Sequence[str]) -> bool:
 
 
 def kept(replies: Replies, moves: Sequence[str], seats: Container[Seat]) -> Replies:
-    """Return those that can still come to be played after these moves, by the seats that play on."""
+    """Return those that can still be played after these moves, by the seats that play on."""
     return {
         seat: Laid(
-            tuple(r for r in laid.replies if r.ply >= len(moves) and _agrees(r, moves)), laid.notes
+            tuple(r for r in own.replies if r.ply >= len(moves) and _agrees(r, moves)), own.notes
         )
-        for seat, laid in replies.items()
+        for seat, own in replies.items()
         if seat in seats
     }
 
 
-def merged(laid: Laid, more: Iterable[Reply]) -> Laid:
-    """Add replies to a seat's; a new one takes the place of one for the same moves."""
-    found = list(laid.replies)
+def merged(own: Laid, more: Iterable[Reply]) -> Laid:
+    """Add conditional moves to those of a seat; a new one replaces one for the same moves."""
+    found = list(own.replies)
     for reply in more:
         found = [old for old in found if not _is_for_the_same(old, reply)]
         found.append(reply)
-    return Laid(tuple(found), laid.notes)
+    return Laid(tuple(found), own.notes)
 
 
 def _is_for_the_same(old: Reply, new: Reply) -> bool:
-    """Return whether a reply is for the same moves as one laid ready later.
+    """Return whether two are for the same moves, the first being the older one.
 
-    The path of the older one may begin with moves that have been played meanwhile.
+    The path of the older one may begin with moves that have been played since.
     """
     if old.path is None or new.path is None or old.ply != new.ply:
         return (old.ply, old.path) == (new.ply, new.path)
@@ -113,7 +113,7 @@ def _is_for_the_same(old: Reply, new: Reply) -> bool:
 
 
 def dropped(replies: Replies, seat: Seat, reply: Reply, note: str) -> Replies:
-    """Take away a reply of a seat's that can't be played, with a note for its player."""
-    laid = replies.get(seat, Laid())
-    rest = tuple(other for other in laid.replies if other != reply)
-    return {**replies, seat: Laid(rest, (*laid.notes, note)[-_NOTES:])}
+    """Remove a conditional move that can't be played, and add a note for its player."""
+    own = replies.get(seat, Laid())
+    rest = tuple(other for other in own.replies if other != reply)
+    return {**replies, seat: Laid(rest, (*own.notes, note)[-_NOTES:])}

@@ -1,8 +1,8 @@
-"""What the events of a match add up to: `initial`, `evolve`, and the position at any ply.
+"""The state of a match, folded from its events, and the position at any ply.
 
-`evolve` is total and validates nothing: it believes the events. It needs no rules either, so a
-history folds fast; the position is a memo that whoever has just computed it may hand in, and
-`position_at` replays the moves where nobody did.
+`evolve` is total and validates nothing, because the events were decided. It needs no rules either,
+so folding a history is fast. The position in the state is a cache: a caller that has just computed
+it passes it in, and otherwise `position_of` replays the moves.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from domain.clocks import ledger as clocks
 from domain.clocks.ledger import Clock
@@ -43,48 +44,49 @@ from domain.rules import AnyRules, Seat, pack, pinned, unpack
 
 
 class Reason(StrEnum):
-    """How a match can end other than by its game's rules."""
+    """The reasons for the end of a match other than its game's rules."""
 
     AGREEMENT = "agreement"
-    """A draw that all agreed to."""
+    """A draw by agreement."""
     REPETITION = "repetition"
-    """A draw proposed when the position, with the same player to move, stood a third time."""
+    """A draw on one player's proposal, when the same position with the same player to move stands for
+    the third time."""
     TIME = "time"
-    """All but one ran out of time or gave up; the last by time."""
+    """All but one ran out of time or resigned; the last ran out of time."""
     RESIGNATION = "resignation"
-    """All but one gave up."""
+    """All but one ran out of time or resigned; the last resigned."""
     ABORTED = "aborted"
-    """All agreed that the match counts for nothing; nobody wins."""
+    """All agreed that the match does not count; nobody wins."""
     DECLINED = "declined"
-    """Someone refused to play before the own first move; nobody wins."""
+    """A player refused to play before their first move; nobody wins."""
 
 
 class Offering(msgspec.Struct, frozen=True, array_like=True):
-    """An offer that stands: the seat that made it and those that have agreed."""
+    """An open offer: the seat that made it and those that have accepted."""
 
     kind: str
     seat: Seat
     accepted: tuple[Seat, ...] = ()
 
     def outlives(self, mover: Seat) -> bool:
-        """Return whether it still stands after a move of that seat.
+        """Return whether it stays open after a move of that seat.
 
-        A draw may be proposed together with a move; what a game offers is about a position.
+        A draw may be proposed together with a move. The offers of a game are about a position.
         """
         return self.kind == "draw" and self.seat == mover
 
     def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> "Offering | None":
-        """Return it as it stands after an answer; None when it was refused or all have agreed."""
+        """Return the offer after an answer; None if it was rejected or everybody has accepted."""
         accepted = (*self.accepted, seat)
         if not accept or {self.seat, *accepted}.issuperset(playing):
             return None
-        return msgspec.structs.replace(self, accepted=accepted)
+        return replace(self, accepted=accepted)
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
-    """A match after its last event. Also what a snapshot holds, packed.
+    """A match after its last event. A snapshot stores it.
 
-    `rules` is empty before the match has started.
+    `rules` is empty before the first event.
     """
 
     rules: str = ""
@@ -92,13 +94,13 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     seats: tuple[AccountId, ...] = ()
     setup: str | None = None
     seq: int = 0
-    """Of the last event."""
+    """The number of the last event."""
     at: int = 0
-    """Of the last event, milliseconds."""
+    """The time of the last event, ms."""
     ply: int = 0
-    """Moves played."""
+    """The number of moves."""
     moves: str = ""
-    """Their canonical texts, separated by blanks."""
+    """The canonical texts of the moves, separated by blanks."""
     next: Seat | None = None
     """The seat to move."""
     acted: int = 0
@@ -108,32 +110,32 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     offer: Offering | None = None
     result: Ended | None = None
     texts: tuple[bytes | None, ...] = ()
-    """Before the draw of a match that gathers entropy: each seat's text, None for those still to come."""
+    """Before a draw that waits for entropy: each seat's text, None for missing ones."""
     position: bytes | None = None
-    """`pack` of the position after `ply` moves; None where it has not been computed."""
+    """`pack` of the position after `ply` moves; None if it has not been computed."""
     clock: Clock | None = None
     """None for a match without clocks."""
     gather: Gathering | None = None
-    """Before the draw of a match whose players commit first; None for all else."""
+    """Before a draw by commit and reveal; None otherwise."""
 
     @property
     def started(self) -> bool:
-        """Whether there is a match at all."""
+        """Whether there is a match."""
         return bool(self.rules)
 
     @property
     def gathering(self) -> bool:
-        """Whether it waits for its players' entropy."""
+        """Whether the match waits for its players' entropy."""
         return self.unplaced and not self.over
 
     @property
     def unplaced(self) -> bool:
-        """Whether it never had a position: it waits for entropy, or ended before it was given."""
+        """Whether there is no position, because the match waits for entropy or ended before its draw."""
         return bool(self.texts)
 
     @property
     def waits(self) -> tuple[Seat, ...]:
-        """Who is to act: the seat to move, or those that are to accept, commit or reveal."""
+        """The seats to act: the one to move, or those to accept, commit or reveal."""
         if not self.gathering:
             return () if self.next is None else (self.next,)
         if self.gather is not None and self.gather.seal is None:
@@ -142,7 +144,7 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def sealed(self) -> bool:
-        """Whether it waits for texts that its players have committed to."""
+        """Whether all players have committed and the match waits for their texts."""
         return self.gathering and self.gather is not None and self.gather.seal is not None
 
     @property
@@ -153,7 +155,7 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the match has ended."""
         return self.result is not None
 
     def moves_of(self, plies: int) -> list[str]:
@@ -169,11 +171,11 @@ def initial() -> MatchState:
 def evolve(state: MatchState, event: Event, at: int, position: bytes | None = None) -> MatchState:
     """Return the state after `event`, received at `at` ms.
 
-    `position` is the packed position after the event, from a caller that has it.
+    `position` is the packed position after the event, if the caller has it.
     """
     after = _evolve(state, event, position)
     clock = _clocked(state, event, at)
-    return msgspec.structs.replace(after, seq=state.seq + 1, at=at, clock=clock)
+    return replace(after, seq=state.seq + 1, at=at, clock=clock)
 
 
 def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa: C901, PLR0911 - one case an event
@@ -185,7 +187,7 @@ def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa:
         return None
     match event:
         case MatchStarted() | Sealed():
-            # who is on vacation stays so
+            # vacations go on
             return clocks.turned(clock, at)
         case Moved():
             return clocks.moved(clock, event.seat, at)
@@ -208,7 +210,7 @@ def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa:
 
 
 def due(state: MatchState) -> int:
-    """Return when the next reminder or flag is due, ms; 0 when none will be as things stand."""
+    """Return the time of the next reminder or flag, ms; 0 if none is due without another event."""
     if state.over or state.clock is None:
         return 0
     if state.next is None:
@@ -217,10 +219,10 @@ def due(state: MatchState) -> int:
 
 
 def deadline(state: MatchState) -> int | None:
-    """Return when the flag of who is to act falls, ms; None when it will not as things stand.
+    """Return the time of the next flag, ms; None if none is due without another event.
 
-    Those who are to commit or to reveal have as long as a move may take, each with the own
-    vacations. Where texts are given at once, nobody has to hurry.
+    A player has as long to commit or to reveal as a move may take, without vacations. There is no
+    limit for accepting a match without commitments.
     """
     if state.clock is None:
         return None
@@ -234,14 +236,14 @@ def deadline(state: MatchState) -> int | None:
 
 
 def deadline_of(state: MatchState, seat: Seat) -> int | None:
-    """Return when the time of a seat that is to act is over, ms; None without a limit."""
+    """Return when the time of a seat to act is over, ms; None without a limit."""
     return None if state.clock is None else clocks.deadline(state.clock, seat)
 
 
 def reminds(state: MatchState, now: int = 0) -> bool:
-    """Return whether what is due at `now`, ms, is a reminder, and not a flag.
+    """Return whether a reminder, not a flag, is due at `now`, ms.
 
-    A reminder that was held up until the flag falls is not sent any more.
+    A reminder that is late is not sent after the flag is due.
     """
     if state.clock is None or state.next is None:
         return False
@@ -249,10 +251,9 @@ def reminds(state: MatchState, now: int = 0) -> bool:
     return clocks.reminder(state.clock, state.next) is not None and (flag is None or now < flag)
 
 
-def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
+def _evolve(  # noqa: C901, PLR0911 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:
-    replace = msgspec.structs.replace
     match event:
         case Moved():
             offer = state.offer if state.offer and state.offer.outlives(event.seat) else None
@@ -265,35 +266,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 offer=offer,
                 position=position,
             )
-        case MatchStarted():
-            return replace(
-                state,
-                rules=event.rules,
-                options=event.options,
-                seats=event.seats,
-                setup=event.setup,
-                next=event.next,
-                texts=(),
-                position=position,
-                gather=None,
-            )
-        case Called():
-            return replace(
-                state,
-                rules=event.rules,
-                options=event.options,
-                seats=event.seats,
-                texts=(None,) * len(event.seats),
-                gather=Gathering(event.commitments),
-            )
-        case Challenged():
-            return replace(
-                state,
-                rules=event.rules,
-                options=event.options,
-                seats=event.seats,
-                texts=(event.text, *[None] * (len(event.seats) - 1)),
-            )
+        case MatchStarted() | Challenged():
+            return _proposed(state, event, position)
         case Gathered() | Revealed():
             return replace(state, texts=with_seat(state.texts, event.seat, event.text))
         case Committed() | Sealed():
@@ -307,10 +281,10 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Resigned() | Flagged():
             out = (*state.out, (event.seat, state.ply))
             rest = len(state.seats_in) - 1
-            # the position is another where two are left, even if it is over for them too
-            kept = position if rest > 1 else state.position
-            # an offer was made to, or by, other players than are left
-            return replace(state, out=out, next=event.next, position=kept, offer=None)
+            # with two or more left the position changed, even if the match is over for them, too
+            packed = position if rest > 1 else state.position
+            # no offer stays open, because the players it concerns have changed
+            return replace(state, out=out, next=event.next, position=packed, offer=None)
         case Declined() | Withheld() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Ended():
@@ -319,16 +293,31 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             assert_never(event)
 
 
+def _proposed(
+    state: MatchState, event: MatchStarted | Challenged, position: bytes | None
+) -> MatchState:
+    """Return the state after a start, or after a proposal that waits for entropy."""
+    state = replace(state, rules=event.rules, options=event.options, seats=event.seats)
+    missing = (None,) * len(event.seats)
+    match event:
+        case MatchStarted(setup=setup, next=mover):
+            return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
+        case Called():
+            return replace(state, texts=missing, gather=Gathering(event.commitments))
+        case _:
+            return replace(state, texts=(event.text, *missing[1:]))
+
+
 def _answered(state: MatchState, event: Answered) -> Offering | None:
-    """Return the offer as it stands after an answer; what all have agreed to is none any more."""
+    """Return the offer after an answer; None once everybody has accepted."""
     if state.offer is None:
         return None
     return state.offer.answered(event.seat, accept=event.accept, playing=state.seats_in)
 
 
 def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
-    """Cut the moves; who left the match among those taken back has left it now."""
-    return msgspec.structs.replace(
+    """Cut the moves; a seat that left during the moves taken back counts as having left now."""
+    return replace(
         state,
         ply=event.ply,
         moves=" ".join(state.moves_of(event.ply)),
@@ -348,19 +337,19 @@ def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
 
 
 def position_of(state: MatchState) -> Any:
-    """Return the position now, from the memo or by replay; a struct of the game's own type."""
+    """Return the current position, cached or replayed; a struct of the game's type."""
     if state.position is not None:
         return unpack(state.rules, state.position)
     return position_at(state, state.ply)
 
 
 def position_at(state: MatchState, plies: int) -> Any:
-    """Return the position after the first `plies` moves, replayed; 0 is the start."""
+    """Return the position after the first `plies` moves, by replay; 0 is the start."""
     return positions(state)[plies]
 
 
 def positions(state: MatchState) -> list[Any]:
-    """Return every position from the start to now, `ply` + 1 of them, by replay."""
+    """Return all `ply` + 1 positions from the start to now, by replay."""
     rules = pinned(state.rules)
     position = _without(state, rules, _start_of(state), 0)
     found = [position]
@@ -371,7 +360,7 @@ def positions(state: MatchState) -> list[Any]:
 
 
 def _without(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
-    """Return the position without those who left at that ply, while two others went on."""
+    """Return the position without the seats that left at that ply while two others went on."""
     for gone, (seat, at) in enumerate(state.out, 1):
         if at == ply and len(state.seats) - gone > 1:
             position = rules.leave(position, seat)
@@ -385,7 +374,7 @@ def _start_of(state: MatchState) -> Any:
 
 
 def with_position(state: MatchState) -> MatchState:
-    """Return the same state with the memo filled."""
+    """Return the same state with the position computed."""
     if state.position is not None or not state.started or state.unplaced:
         return state
-    return msgspec.structs.replace(state, position=pack(position_of(state)))
+    return replace(state, position=pack(position_of(state)))

@@ -1,4 +1,4 @@
-"""What a game is, and the look-up of games by name and of their rules by version."""
+"""The interface of a game, and the look-up of games by key and of rules by version."""
 
 from domain.rules.game import Game
 from domain.rules.missing import MissingRules

@@ -15,11 +15,11 @@ if TYPE_CHECKING:  # the drawings find a game by the registry, which imports thi
 
 @dataclass(frozen=True)
 class Game:
-    """All that the server knows of a game. A game's package declares one, named `GAME`."""
+    """Everything that the server knows of a game. A game's package declares one, named `GAME`."""
 
     versions: tuple[AnyRules, ...]
     """Every version that can be played or replayed. Old versions are never removed, because
-    matches are replayed by the version that they recorded."""
+    a match is replayed by the version that it recorded."""
     draw: "Callable[[TextInput], str]"
     """Draws a position as text."""
     paint: "Painter"
@@ -27,18 +27,18 @@ class Game:
     package: str
     """The package that holds the help pages, `help.txt` and `help.de.txt`."""
     options_form: tuple[OptionField, ...] = ()
-    """The options in words, for forms; empty for a game without options."""
+    """The labels of the options, for forms; empty for a game without options."""
     featured: bool = False
     """Whether the first pages offer the game with one click. The first such game is suggested."""
     needs_previous: bool = False
-    """Whether a drawing needs the position before the last move, to mark what that has touched."""
+    """Whether a drawing needs the position before the last move, to mark the places it touched."""
     halo: int = 100
     """The size of the rings around places that can be chosen, in percent of the usual one.
 
-    It is 0 where the areas of the places are marked instead, because they are shapes of the board.
+    0 if the page marks the areas of the places instead, because they are shapes of the board.
     """
     prompt: str = "Choose a place to begin with."
-    """What a page asks for before anything is chosen on the board."""
+    """The sentence on a page before the player has chosen a place."""
 
     @property
     def latest(self) -> AnyRules:

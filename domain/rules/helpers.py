@@ -1,4 +1,4 @@
-"""What the rules of several games need: refusing JSON forms, and numbers with their nouns."""
+"""Helpers for the rules of games: refusals of JSON forms, and numbers with their nouns."""
 
 from typing import TypeVar
 
@@ -11,12 +11,12 @@ J = TypeVar("J", bound=msgspec.Struct)
 
 
 def bad_position(key: str, problem: str) -> Refusal:
-    """Return the refusal of a JSON form that is no position of the game."""
+    """Return the refusal of a JSON form that is not a position of the game."""
     return Refusal(Code.BAD_SETUP, f"this is no position of {key}: {problem}")
 
 
 def bad_setup(key: str, problem: str) -> Refusal:
-    """Return the refusal of a JSON form that is neither setup nor position of the game."""
+    """Return the refusal of a JSON form that is neither a setup nor a position of the game."""
     return Refusal(Code.BAD_SETUP, f"this does not fit {key}: {problem}")
 
 
@@ -37,7 +37,7 @@ def read_setup(data: object, kind: type[J], key: str) -> J:
 
 
 def check_turn(to_move: Seat, key: str, players: int = 2) -> None:
-    """Refuse a position in which it is the turn of a seat that does not exist."""
+    """Refuse a position if the seat to move does not exist."""
     if not 0 <= to_move < players:
         raise bad_position(key, f"it can't be the turn of seat {to_move}")
 

@@ -1,4 +1,4 @@
-"""The rules of a game that is not installed: its matches have a name, and nothing else happens."""
+"""Stand-in for the rules of a game that is not installed: its matches can be listed, not played."""
 
 from typing import Any, Final, NoReturn
 
@@ -8,18 +8,18 @@ from domain.errors import Code, Refusal
 from domain.rules.protocol import Rules
 
 _MOST_SEATS: Final = 16
-"""At least as many as any match has."""
+"""At least the seats of any match."""
 
 
 class _NoPosition(msgspec.Struct, frozen=True):
-    """No position can be read without the game."""
+    """The type of positions, none of which can be read without the game."""
 
 
 class MissingRules(Rules[Any, Any, Any]):
-    """Stand in for rules that a match has recorded, so that lists can name the match.
+    """Stand-in for the rules that a match recorded, so that lists can name the match.
 
-    Whatever needs the rules themselves is refused with `unknown-rules`. The match is kept as it
-    is, and goes on once the game is installed again.
+    Every method that needs the rules raises `Refusal` with `unknown-rules`. The match is kept, and
+    goes on once the game is installed again.
     """
 
     displays: tuple[str, ...] = ("large",)
@@ -38,9 +38,10 @@ class MissingRules(Rules[Any, Any, Any]):
         )
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse whatever needs the rules."""
+        """Raise `Refusal`, because the rules are missing."""
         raise Refusal(Code.UNKNOWN_RULES, self.sentence)
 
     read_options = write_options = needs_draw = draw = start = refuse
     to_move = moves = count_moves = legal_moves = read = write = check = play = refuse
+    why_illegal = refuse
     outcome = leave = check_offer = agreed = score = to_json = from_json = refuse

@@ -1,7 +1,7 @@
-"""How a game's options are explained where they can be chosen, such as on a page.
+"""Forms in which players choose the options of a game.
 
-The options struct says what there is and which values are allowed. A form adds the words, in
-English and in German, and the order in which people read them.
+The options struct declares the options and their values. A form adds labels in English and in
+German, and an order.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from domain.rules.options import declared_flags
 
 
 class Bilingual(NamedTuple):
-    """Words in the languages there is help in; the fields' names are the languages' codes."""
+    """A text in the languages of the help pages; the fields' names are the codes of the languages."""
 
     en: str
     de: str
 
 
 class OptionKind(StrEnum):
-    """How an option is chosen."""
+    """The kind of input for an option."""
 
     SWITCH = "switch"
     ONE_OF = "one-of"
@@ -30,10 +30,10 @@ class OptionKind(StrEnum):
 
 
 class Pick(msgspec.Struct, frozen=True):
-    """A switch by itself, or one of the values that exclude each other."""
+    """A switch, or one of several values that exclude each other."""
 
     flag: str
-    """As in a challenge, such as `-exact`; empty for what is usual."""
+    """The flag in a challenge, such as `-exact`; empty for the default."""
     label: Bilingual
 
 
@@ -41,19 +41,19 @@ class OptionField(msgspec.Struct, frozen=True):
     """One option of a game."""
 
     field: str
-    """Its name in the options struct."""
+    """The name in the options struct."""
     kind: OptionKind
     title: Bilingual
     hint: Bilingual
     picks: tuple[Pick, ...]
-    """Of a switch and of values that exclude each other."""
+    """The choices of a switch, or of values that exclude each other."""
     low: int
     """The least number, or the fewest names."""
     high: int
     usual: int
-    """The number without the option."""
+    """The number if the option is not given."""
     names: tuple[str, ...]
-    """What may be in a list of names."""
+    """The names that a list may contain."""
 
 
 def option(
@@ -64,9 +64,9 @@ def option(
     *picks: tuple[str, str, str],
     hint: tuple[str, str] = ("", ""),
 ) -> OptionField:
-    """Return an option of a struct with its title, and the flag and label of each value.
+    """Return the form of one option: its title, and the flag and labels of each of `picks`.
 
-    The flag of what is usual is empty. Of switches, numbers and lists there are no values to name.
+    The flag of the default is empty. Switches, numbers and lists have no `picks`.
     """
     flags = declared_flags(options)
     title, flag, usual = Bilingual(en, de), flags.get(field), getattr(options(), field)
@@ -86,9 +86,9 @@ def option(
 
 
 def unmatched_flags(options: type[msgspec.Struct], form: Iterable[OptionField]) -> set[str]:
-    """Return the flags of a struct that its form lacks, and those of the form that do not exist.
+    """Return the flags of a struct that its form lacks, and flags of the form that do not exist.
 
-    The flag of a default value may be in a form or not, because it can be left out.
+    A form may leave out the flag of a default, because a challenge may leave it out.
     """
     declared = declared_flags(options)
     usual = {

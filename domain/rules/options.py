@@ -6,10 +6,10 @@ The struct's fields declare the flags:
 - `tiles_each: Annotated[int, msgspec.Meta(ge=2, le=60)] = 12` is `-tiles_each=N`;
 - `touch: Touch = Touch.ENEMY`, a StrEnum, is a group of flags that exclude each other. The
   members' values are the flags (`-touch_any`, `-touch_enemy`); a default with the empty value
-  has no flag of its own;
+  has no flag;
 - `stones: Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=9,
-  extra={"names": NAMES})] = ()` is `-stones=NAME,NAME`: names of that list in any order, none
-  twice, recorded in the list's order.
+  extra={"names": NAMES})] = ()` is `-stones=NAME,NAME`: names from `NAMES` in any order, none
+  twice, recorded in the order of `NAMES`.
 """
 
 import re
@@ -27,14 +27,15 @@ from domain.errors import Code, Refusal
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in protocol.py
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")  # no sign, no leading zero
-_QUOTED: Final = 24  # of what can't be understood no more is looked at or quoted
+_QUOTED: Final = 24
+"""The most characters of a wrong option that are compared or quoted."""
 
 
 _Value = bool | int | StrEnum | tuple[str, ...]
 
 
 class OptionFlag(msgspec.Struct, frozen=True):
-    """What a flag sets: a field, to a value, a number within bounds or so many of some names."""
+    """The effect of a flag: it sets a field to a value, a number within bounds, or a list of names."""
 
     field: str
     value: bool | StrEnum | None
@@ -85,35 +86,37 @@ def _unknown(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
     return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
 
 
-def _value(name: str, flag: OptionFlag, given: str | None) -> _Value:
-    """Return the value that a flag sets, from the text after its equals sign (None without)."""
+def _value(name: str, flag: OptionFlag, value: str | None) -> _Value:
+    """Return the value that a flag sets; `value` is the text after the equals sign, if any."""
     if flag.names:
-        return _listed(name, flag, given)
+        return _listed(name, flag, value)
     if flag.value is None:
-        return _number(name, flag, given)
-    if given is not None:
+        return _number(name, flag, value)
+    if value is not None:
         raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
     return flag.value
 
 
-def _number(name: str, flag: OptionFlag, given: str | None) -> int:
+def _number(name: str, flag: OptionFlag, value: str | None) -> int:
     low, high = flag.bounds
-    if given is None or not _NUMBER.fullmatch(given) or not low <= int(given) <= high:
-        problem = "is out of range" if given and _NUMBER.fullmatch(given) else "needs a number"
-        written = f"-{name}" if given is None else f"-{name}={given[:_QUOTED]}"
+    if value is None or not _NUMBER.fullmatch(value) or not low <= int(value) <= high:
+        problem = "is out of range" if value and _NUMBER.fullmatch(value) else "needs a number"
+        written = f"-{name}" if value is None else f"-{name}={value[:_QUOTED]}"
         raise Refusal(
             Code.BAD_OPTION, f"{written!r} {problem}: -{name}=N, with N from {low} to {high}"
         )
-    return int(given)
+    return int(value)
 
 
-def _listed(name: str, flag: OptionFlag, given: str | None) -> tuple[str, ...]:
-    """Return the names of a list in their own order; case, blanks and order are free."""
+def _listed(name: str, flag: OptionFlag, value: str | None) -> tuple[str, ...]:
+    """Return the names in the order of the declaration; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
-    if not given:
+    if not value:
         raise Refusal(Code.BAD_OPTION, f"'-{name}' needs names: {form}")
-    spelt = given.lower() if given.isascii() else given  # some strange letters have ASCII lower
+    spelt = (
+        value.lower() if value.isascii() else value
+    )  # some other letters become ASCII when lowered
     named = "".join(spelt.split()).split(",")
     for place, one in enumerate(named):
         if one not in flag.names:
@@ -126,23 +129,23 @@ def _listed(name: str, flag: OptionFlag, given: str | None) -> tuple[str, ...]:
 
 
 def read_options(kind: type[O], flags: Sequence[str]) -> O:
-    """Read flags, with or without hyphen; unknown, repeated and contradicting ones are refused."""
+    """Read flags, with or without hyphen; refuse unknown, repeated and contradicting ones."""
     known = declared_flags(kind)
     values: dict[str, _Value] = {}
-    said: dict[str, str] = {}
+    used: dict[str, str] = {}
     for text in flags:
-        name, equals, given = text.removeprefix("-").partition("=")
+        name, equals, value = text.removeprefix("-").partition("=")
         flag = known.get(name)
         if flag is None:
             raise _unknown(name, known)
-        earlier = said.setdefault(flag.field, name)
+        earlier = used.setdefault(flag.field, name)
         if earlier != name:
             raise Refusal(
                 Code.BAD_OPTION, f"-{earlier} and -{name} exclude each other; give one of them"
             )
         if flag.field in values:
             raise Refusal(Code.BAD_OPTION, f"-{name} is given twice; give it once")
-        values[flag.field] = _value(name, flag, given if equals else None)
+        values[flag.field] = _value(name, flag, value if equals else None)
     return kind(**values)
 
 

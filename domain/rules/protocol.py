@@ -1,13 +1,13 @@
-"""The protocol every game keeps, and the small values that pass through it.
+"""The interface of a game's rules, and the values that its methods take and return.
 
-A game is one stateless object. Positions and moves are frozen values; nothing here does I/O,
-reads a clock or draws by chance. The four steps a move's text passes are kept apart, because
-different callers need different ones:
+The rules are one stateless object. Positions and moves are frozen values; nothing here does I/O,
+reads a clock or draws by chance. A move's text passes four separate steps, because callers need
+different ones:
 
 - `read(text)` knows notation only: lenient in case, blanks and the order inside a list.
-- `check(position, move)` knows the rules: the canonical legal move that is meant, or a refusal.
-- `play(position, move)` applies a checked move and trusts it: replay is fast.
-- `write(move)` is the canonical text; `read(write(m)) == m` for every move.
+- `check(position, move)` knows the rules: it returns the canonical legal move, or refuses.
+- `play(position, move)` applies a checked move without checking it again, so replay is fast.
+- `write(move)` returns the canonical text; `read(write(m)) == m` for every move.
 """
 
 from abc import ABC, abstractmethod
@@ -32,7 +32,7 @@ Seat = int
 class Outcome(msgspec.Struct, frozen=True):
     """How a match ended by its rules.
 
-    `winners` lists the winning seats in order, all tied seats for a draw. `reason` is a stable
+    `winners` are the winning seats in order; all tied seats in a draw. `reason` is a stable
     kebab-case word (an enum member of the game), `detail` the sentence shown with the board,
     such as "Light has all 16 pieces on the board".
     """
@@ -43,11 +43,11 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """What a puzzle has reached: the best position of the match so far.
+    """The score of a puzzle: that of the best position of the match so far.
 
-    Scores compare by `rank`, smaller is better: the score first (negated where more is better),
-    then the tie-break. `detail` is the sentence for people ("40 lines with exactly one stone, by
-    12 stones"), `bound` what is proven or the source's mark ("proven: 40 at most").
+    Scores compare by `rank`, smaller is better: the score first (negated if more is better), then
+    the tie-break. `detail` is the sentence for people ("40 lines with exactly one stone, by 12
+    stones"). `bound` is the proven limit or the source's record ("proven: 40 at most").
     """
 
     rank: tuple[int, ...]
@@ -56,10 +56,10 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class Chance(Protocol):
-    """Where draws come from: a stream that anyone can recompute. See `domain.fairness`."""
+    """The source of random numbers, which anyone can recompute; see `domain.fairness`."""
 
     def below(self, purpose: str, n: int) -> int:
-        """Return a uniform integer from 0 to n - 1; each purpose has a stream of its own."""
+        """Return a uniform integer from 0 to n - 1; each purpose has its own stream."""
         ...
 
     def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
@@ -68,14 +68,14 @@ class Chance(Protocol):
 
 
 class UnreadableMove(Refusal):
-    """The text is not in the game's notation, whatever the position."""
+    """The text is not in the game's notation, in any position."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(Code.UNREADABLE_MOVE, sentence)
 
 
 class IllegalMove(Refusal):
-    """A readable move that the rules forbid here; names the rule and the places."""
+    """The rules forbid the move in this position; the sentence names the rule and the places."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(Code.ILLEGAL_MOVE, sentence)
@@ -85,14 +85,13 @@ _NUMBERS: Final = ("nobody", "one", "two", "three", "four", "five", "six", "seve
 
 
 class NoOptions(msgspec.Struct, frozen=True):
-    """There is nothing to choose."""
+    """The options of a game without any."""
 
 
 class Rules(ABC, Generic[P, M, O]):
-    """One version of one game. Stateless; every function is pure and total on its domain.
+    """The rules of one version of a game. Stateless; every method is pure and total on its domain.
 
-    What a game does not say itself is as here: a game of two, without options, without chance,
-    without offers of its own and without a score.
+    The defaults are those of a game for two without options, chance, special offers and score.
     """
 
     key: str
@@ -102,17 +101,17 @@ class Rules(ABC, Generic[P, M, O]):
     title: str
     """The game's name for people."""
     players: tuple[int, ...] = (2,)
-    """The numbers of players it can be played by."""
+    """The possible numbers of players."""
     sides: tuple[str, ...]
-    """What each seat is called, such as ("Light", "Dark")."""
+    """The name of each seat, such as ("Light", "Dark")."""
     displays: tuple[str, ...]
     """Names of the text drawings, the default first."""
     offers: tuple[str, ...] = ()
-    """Kinds of offers the game has beside those of every game, such as `count`."""
+    """The kinds of offers that only this game has, such as `count`."""
     options_type: type[Any] = NoOptions
     """The frozen struct whose fields declare the option flags; see `domain.rules.options`."""
     one_spelling: bool = True
-    """Whether `check` gives each legal move back as it came; False where it may write another."""
+    """Whether `check` returns each legal move unchanged; False if it may return another spelling."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
@@ -127,7 +126,7 @@ class Rules(ABC, Generic[P, M, O]):
         return write_options(options)
 
     def note(self, options: O) -> str:
-        """Return a sentence that the challenge shows about its options; empty where none is due."""
+        """Return a warning about the options, which a challenge shows; empty if there is none."""
         del options
         return ""
 
@@ -137,19 +136,19 @@ class Rules(ABC, Generic[P, M, O]):
         return False
 
     def draw(self, options: O, players: int, chance: Chance) -> object | None:
-        """Draw a setup, in its JSON form; None where chance decides nothing."""
+        """Draw a setup, in its JSON form; None if chance decides nothing."""
         del options, players, chance
         return None
 
     @abstractmethod
     def start(self, options: O, players: int, setup: object | None) -> P:
-        """Return the first position from a setup as `draw` gave it.
+        """Return the first position, from a setup that `draw` returned.
 
-        `Refusal` with `bad-players` or `bad-setup` when they don't fit the game and its options.
+        Raises `Refusal` with `bad-players` or `bad-setup` if they don't fit the game and its options.
         """
 
     def check_players(self, players: int) -> None:
-        """Refuse a number of players that the game is not for."""
+        """Refuse a wrong number of players."""
         if players not in self.players:
             played = "solved" if self.players == (1,) else "played"
             numbers = " or ".join(map(_number, self.players))
@@ -158,7 +157,7 @@ class Rules(ABC, Generic[P, M, O]):
             )
 
     def check_start(self, players: int, setup: object | None) -> None:
-        """Refuse a number of players that the game is not for, and any setup."""
+        """Refuse a wrong number of players, and any setup."""
         self.check_players(players)
         if setup is not None:
             raise Refusal(Code.BAD_SETUP, f"{self.key} has no setup that chance draws")
@@ -171,66 +170,76 @@ class Rules(ABC, Generic[P, M, O]):
 
     @abstractmethod
     def moves(self, position: P) -> Iterable[M]:
-        """Return every legal move once, in any order; each is as `check` would give it."""
+        """Return every legal move once, in any order and in the spelling of `check`."""
 
     def count_moves(self, position: P) -> int:
-        """Count the legal moves; often quicker than making them."""
+        """Count the legal moves; games override it with something faster."""
         return sum(1 for _ in self.moves(position))
 
     def legal_moves(self, position: P) -> Iterator[str]:
-        """Yield every legal move once, canonical, in the game's own order."""
+        """Yield the canonical text of every legal move once, in the game's order."""
         return map(self.write, self.moves(position))
 
     def first_moves(self, position: P, most: int) -> tuple[list[str], bool]:
-        """Return at most so many legal moves as `legal_moves` has them, and whether there are others.
+        """Return the first `most` of `legal_moves`, and whether there are others.
 
-        It is for pages that list moves; no rule goes by it.
+        Pages list moves by it; no rule depends on it.
         """
         found = list(islice(self.legal_moves(position), most + 1))
         return found[:most], len(found) > most
 
     @abstractmethod
     def read(self, text: str) -> M:
-        """Read a move's text; `UnreadableMove` when it is not notation."""
+        """Read a move's text; raises `UnreadableMove` if it is not in the notation."""
 
     @abstractmethod
     def write(self, move: M) -> str:
-        """Return the canonical text; it holds no blanks."""
+        """Return the canonical text, which has no blanks."""
 
-    @abstractmethod
     def check(self, position: P, move: M) -> M:
-        """Return the canonical legal move that is meant, or raise `IllegalMove`."""
+        """Return the canonical legal move that is meant, or raise `IllegalMove`.
+
+        A game overrides it only if it reads moves that it writes in another way; any other
+        game defines `why_illegal`.
+        """
+        if problem := self.why_illegal(position, move):
+            raise IllegalMove(f"{self.write(move)}: {problem}")
+        return move
+
+    def why_illegal(self, position: P, move: M) -> str | None:
+        """Return which rule a move breaks, and where; None for a legal move."""
+        raise NotImplementedError(f"{self.key} has no sentence on {move!r} in {position!r}")
 
     @abstractmethod
     def play(self, position: P, move: M) -> P:
-        """Apply a move that `check` has given back."""
+        """Apply a move that `check` returned."""
 
     @abstractmethod
     def outcome(self, position: P) -> Outcome | None:
-        """Return the ending by the rules, None while the match goes on."""
+        """Return the ending by the rules; None while the match goes on."""
 
     # --- leaving, offers, scores
 
     def leave(self, position: P, seat: Seat) -> P:
-        """Take a seat out of a match that goes on without it: its pieces stay, its turns don't.
+        """Take a seat out of a match that goes on: its pieces stay, but it has no more turns.
 
-        Called only while at least two others are in, so never in games for two.
+        Called only if at least two other players go on, so never in games for two.
         """
         raise ValueError(f"seat {seat} left a match of {self.key} that goes on: {position!r}")
 
     def check_offer(self, position: P, kind: str) -> None:
-        """Raise `Refusal` with `no-offer` and a sentence when this offer makes no sense now.
+        """Raise `Refusal` with `no-offer` if this offer makes no sense now.
 
         `kind` is one of `offers`.
         """
         raise ValueError(f"no offer {kind!r} in {position!r}")
 
     def agreed(self, position: P, kind: str) -> Outcome | None:
-        """Return the ending that an accepted offer of the game leads to; None to play on."""
+        """Return the ending after an offer of the game was accepted; None to play on."""
         raise ValueError(f"no offer {kind!r} in {position!r}")
 
     def score(self, position: P) -> Score | None:
-        """Return what a puzzle has reached so far; None in games for several players."""
+        """Return the score of a puzzle so far; None in games for several players."""
         del position
         return None
 
@@ -238,18 +247,18 @@ class Rules(ABC, Generic[P, M, O]):
 
     @abstractmethod
     def to_json(self, position: P) -> dict[str, Any]:
-        """Return a JSON form from which all of the position comes back, keys in the game's order."""
+        """Return a JSON form from which `from_json` restores the position, keys in the game's order."""
 
     def public_json(self, position: P) -> dict[str, Any]:
-        """Return the JSON form that the referee's protocol fixes; it may leave out what setup tells.
+        """Return the JSON form of the referee's protocol, which may leave out parts of the setup.
 
-        The same as `to_json` unless the game says otherwise.
+        The same as `to_json` by default.
         """
         return self.to_json(position)
 
     @abstractmethod
     def from_json(self, data: object, options: O, to_move: Seat) -> P:
-        """Read what `to_json` gave; `Refusal` with `bad-setup` when it is no position."""
+        """Read what `to_json` returned; raises `Refusal` with `bad-setup` if it is no position."""
 
 
 def _number(players: int) -> str:

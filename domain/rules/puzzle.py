@@ -1,4 +1,4 @@
-"""What the puzzles share: one player, the move `done`, and an ending that tells the score."""
+"""The common parts of puzzles: one player, the move `done`, and the score as the ending."""
 
 from enum import StrEnum
 from typing import Final
@@ -11,16 +11,16 @@ OVER: Final = "the match is over: the solver is done"
 
 
 class Ending(StrEnum):
-    """Why a puzzle is over by the rules; what counts is the score."""
+    """Why a puzzle is over; its result is the score."""
 
     DONE = "done"
-    """The solver said so."""
+    """The solver ended it."""
     NO_MOVE = "no-move"
     """Nothing can be set or jumped any more."""
 
 
 class Puzzle(Rules[P, M, O]):
-    """The parts of `Rules` that are alike in all puzzles."""
+    """The defaults of a puzzle."""
 
     players: tuple[int, ...] = (1,)
     sides: tuple[str, ...] = ("Solver",)
@@ -28,5 +28,5 @@ class Puzzle(Rules[P, M, O]):
 
 
 def ended(reason: Ending, score: Score) -> Outcome:
-    """Return the outcome of a match that is over: the solver's, with the score's sentence."""
+    """Return the outcome of a puzzle that is over: the solver wins, with the score's sentence."""
     return Outcome((0,), reason, score.detail)

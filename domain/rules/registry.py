@@ -1,6 +1,6 @@
-"""Which games there are: those of `domain.games`, and those of other distributions.
+"""The installed games: those of `domain.games`, and those of other distributions.
 
-The games are imported when one is first looked up, because they import this package themselves.
+The games are imported at the first look-up, because they import this package themselves.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,12 +16,12 @@ from domain.rules.protocol import AnyRules
 
 
 def rules_id(rules: AnyRules) -> str:
-    """Return the name a match records, such as `pow2/1`."""
+    """Return the name of the rules in records, such as `pow2/1`."""
     return f"{rules.key}/{rules.version}"
 
 
 class Registry:
-    """Some games, by key and by the versions of their rules."""
+    """Games by key, and rules by version."""
 
     def __init__(self, games: Callable[[], Iterable[Game]]) -> None:
         self._source = games
@@ -46,7 +46,7 @@ class Registry:
         }
 
     def register(self, game: Game) -> None:
-        """Add a game; `ValueError` for a key that another game has, or that is no word."""
+        """Add a game; raises `ValueError` if its key is taken or is no key."""
         key, games = game.key, self._games
         if not (key.isascii() and key.isalnum() and key.islower()):
             raise ValueError(
@@ -56,7 +56,7 @@ class Registry:
             raise ValueError(f"there is a game {key!r} already, in {games[key].package}")
         games[key] = game
         for derived in ("_rules", "_latest", "_decoders"):
-            vars(self).pop(derived, None)  # derived again when they are next asked for
+            vars(self).pop(derived, None)  # computed again on the next access
 
     def all_games(self) -> tuple[Game, ...]:
         """Return all games, those of this distribution first."""
@@ -67,7 +67,7 @@ class Registry:
         return tuple(self._rules.values())
 
     def game_of(self, key: str) -> Game:
-        """Return a game; `Refusal` with `unknown-game` when there is none of that key."""
+        """Return the game with this key; raises `Refusal` with `unknown-game` if there is none."""
         try:
             return self._games[key]
         except KeyError:
@@ -77,13 +77,14 @@ class Registry:
             ) from None
 
     def current(self, key: str) -> AnyRules:
-        """Return a game's newest rules; `Refusal` with `unknown-game` when there is none."""
+        """Return a game's newest rules; raises `Refusal` with `unknown-game` if there is none."""
         return self._latest[key] if key in self._latest else self.game_of(key).latest
 
     def pinned(self, name: str) -> AnyRules:
-        """Return exactly the rules a match recorded, such as `pow2/1`; else `unknown-rules`.
+        """Return the rules that a match recorded, such as `pow2/1`.
 
-        Of a game that is not installed they are `MissingRules`, which refuse when they are used.
+        If the game is not installed they are `MissingRules`, which refuse every use. Raises `Refusal`
+        with `unknown-rules` if the game doesn't have this version.
         """
         try:
             return self._rules[name]
@@ -97,7 +98,7 @@ class Registry:
             ) from None
 
     def unpack(self, name: str, data: bytes) -> msgspec.Struct:
-        """Return a position back from `pack`, for the rules of that id; else `unknown-rules`."""
+        """Read the bytes of `pack`; raises `Refusal` with `unknown-rules` without the rules."""
         rules = self.pinned(name)
         if isinstance(rules, MissingRules):
             rules.refuse()

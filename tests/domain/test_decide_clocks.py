@@ -353,7 +353,9 @@ def test_the_terms_of_a_challenge_are_those_of_the_clock() -> None:
 def test_a_flag_that_fell_too_early_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.do(THE_SERVER, Flag(), FLAG)
-    with pytest.raises(Broken, match="event 2: the rules refuse it: the clock has not come"):
+    with pytest.raises(
+        Broken, match="event 2: the rules refuse it: no reminder and no flag is due"
+    ):
         verify(1, match.forged(2, at=FLAG - 1))
 
 

@@ -1,4 +1,4 @@
-"""Positions as SVG, for pages and for files: one painter a game, one frame around them all."""
+"""Positions as SVG documents. A painter of the game draws the board; the frame is common."""
 
 from collections.abc import Sequence
 
@@ -24,10 +24,10 @@ def draw_svg(
 ) -> str:
     """Draw a position as an SVG document; the same arguments give the same text.
 
-    `names` are the players' by seat, or none. `last` is the canonical text of the move that led
-    here, whose places are marked; in some games only the position `before` it tells all of them.
-    `ended` is how the match ended if not by its rules. A `standalone` drawing brings its style,
-    any other goes into a page that has `STYLE`.
+    `names` are the players' names by seat; may be empty. `last` is the canonical text of the last
+    move, whose places are marked; some games need the position `before` it to find all of them.
+    `ended` is the outcome of a match that ended other than by its rules. A `standalone` drawing
+    contains its style; any other goes into a page with `STYLE`.
     """
     earlier = None if before is None else rules.to_json(before)
     picture = game_of(rules.key).paint(BoardInput(rules.to_json(position), last, earlier))

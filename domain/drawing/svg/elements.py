@@ -1,7 +1,7 @@
-"""Elements of SVG as text: escaped, in a stable order, numbers with two decimals at most.
+"""Elements of SVG as text: escaped, in a stable order, numbers with at most two decimals.
 
-`Markup` is text that may stand between tags as it is. Words that people chose become markup by
-`words` or as an attribute's value only, and both escape them.
+`Markup` is text that may be inserted between tags. Text from people becomes markup only by `words`
+or as the value of an attribute; both escape it.
 """
 
 import re
@@ -13,57 +13,57 @@ Point = tuple[float, float]
 """To the right and down, in units of the drawing."""
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML document may hold, not even escaped."""
+"""Characters that XML forbids, even escaped."""
 _ESCAPED: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 )
 _LETTER: Final = 0.56
-"""How wide a letter is on average, as a part of the font's size."""
+"""The average width of a letter, as a part of the font's size."""
 
 
 def number(value: float) -> str:
-    """Return a number as it is written in the drawing."""
+    """Return a number as text, with at most two decimals."""
     return f"{round(value, 2) + 0.0:g}"  # + 0.0 so that there is no -0
 
 
 def words(text: str) -> Markup:
-    """Return any text as markup that shows it."""
+    """Return a text as markup, escaped."""
     return Markup(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).translate(_ESCAPED))
 
 
 def _attribute(name: str, value: str | float) -> str:
-    shown = words(value) if isinstance(value, str) else number(value)
-    return f' {name.rstrip("_").replace("_", "-")}="{shown}"'
+    text = words(value) if isinstance(value, str) else number(value)
+    return f' {name.rstrip("_").replace("_", "-")}="{text}"'
 
 
 def element(tag: str, *inside: Markup, **attributes: str | float | None) -> Markup:
-    """Return an element; `class_` and `data_place` are `class` and `data-place`, None is left out."""
-    given = "".join(
+    """Return an element; `class_` becomes `class`, `data_x` becomes `data-x`, None is left out."""
+    written = "".join(
         _attribute(name, value) for name, value in attributes.items() if value is not None
     )
     if not inside:
-        return Markup(f"<{tag}{given}/>")
-    return Markup(f"<{tag}{given}>{''.join(inside)}</{tag}>")
+        return Markup(f"<{tag}{written}/>")
+    return Markup(f"<{tag}{written}>{''.join(inside)}</{tag}>")
 
 
 def group(*inside: Markup, at: Point | None = None, **attributes: str | float | None) -> Markup:
-    """Return elements together, moved from the origin to a point."""
+    """Return a group of elements, moved from the origin to a point."""
     moved = None if at is None else f"translate({number(at[0])} {number(at[1])})"
     return element("g", *inside, **attributes, transform=moved)
 
 
 def lettering(text: str, at: Point, **attributes: str | float | None) -> Markup:
-    """Return a line of text; the point is the start of its baseline, unless a class says else."""
+    """Return a line of text at a point; the style of its class says which part of it lies there."""
     return element("text", words(text), x=at[0], y=at[1], **attributes)
 
 
 def width_of(text: str, size: float) -> float:
-    """Guess the width of a line of text in a font of some size."""
+    """Return the approximate width of a line of text."""
     return len(text) * size * _LETTER
 
 
 def fitted(text: str, at: Point, room: float, size: float, class_: str) -> Markup:
-    """Return a line of text in a font of some size, narrowed where it would not find room."""
+    """Return a line of text, condensed if it is wider than `room`."""
     if width_of(text, size) <= room:
         return lettering(text, at, class_=class_)
     return lettering(text, at, class_=class_, textLength=room, lengthAdjust="spacingAndGlyphs")

@@ -1,4 +1,4 @@
-"""Whose game a drawing shows: a plate for each player below the board, and the same in words."""
+"""Nameplates: a plate for each player below the board, and the same as a description."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ from domain.rules.protocol import Outcome, Seat
 _MARGIN: Final = 16
 _HEIGHT: Final = 54
 _ICON: Final = 28
-"""From the left end of a plate to the middle of the player's piece."""
+"""From the left end of a plate to the middle of the icon."""
 _WORDS: Final = 54
 _NAME, _LONG, _COUNTS, _ENDING = 16, 13, 13, 16
 """The sizes of the fonts, as in the style sheet."""
@@ -22,20 +22,20 @@ _LINE: Final = 26
 
 
 class MatchCaption(msgspec.Struct, frozen=True):
-    """The players of a match, and where it stands."""
+    """The players of a match, the turn and the outcome."""
 
     title: str
-    """The game's."""
+    """The game's title."""
     sides: tuple[str, ...]
     names: tuple[str, ...]
-    """By seat; none where they are not to be shown."""
+    """The players' names by seat; empty if they are not shown."""
     turn: Seat | None
-    """Who is to move; nobody once the match is over."""
+    """The seat to move; None once the match is over."""
     outcome: Outcome | None
 
     @property
     def ending(self) -> str:
-        """The sentence on how the match ended; empty while it goes on."""
+        """The sentence on the outcome; empty while the match goes on."""
         return self.outcome.detail if self.outcome else ""
 
     def called(self, seat: Seat) -> str:
@@ -47,14 +47,14 @@ class MatchCaption(msgspec.Struct, frozen=True):
 
 
 def title_of(match: MatchCaption) -> str:
-    """Return the name of a drawing."""
+    """Return the title of a drawing."""
     if not match.names:
         return match.title
     return f"{match.title}: {', '.join(map(match.called, range(len(match.names))))}"
 
 
 def described(match: MatchCaption, picture: Picture, last: str) -> str:
-    """Return a drawing in words: whose turn it is or how it ended, who has what, what is where."""
+    """Return a description of a drawing: turn or outcome, each player's count, the pieces' places."""
     sentences = [match.ending] if match.ending else []
     if match.turn is not None:
         sentences.append(f"{match.called(match.turn)} is to move")
@@ -72,7 +72,7 @@ def described(match: MatchCaption, picture: Picture, last: str) -> str:
 
 
 def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
-    """Return a plate's class and the words on its tag; a puzzle is not won."""
+    """Return a plate's CSS class and the words on its tag, if any; a puzzle has no winner."""
     if seat == match.turn:
         return "turn", "to move"
     winners = match.outcome.winners if match.outcome else ()
@@ -81,17 +81,17 @@ def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
     return "won", "draw" if len(winners) == len(match.sides) else "won"
 
 
-def _tag(said: str, width: float) -> Markup:
+def _tag(text: str, width: float) -> Markup:
     across, down = _TAG
     return group(
         element("rect", class_="tag", x=-across / 2, y=-down / 2, width=across, height=down, rx=9),
-        lettering(said, (0, 0), class_="tag-words"),
+        lettering(text, (0, 0), class_="tag-words"),
         at=(width - across / 2 - 12, 0),
     )
 
 
 def _name(name: str, room: float) -> Markup:
-    """Return a name in the usual size, else in a smaller one."""
+    """Return a name, in a smaller font if it is too wide."""
     at = (_WORDS, _HEIGHT * 0.35)
     if width_of(name, _NAME) <= room:
         return lettering(name, at, class_="name")
@@ -102,7 +102,7 @@ def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width
     state, room = _state(match, seat), width - _WORDS - 10
     side, name = match.sides[seat], match.names[seat] if match.names else match.sides[seat]
     below = " \N{MIDDLE DOT} ".join(filter(None, [side if match.names else "", player.counts]))
-    shown = [
+    parts = [
         element("rect", class_="plate", width=width, height=_HEIGHT, rx=10),
         group(player.icon, at=(_ICON, _HEIGHT / 2)),
         _name(name, room),
@@ -110,7 +110,7 @@ def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width
         *([_tag(state[1], width)] if state else []),
     ]
     classes = f"player {state[0]}" if state else "player"
-    return group(*shown, class_=classes, data_seat=str(seat), at=(across, 0))
+    return group(*parts, class_=classes, data_seat=str(seat), at=(across, 0))
 
 
 def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
@@ -121,7 +121,7 @@ def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
 
 
 def plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
-    """Return the players, the ending below if there is one, and how high all of it is."""
+    """Return the plates, the outcome below if there is one, and the height of both."""
     drawn, height = [*_plates(match, picture)], _ROW
     if match.ending:
         height += _LINE

@@ -1,7 +1,7 @@
 """The style sheet of the drawings: one accent colour, light and dark, by custom properties.
 
-Colours are written `@paper` and so on below. Each becomes a plain colour, for viewers that know
-no custom properties, and after it `var(--board-paper, ...)`, which pages may set.
+Below, `@paper` stands for a colour. It is written out as a plain colour, for viewers without custom
+properties, and after it as `var(--board-paper, ...)`, which pages may set.
 """
 
 import re
@@ -100,7 +100,7 @@ stroke-linejoin:round}
 
 
 def _filled(rule: str) -> str:
-    """Write the colours of a rule out, each twice."""
+    """Return a rule with each colour written out, in both forms."""
     return re.sub(
         "([a-z-]+):@([a-z-]+)",
         lambda found: "{0}:{2};{0}:var(--board-{1},{2})".format(*found.groups(), _BRIGHT[found[2]]),
@@ -115,4 +115,4 @@ def _set(colours: Mapping[str, str]) -> str:
 STYLE: Final = (
     f"{_filled(_RULES.strip())}\n@media (prefers-color-scheme:dark){{.board{{{_set(_DIM)}}}}}\n"
 )
-"""For pages that show drawings which are not standalone; standalone ones have it inside."""
+"""The style sheet, for pages with drawings that are not standalone."""

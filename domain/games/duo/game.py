@@ -1,12 +1,12 @@
 """Cooperative That's My Line: one player places both colours, as many stones as possible.
 
 1. Light and dark stones are placed alternately on the Power of Two board, light first.
-2. A stone goes on an empty intersection none of whose lines carries a stone of the other colour.
-3. A colour without such a place is passed. Stones are not limited.
+2. A stone goes on an empty intersection. None of its lines may carry a stone of the other colour.
+3. A colour without such a place is passed. There is no limit of stones.
 4. The match ends when neither colour has a place, or with `done`.
 5. Score: all stones placed.
 
-Notation: `c3`, the intersection, for the colour whose turn it is; `done`.
+Notation: `c3`, the intersection for the next colour; `done`.
 """
 
 from typing import Any, Final, Literal
@@ -34,7 +34,7 @@ from domain.games.duo.position import (
     play,
 )
 from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Score, Seat, UnreadableMove
+from domain.rules.protocol import NoOptions, Outcome, Score, Seat, UnreadableMove
 from domain.rules.puzzle import DONE, Ending, Puzzle, ended
 
 FORM: Final = "a move is written as one intersection, such as c3, or done"
@@ -54,6 +54,7 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
     title = "Cooperative That's My Line"
     position_type = DuoPosition
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> DuoPosition:
         """Return the empty board."""
@@ -62,11 +63,11 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
         return DuoPosition(0, 0, 0, done=False)
 
     def to_move(self, position: DuoPosition) -> Seat | None:
-        """Return the solver while a stone can be placed, and until done."""
+        """Return the solver's seat until the solver is done or no colour has a place."""
         return None if position.colour == NEITHER else 0
 
     def moves(self, position: DuoPosition) -> list[Intersection]:
-        """Return every place for the colour whose turn it is, and being done."""
+        """Return every place for the next colour, then `FINISH`."""
         found = places(position)
         return [*bits(found), FINISH] if found else []
 
@@ -88,12 +89,6 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
         """Return the name of the intersection, or `done`."""
         return DONE if move == FINISH else NAMES[move]
 
-    def check(self, position: DuoPosition, move: Intersection) -> Intersection:
-        """Return the move back if it is legal, else say what stands in its way."""
-        if reason := why_illegal(position, move):
-            raise IllegalMove(f"{self.write(move)}: {reason}")
-        return move
-
     def outcome(self, position: DuoPosition) -> Outcome | None:
         """Return the ending: the solver is done, or neither colour has a place."""
         if position.colour != NEITHER:
@@ -101,14 +96,14 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
         return ended(Ending.DONE if position.done else Ending.NO_MOVE, self.score(position))
 
     def score(self, position: DuoPosition) -> Score:
-        """Return the stones placed; no later position has fewer."""
+        """Return the number of stones; no later position has fewer."""
         light, dark = position.light.bit_count(), position.dark.bit_count()
         placed = counted(light + dark, "stone")
         detail = f"{placed} placed, {light} light and {dark} dark"
         return Score((-light - dark,), detail, BOUND)
 
     def to_json(self, position: DuoPosition) -> dict[str, Any]:
-        """Return the stones on the board, the colour to be placed, and whether the solver is done."""
+        """Return the stones on the board, the next colour, and whether the solver is done."""
         light, dark = position.light, position.dark
         return {
             "board": letters_of(light, dark),
@@ -117,13 +112,13 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
         }
 
     def from_json(self, data: object, options: NoOptions, to_move: Seat) -> DuoPosition:
-        """Read what `to_json` gave."""
+        """Read what `to_json` returned."""
         del options
-        given = read_position(data, _PositionJson, self.key)
+        form = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
-        boards = read_pieces(given.board, "ox", self.key)
-        colour = COLOURS.index(given.colour)
-        position = DuoPosition(boards["o"], boards["x"], colour, given.done)
+        boards = read_pieces(form.board, "ox", self.key)
+        colour = COLOURS.index(form.colour)
+        position = DuoPosition(boards["o"], boards["x"], colour, form.done)
         self._check_position(position)
         return position
 

@@ -5,15 +5,15 @@ from domain.games.duo.position import COLOURS, FINISH, NEITHER, DuoPosition, Int
 from domain.rules.puzzle import OVER
 
 
-def why_illegal(position: DuoPosition, at: Intersection) -> str | None:
-    """Return why no stone can be placed there, or None when one can."""
+def why_illegal(position: DuoPosition, move: Intersection) -> str | None:
+    """Return why no stone can be placed there; None for a legal move."""
     if position.done:
         return OVER
     if position.colour == NEITHER:
         return "the match is over: neither colour has a place"
-    if at == FINISH or places(position) >> at & 1:
+    if move == FINISH or places(position) >> move & 1:
         return None
-    if (position.light | position.dark) >> at & 1:
-        return f"it is occupied by {'x' if position.dark >> at & 1 else 'o'}"
+    if (position.light | position.dark) >> move & 1:
+        return f"it is occupied by {'x' if position.dark >> move & 1 else 'o'}"
     other = position.light if position.colour else position.dark
-    return in_the_way(f"the {COLOURS[1 - position.colour]}", SEEN[at] & other)
+    return in_the_way(f"the {COLOURS[1 - position.colour]}", SEEN[move] & other)

@@ -1,4 +1,4 @@
-"""Positions of Cooperative That's My Line: where each colour has a place."""
+"""Positions and moves of Cooperative That's My Line."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ import msgspec
 from domain.boards.pow2_board import NAMES, open_to
 
 Intersection = int
-"""A move: the intersection, by its index, on which a stone is placed; or `FINISH`."""
+"""A move: the index of the intersection for a stone, or `FINISH`."""
 FINISH: Final[Intersection] = len(NAMES)
 
 NEITHER: Final = 2
@@ -16,17 +16,17 @@ COLOURS: Final = ("light", "dark", None)
 
 
 class DuoPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The stones of both colours, and which is placed next."""
+    """The stones of both colours, and the next colour."""
 
     light: int
     dark: int
     colour: int
-    """0 light, 1 dark: one that has a place, for passes are automatic; `NEITHER` at the end."""
+    """The next colour, which has a place, because passes are automatic; `NEITHER` at the end."""
     done: bool
 
 
 def places(position: DuoPosition) -> int:
-    """Return the places of the colour that is placed next, as a set."""
+    """Return the places for the next colour, as a set."""
     light, dark, colour = position.light, position.dark, position.colour
     if colour == NEITHER:
         return 0

@@ -10,7 +10,7 @@ _KINDS: Final = {"o": stone("light", 0, "light"), "x": stone("dark", 0, "dark")}
 
 
 def paint(view: BoardInput) -> Picture:
-    """Draw a position; beside the name stands the stone that is placed next."""
+    """Draw a position; the icon beside the name has the next colour."""
     letters = [*view.position["board"].values()]
     light, dark, colour = letters.count("o"), letters.count("x"), view.position["colour"]
     counts = f"{counted(light + dark, 'stone')}, {light} light and {dark} dark"

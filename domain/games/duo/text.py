@@ -5,7 +5,7 @@ from domain.drawing.text import TextInput
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position below the line of what has been placed, and the colour that is next."""
+    """Draw a position below a line that counts the stones and names the next colour."""
     letters, colour = [*view.position["board"].values()], view.position["colour"]
     light, dark = letters.count("o"), letters.count("x")
     after = f" Next: {colour.title()}" if colour else ""

@@ -1,12 +1,13 @@
-"""David and Goliath: move your figure, throw a stone, and leave the other no way out.
+"""David and Goliath: move your figure, throw a stone, and shut in your opponent.
 
 1. The figure moves along a line over empty intersections, David any distance, Goliath one or two.
-2. Then a stone is thrown from there along a line, David one or two far, Goliath any distance;
-   nothing passes over figures or stones.
-3. With all 15 used up, an own stone off the outer edges is picked up and thrown elsewhere; if
-   there is none, the turn is the move alone. A player who can't move loses.
+2. Then the player throws a stone from there along a line, David one or two far, Goliath any
+   distance. Nothing passes over figures or stones.
+3. A player whose 15 stones are on the board picks up one of them, not from the outer edges, and
+   throws it elsewhere; without such a stone the turn is the move alone.
+   A player who can't move loses.
 4. When stones separate the figures, the players may agree to count: the larger region wins.
-   With `-count` that is judged after every move. With `-goliath_first` Goliath begins.
+   With `-count` the regions are counted after every move. With `-goliath_first` Goliath begins.
 
 Notation: `m13-h8:i9`, `m13-h8:c3>i9` (the stone at c3 is picked up), `m13-h8`.
 """
@@ -36,7 +37,7 @@ from domain.games.goliath.position import (
     write,
 )
 from domain.rules.helpers import bad_position, check_turn, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Outcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "goliath"
 
@@ -52,9 +53,9 @@ class Ending(StrEnum):
     """Why a match is over by the rules."""
 
     NO_MOVE = "no-move"
-    """The player to move can't, and loses."""
+    """The player to move can't move, and loses."""
     LARGER_REGION = "larger-region"
-    """The figures are separated and were counted; the larger region wins."""
+    """The figures are separated, and the larger region wins by a count."""
 
 
 _START: Final = (INDEX["m13"], INDEX["a1"])
@@ -80,13 +81,13 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
-    given = read_position(data, _PositionJson, KEY)
-    boards = read_pieces(given.board, "DGox", KEY)
+    form = read_position(data, _PositionJson, KEY)
+    boards = read_pieces(form.board, "DGox", KEY)
     if boards["D"].bit_count() != 1 or boards["G"].bit_count() != 1:
         raise bad_position(KEY, "there has to be one D and one G")
     light, dark = boards["o"], boards["x"]
     left = (STONES - light.bit_count(), STONES - dark.bit_count())
-    if min(left) < 0 or given.supply != left:
+    if min(left) < 0 or form.supply != left:
         raise bad_position(KEY, f"board and supply don't make {STONES} stones each")
     check_turn(to_move, KEY)
     david, goliath = (boards[letter].bit_length() - 1 for letter in "DG")
@@ -94,7 +95,7 @@ def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathP
 
 
 def _counted(position: GoliathPosition) -> Outcome | None:
-    """Return the ending when the figures are separated and one's region is larger."""
+    """Return the ending by a count; None unless the figures are separated and one region is larger."""
     winner = larger(position)
     if winner is None:
         return None
@@ -134,7 +135,7 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
         return GoliathPosition(*_START, 0, 0, int(options.goliath_first), options.count)
 
     def to_move(self, position: GoliathPosition) -> Seat | None:
-        """Return the seat to move, None when the match is over."""
+        """Return the seat to move; None when the match is over."""
         return None if _outcome(position) else position.turn
 
     def moves(self, position: GoliathPosition) -> list[GoliathMove]:
@@ -142,20 +143,17 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
         return [] if _is_counted_out(position) else moves(position)
 
     def count_moves(self, position: GoliathPosition) -> int:
-        """Count the legal moves, in most positions without making them."""
+        """Count the legal moves, in most positions without listing them."""
         return 0 if _is_counted_out(position) else count_moves(position)
 
     def legal_moves(self, position: GoliathPosition) -> Iterator[str]:
         """Yield every legal move by destination, stone picked up and target, in sorting order."""
         return map(write, sorted(self.moves(position), key=sorting))
 
-    def check(self, position: GoliathPosition, move: GoliathMove) -> GoliathMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+    def why_illegal(self, position: GoliathPosition, move: GoliathMove) -> str | None:
+        """Return which rule a move breaks, and where; None for a legal move."""
         over = _outcome(position)
-        wrong = f"the match is over: {over.detail}" if over else why_illegal(position, move)
-        if wrong:
-            raise IllegalMove(f"{write(move)}: {wrong}")
-        return move
+        return f"the match is over: {over.detail}" if over else why_illegal(position, move)
 
     def check_offer(self, position: GoliathPosition, kind: str) -> None:
         """Raise `Refusal` with `no-offer` unless the figures are separated."""
@@ -169,7 +167,7 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
             )
 
     def agreed(self, position: GoliathPosition, kind: str) -> Outcome | None:
-        """Return the ending by the larger region; None to play on when they are equal."""
+        """Return the ending by the larger region; None to play on if they are equal."""
         del kind
         return _counted(position)
 

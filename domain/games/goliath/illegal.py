@@ -26,7 +26,7 @@ _THROWING: Final = ("throws", (2, _FAR))
 
 
 def why_illegal(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Return which rule a move breaks, and where; None for a legal one of a match that goes on."""
+    """Return which rule a move breaks, and where; None for a legal one. The match is not over."""
     return (
         _figure_problem(position, move)
         or _way_problem(position, _MOVING, move.origin, move.place, position.occupied)
@@ -75,7 +75,7 @@ def _way_problem(
 
 
 def _kind_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Return what is wrong with throwing at all, with a stone from the hand, or with picking one up."""
+    """Return what is wrong with the kind of throw: none, of a new stone, or of one picked up."""
     if left := STONES - position.own.bit_count():
         if move.target == NOWHERE:
             return f"a stone has to be thrown after the move, {_remedy(position, move)}"
@@ -86,7 +86,7 @@ def _kind_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
 
 
 def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Return the same where all stones are used up."""
+    """Return what is wrong with the kind of throw when all stones are on the board."""
     if not position.loose:
         if move.target == NOWHERE:
             return None
@@ -100,13 +100,13 @@ def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
 
 
 def _remedy(position: GoliathPosition, move: GoliathMove) -> str:
-    """Return a legal move to the same place as an example, with the same target if it can be."""
+    """Return an example: a legal move to the same place, with the same target if possible."""
     legal = (other for other in moves(position) if other.place == move.place)
     return f"such as {write(min(legal, key=lambda it: (it.target != move.target, sorting(it))))}"
 
 
 def _throw_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
-    """Return what is wrong with the stone that is picked up, or with where a stone is thrown."""
+    """Return what is wrong with the stone that is picked up, or with the target of the throw."""
     if move.target == NOWHERE:
         return None
     occupied = position.occupied ^ 1 << position.figure

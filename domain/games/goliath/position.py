@@ -1,4 +1,4 @@
-"""Positions and turns of David and Goliath: moving, throwing, and the regions of the figures."""
+"""Positions and moves of David and Goliath, and the regions of the figures."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -20,7 +20,7 @@ from domain.rules.protocol import Seat
 STONES: Final = 15
 SIDES: Final = ("David", "Goliath")
 NOWHERE: Final = len(NAMES)
-"""The target of a turn without a throw, and where a stone comes from that is not picked up."""
+"""Stands for the target of a move without a throw, and for the origin of a new stone."""
 
 _EDGE: Final = board_of(tuple({at for line in OUTER for at in line}))
 """Stones on the outer edges are never picked up."""
@@ -29,7 +29,7 @@ _THROWING: Final = (SLIDES_SHORT, SLIDES)
 
 
 class GoliathPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where the figures are, the stones as sets, whose turn it is, whether `-count` is in force."""
+    """The figures, the stones as sets, the seat to move, and whether `-count` is in force."""
 
     david: int
     goliath: int
@@ -40,12 +40,12 @@ class GoliathPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def figure(self) -> int:
-        """Where the figure stands whose turn it is."""
+        """The place of the figure to move."""
         return self.goliath if self.turn else self.david
 
     @property
     def own(self) -> int:
-        """The stones of the player whose turn it is."""
+        """The stones of the player to move."""
         return self.dark if self.turn else self.light
 
     @property
@@ -55,12 +55,12 @@ class GoliathPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def loose(self) -> int:
-        """The stones that may be picked up in this turn."""
+        """The stones that the player to move may pick up in this turn."""
         return 0 if self.own.bit_count() < STONES else self.own & ~_EDGE
 
 
 class GoliathMove(msgspec.Struct, frozen=True, gc=False):
-    """From an intersection to another; where a stone is thrown, and where it was picked up."""
+    """The origin and destination of the figure, the target of the throw, the stone picked up."""
 
     origin: int
     place: int
@@ -69,9 +69,9 @@ class GoliathMove(msgspec.Struct, frozen=True, gc=False):
 
 
 def letters(position: GoliathPosition) -> dict[int, str]:
-    """Return figures and stones by intersection, as they are shown."""
-    shown = dict.fromkeys(bits(position.light), "o") | dict.fromkeys(bits(position.dark), "x")
-    return dict(sorted({**shown, position.david: "D", position.goliath: "G"}.items()))
+    """Return the letters of figures and stones by intersection."""
+    stones = dict.fromkeys(bits(position.light), "o") | dict.fromkeys(bits(position.dark), "x")
+    return dict(sorted({**stones, position.david: "D", position.goliath: "G"}.items()))
 
 
 def write(move: GoliathMove) -> str:
@@ -85,12 +85,12 @@ def write(move: GoliathMove) -> str:
 
 
 def sorting(move: GoliathMove) -> int:
-    """Return the place of a move in sorting order among those of the same turn."""
+    """Return the sort key of a move among the moves of one position."""
     return (move.place << 7 | move.stone) << 7 | move.target
 
 
 def _reached(start: int, open_to: int, goal: int = 0) -> int:
-    """Return what chains of edges over a set join to an intersection; no more once at the goal."""
+    """Return the places that chains of edges over a set reach; the search may stop at the goal."""
     reached = newest = 1 << start
     while newest and not reached & goal:
         near = 0
@@ -102,7 +102,7 @@ def _reached(start: int, open_to: int, goal: int = 0) -> int:
 
 
 def regions(position: GoliathPosition) -> tuple[int, int] | None:
-    """Return each figure's region, a set of empty intersections; None unless they are separated."""
+    """Return each figure's region, a set of empty intersections; None unless stones separate them."""
     david, goliath = 1 << position.david, 1 << position.goliath
     open_to = EVERYWHERE & ~(position.light | position.dark)
     reached = _reached(position.david, open_to, goliath)
@@ -112,7 +112,7 @@ def regions(position: GoliathPosition) -> tuple[int, int] | None:
 
 
 def larger(position: GoliathPosition) -> Seat | None:
-    """Return whose region is larger, None when they are equal or joined."""
+    """Return the seat with the larger region; None if the regions are equal or joined."""
     found = regions(position)
     if found is None:
         return None
@@ -121,12 +121,12 @@ def larger(position: GoliathPosition) -> Seat | None:
 
 
 def can_move(position: GoliathPosition) -> bool:
-    """Return whether the figure can move; it can throw then, back at the least."""
+    """Return whether the figure can move. Then it can also throw, at least back to its origin."""
     return ADJACENT[position.figure] & ~position.occupied != 0
 
 
 def _places(position: GoliathPosition) -> Iterator[int]:
-    """Yield where the figure may move."""
+    """Yield the destinations of the figure."""
     rest, origin = position.occupied, position.figure
     for line, reach in _MOVING[position.turn][origin]:
         for place, _ in reach[line & rest]:
@@ -134,7 +134,7 @@ def _places(position: GoliathPosition) -> Iterator[int]:
 
 
 def moves(position: GoliathPosition) -> list[GoliathMove]:
-    """Return all legal moves, each once, of a match that goes on."""
+    """Return all legal moves, each once. The match is not over."""
     origin, throwing = position.figure, _THROWING[position.turn]
     rest = position.occupied ^ 1 << origin
     if position.own.bit_count() < STONES:
@@ -157,7 +157,7 @@ def moves(position: GoliathPosition) -> list[GoliathMove]:
 
 
 def count_moves(position: GoliathPosition) -> int:
-    """Return the number of legal moves of a match that goes on."""
+    """Return the number of legal moves. The match is not over."""
     if position.loose:
         return len(moves(position))
     if position.own.bit_count() == STONES:

@@ -1,4 +1,4 @@
-"""David and Goliath in SVG, with the ways of the figure and of the stone thrown."""
+"""David and Goliath in SVG, with the paths of the last move and throw."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ _KINDS: Final = {
 
 
 def _with_throw(last: str) -> Trail:
-    """Return the ways of a figure's move and of the throw from its end."""
+    """Return the paths of a figure's move and of the throw from its end."""
     trail, target = trail_of(last), last.replace(">", ":").rpartition(":")[2]
     if target not in trail.places or not trail.paths:
         return trail

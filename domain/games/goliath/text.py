@@ -5,6 +5,6 @@ from domain.drawing.text import TextInput
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position below the line of what is left to throw."""
+    """Draw a position below a line that counts the stones left to throw."""
     david, goliath = view.position["supply"]
     return board_below(f"Stones left: David {david} Goliath {goliath}", view)

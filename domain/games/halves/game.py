@@ -1,12 +1,12 @@
-"""Halves: a group of hexagonal tiles grows, then shrinks, and who has none left wins.
+"""Halves: a group of hexagonal tiles grows, then shrinks, and a player without tiles wins.
 
-1. Chance (with `-manual_start` the players) adds tiles to one of each player until all have 12,
-   each to a cell that touches a tile of another colour.
+1. Each player begins with one tile. Chance (with `-manual_start` the players) adds tiles until all
+   have 12, each on a cell that touches a tile of another colour.
 2. A keeps the colours or swaps them with B, who begins to remove; without a contract A begins.
-3. In turn each takes one own tile away. If the others fall apart, the largest group survives
-   (`-keep_*`: another), the rest goes too; of several the mover chooses.
+3. In turn each player removes one tile of the own colour. If the others fall apart, the largest
+   group survives (`-keep_*`: another) and the rest goes too; of several the mover chooses.
 4. A player without tiles wins; several at once share. With `-invert_win` the last with tiles wins.
-5. A player without a tile with enough `-free_edges` is passed; if nobody has one, the fewest
+5. A player is passed who has no tile with enough `-free_edges`; if nobody has one, the fewest
    tiles win.
 
 Notation: `3` (the cell or tile of this number), `4,2` (remove 4, keep the group of 2; written
@@ -43,7 +43,7 @@ from domain.rules.protocol import Chance, IllegalMove, Rules, Seat, UnreadableMo
 _WORDS: Final = {"keep": KEEP, "swap": SWAP}
 _NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
 _STUCK_FROM: Final = 4
-"""With so many free edges asked for, all may lack them; the outermost tile always has three."""
+"""From this number of free edges on, all tiles may lack them; an outermost tile always has three."""
 
 
 class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
@@ -65,7 +65,7 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     from_json = staticmethod(from_json)
 
     def note(self, options: HalvesOptions) -> str:
-        """Warn of free edges that all tiles may lack."""
+        """Return a warning if all tiles may lack the free edges."""
         if options.free_edges < _STUCK_FROM:
             return ""
         most = "most" if options.invert_win else "fewest"
@@ -80,7 +80,7 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
         return not options.manual_start
 
     def draw(self, options: HalvesOptions, players: int, chance: Chance) -> object | None:
-        """Place the tiles in turn, each at one of the cells that qualify, all equally likely."""
+        """Place the tiles in turn, each on one of the possible cells, all equally likely."""
         if options.manual_start:
             return None
         position = first_position(options, players)
@@ -93,7 +93,7 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
         return setup_json(placed)
 
     def start(self, options: HalvesOptions, players: int, setup: object | None) -> HalvesPosition:
-        """Return the first position: one tile of each with `-manual_start`, else the drawn one."""
+        """Return the first position: one tile of each with `-manual_start`, or that of the setup."""
         self.check_players(players)
         if not options.manual_start:
             return position_of_setup(setup, options, players)
@@ -102,7 +102,7 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
         return first_position(options, players)
 
     def to_move(self, position: HalvesPosition) -> Seat | None:
-        """Return the seat to move, None when the match is over."""
+        """Return the seat to move; None when the match is over."""
         return None if position.turn == OVER else position.turn
 
     def read(self, text: str) -> HalvesMove:
@@ -122,7 +122,7 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
         return f"{move.number},{move.kept}" if move.kept else f"{move.number}"
 
     def check(self, position: HalvesPosition, move: HalvesMove) -> HalvesMove:
-        """Return the legal move that is meant, else say which rule is broken."""
+        """Return the canonical legal move, or raise `IllegalMove`."""
         meant = canonical(position, move)
         if meant is None:
             raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
@@ -130,5 +130,5 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
 
     def public_json(self, position: HalvesPosition) -> dict[str, Any]:
         """Return phase, colours by seat and tiles."""
-        shown = to_json(position)
-        return {key: shown[key] for key in ("phase", "colours", "tiles")}
+        form = to_json(position)
+        return {key: form[key] for key in ("phase", "colours", "tiles")}

@@ -67,7 +67,7 @@ def _missing(position: HalvesPosition, number: int) -> str | None:
 
 
 def _group_problem(position: HalvesPosition, move: HalvesMove) -> str:
-    """Return what is wrong with the group to be kept."""
+    """Return what is wrong with the group that is to survive."""
     groups = survivors(position, move.number - 1)
     example = f"such as {move.number},{lowest(groups[0])}"
     if not move.kept:
@@ -85,7 +85,7 @@ def _group_problem(position: HalvesPosition, move: HalvesMove) -> str:
 
 
 def _named(group: int) -> str:
-    """Return a group by its tiles, no more than five of them, as `{1 3 5}`."""
+    """Return a group by its tiles, at most five of them, as `{1 3 5}`."""
     numbers = [tile + 1 for tile in bits(group)]
     shown = " ".join(map(str, numbers[:5]))
     return f"{{{shown}{' ...' if len(numbers) > 5 else ''}}}"  # noqa: PLR2004 - enough to tell

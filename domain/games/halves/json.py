@@ -1,4 +1,4 @@
-"""Setups and positions of Halves in their JSON form, and the refusal of what is neither."""
+"""Setups and positions of Halves in their JSON form."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Literal
@@ -57,7 +57,7 @@ def setup_json(placed: Sequence[tuple[Cell, int]]) -> dict[str, Any]:
 
 
 def position_of_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
-    """Return the first position from a setup that chance may have drawn."""
+    """Return the first position, from a setup that chance may have drawn."""
     tiles = read_setup(data, _SetupJson, KEY).tiles
     if len(tiles) != players * options.tiles_each:
         raise bad_setup(
@@ -83,7 +83,7 @@ def position_of_setup(data: object, options: HalvesOptions, players: int) -> Hal
 
 
 def to_json(position: HalvesPosition) -> dict[str, Any]:
-    """Return a position's phase, colours and tiles; then what has gone, who is out, free cells."""
+    """Return phase, colours and tiles; then removed tiles, seats that left, and free cells, if any."""
     growing = position.phase is Phase.GROW
     colour_of = {tile: c for c, tiles in enumerate(position.tiles) for tile in bits(tiles)}
     tiles, gone = [], []
@@ -92,69 +92,69 @@ def to_json(position: HalvesPosition) -> dict[str, Any]:
             tiles.append([*axial(at), colour_of[tile], None if growing else tile + 1])
         else:
             gone.append([*axial(at), tile + 1])
-    shown = {"phase": _NAMES[position.phase], "colours": list(position.colours), "tiles": tiles}
+    form = {"phase": _NAMES[position.phase], "colours": list(position.colours), "tiles": tiles}
     if gone:
-        shown["gone"] = gone
+        form["gone"] = gone
     if position.out:
-        shown["out"] = list(bits(position.out))
+        form["out"] = list(bits(position.out))
     if growing:
         free = enumerate(places(position), 1)
-        shown["cells"] = [[*axial(at), number] for number, at in free]
-    return shown
+        form["cells"] = [[*axial(at), number] for number, at in free]
+    return form
 
 
 def from_json(data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
-    """Read what `to_json` gave; `gone` and `cells` may be left out."""
-    given = read_setup(data, _PositionJson, KEY)
-    _check_players(given, options)
-    position = _position(given, options, to_move)
+    """Read what `to_json` returned; `gone` and `cells` may be left out."""
+    form = read_setup(data, _PositionJson, KEY)
+    _check_players(form, options)
+    position = _position(form, options, to_move)
     _check_tiles(position)
     if position.phase is Phase.SHRINK:
         return _shrinking(position, to_move)
     if position.phase is Phase.CONTRACT:
         _check_contract(position)
     else:
-        _check_growing(position, given)
+        _check_growing(position, form)
     return position
 
 
-def _check_players(given: _PositionJson, options: HalvesOptions) -> None:
-    players = len(given.colours)
+def _check_players(form: _PositionJson, options: HalvesOptions) -> None:
+    players = len(form.colours)
     allowed = [[0, 1, 2][:players]]
-    if given.phase == "wane" and not options.no_contract:
+    if form.phase == "wane" and not options.no_contract:
         allowed.append([1, 0, 2][:players])
-    if players not in (2, 3) or given.colours not in allowed:
-        raise bad_setup(KEY, f"the colours can't be {given.colours}")
-    if given.out and (players == 2 or given.out not in ([0], [1], [2])):  # noqa: PLR2004
-        raise bad_setup(KEY, f"{given.out} can't be those who are out while a match goes on")
-    if len(given.tiles) + len(given.gone) > players * options.tiles_each:
-        raise bad_setup(KEY, f"there were no more than {options.tiles_each} tiles for each")
+    if players not in (2, 3) or form.colours not in allowed:
+        raise bad_setup(KEY, f"the colours can't be {form.colours}")
+    if form.out and (players == 2 or form.out not in ([0], [1], [2])):  # noqa: PLR2004
+        raise bad_setup(KEY, f"the seats that are out can't be {form.out} while a match goes on")
+    if len(form.tiles) + len(form.gone) > players * options.tiles_each:
+        raise bad_setup(KEY, f"there are at most {options.tiles_each} tiles for each")
 
 
-def _position(given: _PositionJson, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
-    players, growing = len(given.colours), given.phase == "wax"
-    numbered = {_cell(q, r): number for q, r, _, number in given.tiles}
-    numbered |= {_cell(q, r): number for q, r, number in given.gone}
+def _position(form: _PositionJson, options: HalvesOptions, to_move: Seat) -> HalvesPosition:
+    players, growing = len(form.colours), form.phase == "wax"
+    numbered = {_cell(q, r): number for q, r, _, number in form.tiles}
+    numbered |= {_cell(q, r): number for q, r, number in form.gone}
     cells = tuple(sorted(numbered))
-    if len(cells) != len(given.tiles) + len(given.gone):
+    if len(cells) != len(form.tiles) + len(form.gone):
         raise bad_setup(KEY, "a cell is named twice")
     for number, at in enumerate(cells, 1):
         if numbered[at] != (None if growing else number):
             due = "no number while tiles are placed" if growing else f"number {number}"
             raise bad_setup(KEY, "the tile at ({},{}) has {}".format(*axial(at), due))
     tiles = [0] * players
-    for q, r, colour, _ in given.tiles:
+    for q, r, colour, _ in form.tiles:
         if not 0 <= colour < players:
             raise bad_setup(KEY, f"there is no colour {colour} among {players} players")
         tiles[colour] |= 1 << cells.index(_cell(q, r))
     return HalvesPosition(
         options,
-        _PHASES[given.phase],
+        _PHASES[form.phase],
         cells,
         packed(tiles, len(cells)),
-        tuple(given.colours),
+        tuple(form.colours),
         to_move,
-        sum(1 << seat for seat in given.out),
+        sum(1 << seat for seat in form.out),
     )
 
 
@@ -167,7 +167,7 @@ def _check_tiles(position: HalvesPosition) -> None:
 
 
 def _shrinking(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
-    """Return a position of the last phase its turn; once it is over, it is nobody's."""
+    """Return a position of the last phase with its turn checked, `OVER` if the match is over."""
     seats = position.active_seats()
     due = with_turn(msgspec.structs.replace(position, turn=0)).turn
     if due == OVER:
@@ -184,8 +184,8 @@ def _check_contract(position: HalvesPosition) -> None:
         raise bad_setup(KEY, "no contract is due")
 
 
-def _check_growing(position: HalvesPosition, given: _PositionJson) -> None:
-    """Refuse a placing phase that turns taken one after the other don't lead to."""
+def _check_growing(position: HalvesPosition, form: _PositionJson) -> None:
+    """Refuse a placing phase that alternating turns don't lead to."""
     seats = position.active_seats()
     if not position.options.manual_start:
         raise bad_setup(KEY, "the players place tiles with -manual_start only")
@@ -198,5 +198,5 @@ def _check_growing(position: HalvesPosition, given: _PositionJson) -> None:
     if counts[turn] == position.options.tiles_each:
         raise bad_setup(KEY, "all tiles are placed")
     free = [(*axial(at), number) for number, at in enumerate(places(position), 1)]
-    if given.cells not in (None, free):
+    if form.cells not in (None, free):
         raise bad_setup(KEY, "the free cells are others")

@@ -1,7 +1,7 @@
-"""Positions and turns of Halves: where tiles can be placed, which can go, and who is next.
+"""Positions and moves of Halves.
 
-Tiles are bits by their place in reading order among all cells of the match, so tile number n is
-bit n - 1. What has gone keeps its bit; while tiles are placed the cells grow and bits move up.
+A tile is the bit of its cell, in reading order among all cells of the match, so tile number n is
+bit n - 1. A removed tile keeps its bit. While tiles are placed, new cells shift the bits.
 """
 
 from bisect import bisect
@@ -19,20 +19,20 @@ from domain.rules.protocol import Outcome, Seat
 
 SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))
-"""Where the seats' first tiles lie."""
+"""The cells of the seats' first tiles."""
 OVER: Final = -1
 """The turn when the match is over."""
 
 
 class Touch(StrEnum):
-    """Which tiles a placed one must touch, by their flags."""
+    """The tiles that a new one must touch, by their flags."""
 
     ANY = "touch_any"
     ENEMY = "touch_enemy"
 
 
 class Keep(StrEnum):
-    """Which group survives, by their flags."""
+    """The group that survives, by the flags."""
 
     CHOSEN = "keep_chosen"
     LARGEST = "keep_largest"
@@ -67,38 +67,38 @@ class Ending(StrEnum):
     """Why a match is over by the rules."""
 
     NO_TILE = "no-tile"
-    """Someone has no tile left and wins; several at once share the win."""
+    """A player has no tile left and wins; several at once share the win."""
     LAST_TILES = "last-tiles"
-    """With `-invert_win`: one player alone has tiles left and wins; who lost the last of
-    theirs at once share the win."""
+    """With `-invert_win`: only one player has tiles left and wins; players who lost their last
+    tiles at once share the win."""
     STUCK = "stuck"
-    """Nobody has a tile that can be removed: the fewest win, with `-invert_win` the most."""
+    """Nobody can remove a tile: the fewest tiles win, with `-invert_win` the most."""
 
 
 class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The cells of the match and the tiles on them, who plays which, and whose turn it is."""
+    """The cells of the match, the tiles on them, the colours of the seats, and the seat to move."""
 
     options: HalvesOptions
     phase: Phase
     cells: tuple[Cell, ...]
-    """Of all tiles ever placed, in reading order."""
+    """The cells of all tiles ever placed, in reading order."""
     tiles_packed: tuple[bytes, ...]
-    """The set of tiles that are there, by colour; `packed`, for they can be more than 64."""
+    """The set of tiles of each colour, `packed`, because it may have more than 64 bits."""
     colours: tuple[int, ...]
-    """Each seat's colour."""
+    """The colour of each seat."""
     turn: Seat
-    """`OVER` when the match is."""
+    """The seat to move; `OVER` when the match is over."""
     out: int = 0
     """The set of seats that have left."""
 
     @property
     def tiles(self) -> tuple[int, ...]:
-        """The set of tiles that are there, by colour."""
+        """The set of tiles of each colour."""
         return tuple([int.from_bytes(tiles, "little") for tiles in self.tiles_packed])
 
     @property
     def present(self) -> int:
-        """All tiles that are there."""
+        """The set of all tiles."""
         return sum(self.tiles)
 
     def owned(self, seat: Seat) -> int:
@@ -111,15 +111,15 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def packed(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
-    """Return sets of tiles, among so many cells, as positions hold them."""
+    """Return sets of tiles as bytes, for a position with that number of cells."""
     length = (cells + 7) // 8
     return tuple([one.to_bytes(length, "little") for one in tiles])
 
 
 class HalvesMove(msgspec.Struct, frozen=True, gc=False):
-    """A cell's or a tile's number, and the number of a tile whose group is kept (0 for none).
+    """The number of a cell or tile, and the number of a tile in the group to keep, 0 for none.
 
-    The words of the contract have the number 0.
+    `KEEP` and `SWAP` have the number 0.
     """
 
     number: int
@@ -131,7 +131,7 @@ SWAP: Final = HalvesMove(0, 1)
 
 
 def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
-    """Return the position with one tile of each player, before any is added."""
+    """Return the position with one tile of each player."""
     cells = FIRST_CELLS[:players]
     order = sorted(cells)
     colours = tuple(range(players))
@@ -140,7 +140,7 @@ def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
 
 
 def places(position: HalvesPosition) -> tuple[Cell, ...]:
-    """Return where the player to move can add a tile, in reading order."""
+    """Return the cells on which the player to move can place a tile, in reading order."""
     return _places(
         position.cells,
         position.present ^ position.owned(position.turn),
@@ -153,14 +153,14 @@ def places(position: HalvesPosition) -> tuple[Cell, ...]:
 def _places(
     cells: tuple[Cell, ...], enemies: int, must_touch: int, touch: Touch
 ) -> tuple[Cell, ...]:
-    """Return where a tile can be added to others, some of them enemies.
+    """Return the cells for a new tile, next to `cells`; `enemies` are those of other colours.
 
-    Where none qualifies, touching one tile is enough, and then touching any.
+    If no cell touches enough tiles, touching one of another colour is enough, and then any.
     """
-    taken, touched = set(cells), Counter[Cell]()
+    occupied, touched = set(cells), Counter[Cell]()
     hostile: set[Cell] = set()
     for place, at in enumerate(cells):
-        beside = [at + step for step in STEPS if at + step not in taken]
+        beside = [at + step for step in STEPS if at + step not in occupied]
         touched.update(beside)
         if enemies >> place & 1:
             hostile.update(beside)
@@ -170,7 +170,7 @@ def _places(
 
 
 def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
-    """Add a tile of the player to move at a cell that `places` gives."""
+    """Place a tile of the player to move on a cell of `places`."""
     where = bisect(position.cells, at)
     before = (1 << where) - 1
     tiles = [tiles & before | (tiles & ~before) << 1 for tiles in position.tiles]
@@ -189,7 +189,7 @@ def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
 
 
 def _placed(position: HalvesPosition) -> HalvesPosition:
-    """Return a position its next turn, or its next phase when those in have placed their tiles."""
+    """Return a position with its next turn, or in its next phase if all tiles are placed."""
     for seat in _seats_after(position):
         if position.owned(seat).bit_count() < position.options.tiles_each:
             return replace(position, turn=seat)
@@ -199,19 +199,19 @@ def _placed(position: HalvesPosition) -> HalvesPosition:
 
 
 def _seats_after(position: HalvesPosition) -> list[Seat]:
-    """Return the seats that are in, by when they would be next; that of the turn is the last."""
+    """Return the active seats in the order of turns; the present one is the last."""
     players = len(position.colours)
     seats = [(position.turn + steps) % players for steps in range(1, players + 1)]
     return [seat for seat in seats if not position.out >> seat & 1] if position.out else seats
 
 
 def _begin_removing(position: HalvesPosition) -> HalvesPosition:
-    """Begin the last phase with the first seat that is in."""
+    """Begin the last phase with the first active seat."""
     return with_turn(replace(position, phase=Phase.SHRINK, turn=len(position.colours) - 1))
 
 
 def with_turn(position: HalvesPosition) -> HalvesPosition:
-    """Return a position its next turn; who has no tile to remove is passed."""
+    """Return a position with its next turn; a player without a tile to remove is passed."""
     return replace(position, turn=_next_removing(position))
 
 
@@ -226,8 +226,8 @@ def _next_removing(position: HalvesPosition) -> Seat:
 
 def _decided(position: HalvesPosition) -> bool:
     """Return whether enough players have no tile left for the match to be over."""
-    having = [position.owned(seat) != 0 for seat in position.active_seats()]
-    return sum(having) < 2 if position.options.invert_win else not all(having)  # noqa: PLR2004
+    own_tiles = [position.owned(seat) != 0 for seat in position.active_seats()]
+    return sum(own_tiles) < 2 if position.options.invert_win else not all(own_tiles)  # noqa: PLR2004
 
 
 def can_remove(position: HalvesPosition, seat: Seat) -> bool:
@@ -236,7 +236,7 @@ def can_remove(position: HalvesPosition, seat: Seat) -> bool:
 
 
 def removable(position: HalvesPosition, seat: Seat) -> Iterator[int]:
-    """Yield the places of a player's tiles that have enough free edges."""
+    """Yield a player's tiles with enough free edges."""
     own, most = position.owned(seat), len(STEPS) - position.options.free_edges
     if most == len(STEPS):
         return bits(own)
@@ -245,9 +245,9 @@ def removable(position: HalvesPosition, seat: Seat) -> Iterator[int]:
 
 
 def survivors(position: HalvesPosition, tile: int) -> list[int]:
-    """Return the groups of which one survives when the player to move removes the tile at a place.
+    """Return the groups that may survive if the player to move removes a tile.
 
-    With more than one of them the player has the choice.
+    If there are several, the player chooses one.
     """
     return _survivors(position, shape_of(position.cells), position.present ^ 1 << tile, tile)
 
@@ -274,7 +274,7 @@ def lowest(group: int) -> int:
 
 
 def moves(position: HalvesPosition) -> list[HalvesMove]:
-    """Return all legal moves, each once, by numbers."""
+    """Return all legal moves, each once, ordered by number."""
     if position.turn == OVER:
         return []
     if position.phase is Phase.GROW:
@@ -293,7 +293,7 @@ def moves(position: HalvesPosition) -> list[HalvesMove]:
 
 
 def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
-    """Return the legal move that is meant, if one is."""
+    """Return the canonical form of a legal move; None for an illegal one."""
     if position.turn == OVER:
         return None
     if position.phase is Phase.GROW:
@@ -326,7 +326,7 @@ def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
 
 
 def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
-    """Take a seat out: its tiles stay, its turns don't, and the ends are judged among the others."""
+    """Take a seat out: its tiles stay, it has no more turns, and it can't win."""
     after = replace(position, out=position.out | 1 << seat)
     match position.phase:
         case Phase.GROW:
@@ -339,18 +339,18 @@ def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
 
 
 def outcome(position: HalvesPosition) -> Outcome | None:
-    """Return the ending, judged among the players who are in."""
+    """Return the ending among the active players."""
     if position.turn != OVER:
         return None
     seats, inverted = position.active_seats(), position.options.invert_win
     left = {seat: position.owned(seat).bit_count() for seat in seats}
-    having = tuple(seat for seat in seats if left[seat])
-    if inverted and len(having) < 2:  # noqa: PLR2004 - the last who has tiles
-        if having:
-            return Outcome(having, Ending.LAST_TILES, f"{SIDES[having[0]]} alone has tiles left")
+    owners = tuple(seat for seat in seats if left[seat])
+    if inverted and len(owners) < 2:  # noqa: PLR2004 - the last player with tiles
+        if owners:
+            return Outcome(owners, Ending.LAST_TILES, f"{SIDES[owners[0]]} alone has tiles left")
         detail = f"{_listed(seats)} lost their last tiles at once"
         return Outcome(tuple(seats), Ending.LAST_TILES, detail)
-    if not inverted and len(having) < len(seats):
+    if not inverted and len(owners) < len(seats):
         winners = tuple(seat for seat in seats if not left[seat])
         have = "has" if len(winners) == 1 else "have"
         return Outcome(winners, Ending.NO_TILE, f"{_listed(winners)} {have} no tile left")
@@ -358,7 +358,7 @@ def outcome(position: HalvesPosition) -> Outcome | None:
 
 
 def _stuck(left: Mapping[Seat, int], *, inverted: bool) -> Outcome:
-    """Return the ending when nobody can remove a tile, from what each has left."""
+    """Return the ending when nobody can remove a tile, from the number of tiles of each seat."""
     best = max(left.values()) if inverted else min(left.values())
     winners = tuple(seat for seat in left if left[seat] == best)
     if len(winners) == len(left):

@@ -34,7 +34,7 @@ Cell = tuple[int, int]
 """q and r."""
 
 _SIDE: Final = 34
-"""Of a hexagon, where the picture has room for it."""
+"""The side of a hexagon, before scaling."""
 _HALF: Final = _SIDE * sqrt(3) / 2
 _MARGIN: Final = 18
 
@@ -56,15 +56,15 @@ def _centre_of(cell: Cell) -> Point:
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """Where the cells of a match lie in the picture."""
+    """The position and scale of the cells in the picture."""
 
     corner: Point
-    """The upper left one of all hexagons, in their own units."""
+    """The upper left corner of all hexagons, in their units."""
     size: Point
     scale: float
 
     def moved(self) -> str:
-        """Return what brings hexagons into the picture: its middle, and small enough to fit."""
+        """Return the transform that centres the hexagons and shrinks them if necessary."""
         across = (WIDTH - self.size[0] * self.scale) / 2 - self.corner[0] * self.scale
         down = _MARGIN - self.corner[1] * self.scale
         scale = f" scale({self.scale:.4g})" if self.scale != 1 else ""
@@ -72,7 +72,7 @@ class _Frame(msgspec.Struct, frozen=True):
 
     @property
     def height(self) -> float:
-        """How much of the picture they take."""
+        """The height of the hexagons in the picture, with margins."""
         return self.size[1] * self.scale + 2 * _MARGIN
 
 
@@ -97,7 +97,7 @@ def _tile(colour: int, seat: int, *inside: Markup) -> Markup:
 
 
 def _cell(cell: Cell, name: int | None, kind: str, title: str, *inside: Markup) -> Markup:
-    """Return a cell of the picture; it is a place where moves can name it, by a number."""
+    """Return a cell of the picture; `name` is its number in moves, if it has one."""
     return group(
         element("title", words(title)),
         *([] if name is None else [element("path", class_="hit", d=_HIT)]),
@@ -129,14 +129,14 @@ def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
 
 
 def _free(view: BoardInput) -> Iterator[Markup]:
-    """Return the cells where a tile can be placed."""
+    """Yield the cells on which a tile can be placed."""
     for q, r, name in view.position.get("cells", ()):
         ghost = element("path", class_="vacant", d=_GHOST)
         yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_numbered(name))
 
 
 def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
-    """Return the cells of tiles that were taken or fell away, which keep their places."""
+    """Yield the cells of tiles that are gone; `fallen` are those of the last move."""
     for q, r, name in view.position.get("gone", ()):
         if name in fallen:
             yield _cell((q, r), None, "cell last", f"{name} is gone", _mark(gone=True))
@@ -149,54 +149,58 @@ def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
 
 
 def _placed(view: BoardInput) -> Cell | None:
-    """Return the cell where the last move placed a tile; only the position before it tells."""
+    """Return the cell of the tile that the last move placed, found in the position before it."""
     cells = view.before.get("cells", ()) if view.before else ()
     return next(((q, r) for q, r, name in cells if str(name) == view.last), None)
 
 
 def _fallen(view: BoardInput) -> set[int]:
-    """Return the tiles that the last move took; those that fell away, too, if before is known."""
-    taken = view.last.partition(",")[0]
+    """Return the tiles that the last move removed; without the position before, only the named one."""
+    removed = view.last.partition(",")[0]
     if view.before is None:
         gone = {name for *_, name in view.position.get("gone", ())}
-        return {name for name in gone if str(name) == taken}
-    there, now = ({name for *_, name in shown["tiles"]} for shown in (view.before, view.position))
+        return {name for name in gone if str(name) == removed}
+    there, now = (
+        {name for *_, name in position["tiles"]} for position in (view.before, view.position)
+    )
     return there - now - {None}
 
 
 # --- the picture
 
 
-def _counts(shown: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Return each seat's colour, and how many tiles it has."""
-    colours = [colour for _, _, colour, _ in shown["tiles"]]
-    for seat, colour in enumerate(shown["colours"]):
-        out = ", out" if seat in shown.get("out", ()) else ""
+def _counts(position: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield each seat's colour and its count of tiles."""
+    colours = [colour for _, _, colour, _ in position["tiles"]]
+    for seat, colour in enumerate(position["colours"]):
+        out = ", out" if seat in position.get("out", ()) else ""
         yield colour, f"{counted(colours.count(colour), 'tile')}{out}"
 
 
-def _players(shown: Mapping[str, Any]) -> Iterator[Player]:
-    for colour, counts in _counts(shown):
+def _players(position: Mapping[str, Any]) -> Iterator[Player]:
+    for colour, counts in _counts(position):
         tile = icon(f"{LOOKS[colour]} {COLOURS[colour]}", *_shapes(colour), scale=0.5)
         yield Player(tile, counts)
 
 
-def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
-    if shown["phase"] == "wax":
-        numbers = [str(name) for *_, name in shown["cells"]]
+def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
+    if position["phase"] == "wax":
+        numbers = [str(name) for *_, name in position["cells"]]
         return listed({"Cells where a tile can be placed": numbers})
     owned: dict[str, Sequence[str]] = {
-        f"{SIDES[seat]}'s tiles": [str(name) for _, _, own, name in shown["tiles"] if own == colour]
-        for seat, colour in enumerate(shown["colours"])
+        f"{SIDES[seat]}'s tiles": [
+            str(name) for _, _, own, name in position["tiles"] if own == colour
+        ]
+        for seat, colour in enumerate(position["colours"])
     }
     return listed(owned)
 
 
 def paint(view: BoardInput) -> Picture:
-    """Draw a position of halves; the frame is that of all tiles ever, and of the free cells."""
-    shown = view.position
-    ever = [*shown["tiles"], *shown.get("gone", ()), *shown.get("cells", ())]
+    """Draw a position, in a frame around all tiles ever placed and the free cells."""
+    position = view.position
+    ever = [*position["tiles"], *position.get("gone", ()), *position.get("cells", ())]
     frame = _frame((q, r) for q, r, *_ in ever)
     drawn = (*_gone(view, _fallen(view)), *_free(view), *_tiles(view, _placed(view)))
     tiles = element("g", *drawn, class_="tiles", transform=frame.moved())
-    return Picture((tiles,), frame.height, tuple(_players(shown)), _sentences(shown))
+    return Picture((tiles,), frame.height, tuple(_players(position)), _sentences(position))

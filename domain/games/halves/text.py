@@ -8,7 +8,7 @@ from domain.drawing.text import TextInput
 from domain.games.halves.position import SIDES
 
 Tile = tuple[int, int, int | None, int | None]
-"""q, r, colour and number; nothing is drawn around a cell without a colour but its number."""
+"""q, r, colour and number; a cell without a colour is drawn as its number only."""
 
 COLOURS: Final = ("blank", "dots", "dashes")
 _OUTLINE: Final = ("  _____  ", " /     \\ ", "/       \\", "\\       /", " \\_____/ ")
@@ -17,13 +17,13 @@ _INSIDE: Final = (
     (" . . ", " . . . ", "  . .  "),
     (" _ _ ", " _ _ _ ", "  _ _  "),
 )
-"""For each colour what fills the lines 1 to 3 of a tile, between its edges."""
+"""For each colour the lines 1 to 3 of a tile, between its edges."""
 _WIDTH: Final = 7
 _COLUMN, _LINE = 7, 2  # from a tile to the next one to the right, which lies half a tile lower
 
 
 def _drawn(colour: int | None, number: int | None) -> list[str]:
-    """Return the five lines of a tile; blanks are not drawn."""
+    """Return the five lines of a tile; blanks are transparent."""
     if colour is None:
         return ["", "", f" {_centred(number)}"]
     lines = list(_OUTLINE)
@@ -39,7 +39,7 @@ def _centred(number: int | None) -> str:
 
 
 def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
-    """Draw tiles where they lie within a frame, that is all cells that are to have room."""
+    """Draw tiles in a frame around the cells of `frame`."""
     cells = list(frame)
     left, top = min(q for q, _ in cells), min(2 * r + q for q, r in cells)
     page: defaultdict[int, dict[int, str]] = defaultdict(dict)
@@ -55,19 +55,19 @@ def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
 
 
 def _counted(position: Mapping[str, Any]) -> str:
-    """Return how many tiles each player has, of which colour, and who is out."""
+    """Return a line with each player's number of tiles and colour."""
     colours = [colour for _, _, colour, _ in position["tiles"]]
-    shown = []
+    counts = []
     for seat, colour in enumerate(position["colours"]):
         out = ", out" if seat in position.get("out", ()) else ""
-        shown.append(f"{SIDES[seat]} {colours.count(colour)} ({COLOURS[colour]}{out})")
-    return f"Tiles: {'  '.join(shown)}"
+        counts.append(f"{SIDES[seat]} {colours.count(colour)} ({COLOURS[colour]}{out})")
+    return f"Tiles: {'  '.join(counts)}"
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position below the line of what each player has.
+    """Draw a position below a line that counts the tiles of each player.
 
-    `numbered` has the numbers of tiles, or of the cells where one can be placed; `plain` has none.
+    The display `numbered` shows the numbers of tiles, or of free cells; `plain` shows none.
     """
     position = view.position
     tiles: list[Tile] = [tuple(tile) for tile in position["tiles"]]

@@ -1,15 +1,15 @@
-"""Get a Jump On: set stones and jump over them; then take them off by jumping, down to one.
+"""Get a Jump On: set stones and jump over them, then remove them by jumping, down to one.
 
 1. The first stone, the jumper, is set on a corner of the Power of Two board.
 2. A step sets a new stone next to the jumper, which jumps over it along a line to the next
-   intersection, empty; jumps over any stones may follow, landing nowhere twice in one chain.
+   intersection, which is empty. More jumps may follow, none landing on a place of this chain.
 3. With the 32nd stone part two begins (with `-solitaire=a1,b4,...` at once, with those stones):
-   any stone jumps, and what it jumps over is taken off.
-4. The match ends when no step or jump is left, or with `done`.
-5. Score: the stones set; then the fewest left, by the fewest plies of part two.
+   any stone jumps and removes the stones that it jumps over.
+4. The match ends when no step or jump is possible, or with `done`.
+5. Score: the stones set; then the fewest stones left, by the fewest plies of part two.
 
 Notation: `a1` (the corner), `c3:d4`, `e3:d4-g1` (steps), `a1-a7`, `a1-a7-a13` (part two), `done`.
-Chains with one result are one move: the shortest, of equals the first in sorting order.
+Chains with the same result are one move: the shortest, of equals the first in sorting order.
 """
 
 from collections.abc import Iterator
@@ -73,9 +73,9 @@ def _sorted(found: list[JumpMove]) -> list[JumpMove]:
 
 
 def _score(position: JumpPosition) -> Score:
-    """Return the score of a position, which no later one is worse than.
+    """Return the score of a position; no later one is worse.
 
-    What was set comes first. A given set was not set by jumping, however large it is.
+    The stones set by jumping count first. Those of `-solitaire` were not set by jumping.
     """
     left, plies = position.stones.bit_count(), position.plies
     so_far = f"{left} left after {counted(plies, 'ply', 'plies')}"
@@ -114,7 +114,7 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
         return JumpPosition(stones, NOBODY, 0, len(options.solitaire), done=False)
 
     def to_move(self, position: JumpPosition) -> Seat | None:
-        """Return the solver until the match is over."""
+        """Return the solver's seat until the match is over."""
         return None if is_over(position) else 0
 
     def legal_moves(self, position: JumpPosition) -> Iterator[str]:
@@ -122,46 +122,46 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
         return map(_write, _sorted(moves(position)))
 
     def first_moves(self, position: JumpPosition, most: int) -> tuple[list[str], bool]:
-        """Return legal moves as `legal_moves` has them, after a look at so many chains of jumps.
+        """Return the legal moves among the first `most` chains of jumps, and whether there are others.
 
-        And whether there are others. It is for pages that list moves; no rule goes by it.
+        Pages list moves by it; no rule depends on it.
         """
         found, more = first_moves(position, most)
         return list(map(_write, _sorted(found))), more
 
     def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
-        """Return the move by its canonical chain if it is legal, else say which rule it breaks."""
+        """Return a legal move with its canonical chain, or raise `IllegalMove`."""
         if reason := why_illegal(position, move):
             raise IllegalMove(f"{_write(move)}: {reason}")
         return canonical(position, move)
 
     def outcome(self, position: JumpPosition) -> Outcome | None:
-        """Return the ending: the solver is done, or no step or jump is left."""
+        """Return the ending: the solver is done, or no step or jump is possible."""
         if not is_over(position):
             return None
         return ended(Ending.DONE if position.done else Ending.NO_MOVE, _score(position))
 
     def to_json(self, position: JumpPosition) -> dict[str, Any]:
-        """Return the stones (`O` is the jumper), the plies of part two, whether the solver is done."""
+        """Return the stones (`O` is the jumper), the plies of part two, and whether the solver is done."""
         board = letters_of(position.stones)
         if position.jumper != NOBODY:
             board[NAMES[position.jumper]] = "O"
         return {"board": board, "plies": position.plies, "done": position.done}
 
     def from_json(self, data: object, options: JumpOptions, to_move: Seat) -> JumpPosition:
-        """Read what `to_json` gave."""
-        given = read_position(data, _PositionJson, self.key)
+        """Read what `to_json` returned."""
+        form = read_position(data, _PositionJson, self.key)
         check_turn(to_move, self.key, players=1)
-        boards = read_pieces(given.board, "Oo", self.key)
+        boards = read_pieces(form.board, "Oo", self.key)
         stones, jumper = boards["O"] | boards["o"], boards["O"].bit_length() - 1
         if boards["O"].bit_count() > 1:
             raise bad_position(self.key, "there is one jumper at most")
         position = JumpPosition(
             stones,
             jumper if boards["O"] else NOBODY,
-            given.plies,
+            form.plies,
             len(options.solitaire),
-            given.done,
+            form.done,
         )
         self._check_position(position, options)
         return position
@@ -177,6 +177,6 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
             raise bad_position(
                 self.key, f"{counted(number, 'stone')} can't be left after so many plies"
             )
-        begun = self.start(options, 1, None).stones
-        if position.given and not plies and position.stones != begun:
+        first = self.start(options, 1, None).stones
+        if position.given and not plies and position.stones != first:
             raise bad_position(self.key, "it doesn't begin with the stones of -solitaire")

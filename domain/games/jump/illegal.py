@@ -9,7 +9,7 @@ from domain.rules.puzzle import OVER as DONE_ALREADY
 
 
 def why_illegal(position: JumpPosition, move: JumpMove) -> str | None:
-    """Return which rule a move breaks, and where; None for one that is valid."""
+    """Return which rule a move breaks, and where; None for a valid move."""
     if position.done:
         return DONE_ALREADY
     if is_over(position):
@@ -49,7 +49,7 @@ def _step_problem(position: JumpPosition, move: JumpMove) -> str | None:
 
 
 def _first_problem(move: JumpMove, jumper: int) -> str | None:
-    """Return why the first landing isn't behind the new stone."""
+    """Return why the first jump doesn't land behind the new stone."""
     behind = [to for to, over, _ in JUMPS[jumper] if over == 1 << move.new]
     new, landing = NAMES[move.new], move.chain[0]
     if not behind:
@@ -69,7 +69,7 @@ def _jump_problem(position: JumpPosition, move: JumpMove) -> str | None:
 
 
 def _chain_problem(stones: int, chain: tuple[int, ...], *, taking: bool) -> str | None:
-    """Return what is wrong with a chain of jumps among `stones`, without the jumping one."""
+    """Return why a chain of jumps is impossible; `stones` are all but the jumping one."""
     landed = 0
     for a, b in pairwise(chain):
         here, there, over = NAMES[a], NAMES[b], OVER[a].get(b)

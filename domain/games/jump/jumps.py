@@ -1,9 +1,10 @@
 """Chains of jumps in Get a Jump On.
 
-In part one a chain of jumps changes no stone but the jumper, so its ends are found breadth first:
-that is quick, and what is found first is the shortest chain and of equals the first in sorting
-order. In part two each jump takes a stone off and what may follow depends on all before, so the
-chains are walked one by one, in sorting order; none is longer than there are stones.
+In part one a chain of jumps moves only the jumper, so a breadth-first search finds the ends of all
+chains. It is quick, and for each end it finds the shortest chain, of equals the first in sorting
+order. In part two each jump removes a stone, and the next jumps depend on all before. So the search
+follows each chain by itself, depth first and in sorting order; no chain is longer than the number
+of stones.
 """
 
 from collections.abc import Generator
@@ -13,17 +14,17 @@ from typing import Final
 from domain.boards.pow2_board import JUMPS, bits
 
 OVER: Final = tuple({to: over for to, over, _ in jumps} for jumps in JUMPS)
-"""For each intersection, where a jump can land, with the set of what it jumps over."""
+"""For each intersection, the landings of jumps, each with the set of the intersection jumped over."""
 
 
 Chain = tuple[int, ...]
-"""Where a stone lands, jump by jump; in part two, where it stands first."""
+"""The landings of a stone, jump by jump; in part two its origin comes first."""
 
 
 def chains(stones: int, landing: int) -> list[Chain]:
-    """Return a chain to every intersection that can be reached, the first landing being done.
+    """Return a chain to every intersection that the jumper can reach from its first landing.
 
-    Of each the shortest, and of equals the first in sorting order.
+    Each is the shortest, of equals the first in sorting order.
     """
     found: list[Chain] = [(landing,)]
     barred = stones | 1 << landing
@@ -38,11 +39,11 @@ def chains(stones: int, landing: int) -> list[Chain]:
 def jumps(
     stones: int, among: int, most: int | None = None
 ) -> Generator[tuple[int, Chain], None, bool]:
-    """Yield every jump of part two that moves and takes stones of `among` alone, in sorting order.
+    """Yield every jump of part two that moves and removes only stones of `among`, in sorting order.
 
-    Each is the stones that are left, without the jumping one, and the chain. Chains that leave
-    the same stones and end on the same intersection are one move, written as the first of them.
-    After `most` chains it stops, where that is given, and returns whether there are others.
+    Each is a pair: the stones left, without the jumping one, and the chain. Chains that leave the
+    same stones and end on the same intersection are one move, written as the first of them. The
+    search stops after `most` chains, if that is set, and returns whether there are others.
     """
     seen: set[tuple[int, int]] = set()
     walked = 0
@@ -76,7 +77,7 @@ def can_jump(stones: int) -> bool:
 
 
 def taken(chain: Chain) -> int:
-    """Return the set of what a chain jumps over."""
+    """Return the set of the stones that a chain jumps over."""
     over = 0
     for origin, landing in pairwise(chain):
         over |= OVER[origin][landing]

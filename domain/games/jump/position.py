@@ -1,4 +1,4 @@
-"""Positions of Get a Jump On: which stones can be set and jumped, and what it does."""
+"""Positions and moves of Get a Jump On."""
 
 from typing import Final
 
@@ -8,21 +8,21 @@ from domain.boards.pow2_board import INDEX, JUMPS, NAMES
 from domain.games.jump.jumps import Chain, can_jump, chains, jumps, taken
 
 STONES: Final = 32
-"""As many as there are; setting the last one begins part two."""
+"""The number of stones; setting the last one begins part two."""
 NOBODY: Final = len(NAMES)
-"""The jumper in part two, in which any stone jumps, and before the first stone is set."""
+"""Stands for no jumper: in part two, in which any stone jumps, and before the first stone."""
 CORNERS: Final = tuple(INDEX[name] for name in ("a1", "a13", "m1", "m13"))
 
 
 class JumpPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The stones, which of them is the jumper, and how far part two has come."""
+    """The stones, the jumper, and the progress of part two."""
 
     stones: int
     jumper: int
     plies: int
-    """The plies of part two."""
+    """The number of plies of part two."""
     given: int
-    """How many stones `-solitaire` began with; 0 without it."""
+    """The number of stones of `-solitaire`; 0 without it."""
     done: bool
 
     @property
@@ -34,8 +34,8 @@ class JumpPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class JumpMove(msgspec.Struct, frozen=True, gc=False):
     """A corner, a step, a jump of part two, or being done.
 
-    A step names the new stone and the landings, a jump (with `NOBODY` for the new stone) its
-    origin and the landings; a corner is a chain of one, being done an empty one.
+    A step has the new stone and the landings. A jump has `NOBODY` as the new stone, and its origin
+    and landings as the chain. A corner is a chain of one; being done is an empty chain.
     """
 
     new: int
@@ -85,9 +85,9 @@ def moves(position: JumpPosition) -> list[JumpMove]:
 
 
 def first_moves(position: JumpPosition, most: int) -> tuple[list[JumpMove], bool]:
-    """Return legal moves, `FINISH` last, and whether there are more than were looked for.
+    """Return legal moves, `FINISH` last, and whether there are others.
 
-    At most so many chains of part two are walked: of a full board there are very many.
+    Of part two they are the moves among the first `most` chains, because a full board has very many.
     """
     if not position.taking or is_over(position):
         return moves(position), False
@@ -100,7 +100,7 @@ def first_moves(position: JumpPosition, most: int) -> tuple[list[JumpMove], bool
 
 
 def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
-    """Return the move by its canonical chain; the given one is valid."""
+    """Return a valid move with its canonical chain."""
     *_, last = move.chain or (NOBODY,)
     stones = position.stones
     if position.taking and move.chain:
@@ -119,13 +119,13 @@ def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
 
 def play(position: JumpPosition, move: JumpMove) -> JumpPosition:
     """Apply a legal move."""
-    stones, plies, given = position.stones, position.plies, position.given
+    stones, plies, solitaire = position.stones, position.plies, position.given
     if not move.chain:
-        return JumpPosition(stones, position.jumper, plies, given, done=True)
+        return JumpPosition(stones, position.jumper, plies, solitaire, done=True)
     last = move.chain[-1]
     if position.taking:
         rest = stones & ~taken(move.chain) ^ 1 << move.chain[0]
-        return JumpPosition(rest | 1 << last, NOBODY, plies + 1, given, done=False)
+        return JumpPosition(rest | 1 << last, NOBODY, plies + 1, solitaire, done=False)
     if stones:
         stones = stones ^ 1 << position.jumper | 1 << move.new
     stones |= 1 << last

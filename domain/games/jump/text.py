@@ -5,7 +5,7 @@ from domain.drawing.text import TextInput
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position below the line of the stones."""
+    """Draw a position below a line that counts the stones."""
     board = view.position["board"]
     if board and "O" not in board.values():
         return board_below(f"Stones left: {len(board)} Plies: {view.position['plies']}", view)

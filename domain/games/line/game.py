@@ -1,9 +1,9 @@
-"""That's My Line: place stones where no opposing stone stands on any line through the place.
+"""That's My Line: place stones on intersections without an opposing stone on any of their lines.
 
 1. Light and Dark in turn place a stone on an empty intersection of the Power of Two board.
 2. None of the lines through it, to their ends, may carry an opposing stone.
-3. A player who can't place, for want of an intersection or of a stone, is passed automatically.
-4. The match ends when neither can. More stones win; on equal stones the player who placed last.
+3. A player without such an intersection, or without a stone, is passed automatically.
+4. The match ends when neither can place. More stones win; with equal stones the last to place wins.
 5. With `-stones=N` each has N stones; otherwise there is no limit.
 
 Notation: `c3`, the intersection.
@@ -18,7 +18,7 @@ from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, letters_of, names
 from domain.games.line.illegal import why_illegal
 from domain.games.line.position import SIDES, Intersection, LinePosition, play, room, room_of
 from domain.rules.helpers import bad_position, counted, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Outcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "line"
 FORM: Final = "a move is written as one intersection, such as c3"
@@ -28,16 +28,16 @@ class LineOptions(msgspec.Struct, frozen=True):
     """The options of a match."""
 
     stones: Annotated[int, msgspec.Meta(ge=0, le=len(NAMES))] = 0
-    """How many stones each player has; 0 for as many as find room."""
+    """The stones of each player; 0 for no limit."""
 
 
 class Ending(StrEnum):
     """Why a match is over by the rules."""
 
     MORE_STONES = "more-stones"
-    """Neither player can place a stone; the one who placed more wins."""
+    """Neither player can place a stone; the player with more stones wins."""
     LAST_STONE = "last-stone"
-    """Neither player can place a stone, both placed equally many; who placed last wins."""
+    """Neither player can place a stone, and both have equally many; the last to place wins."""
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -69,6 +69,7 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
     position_type = LinePosition
     options_type = LineOptions
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: LineOptions, players: int, setup: object | None) -> LinePosition:
         """Return the empty board."""
@@ -76,15 +77,15 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
         return LinePosition(0, 0, 0, options.stones)
 
     def to_move(self, position: LinePosition) -> Seat | None:
-        """Return the next seat that can place a stone, None when neither can."""
+        """Return the next seat that can place a stone; None if neither can."""
         return position.turn if room(position) else None
 
     def moves(self, position: LinePosition) -> list[Intersection]:
-        """Return every intersection on which a stone may be placed, in sorting order."""
+        """Return every intersection open to the player to move, in sorting order."""
         return list(bits(room(position)))
 
     def count_moves(self, position: LinePosition) -> int:
-        """Count the intersections on which a stone may be placed."""
+        """Count the intersections open to the player to move."""
         return room(position).bit_count()
 
     def read(self, text: str) -> Intersection:
@@ -97,12 +98,6 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
     def write(self, move: Intersection) -> str:
         """Return the name of the intersection."""
         return NAMES[move]
-
-    def check(self, position: LinePosition, move: Intersection) -> Intersection:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if room(position) >> move & 1:
-            return move
-        raise IllegalMove(f"{NAMES[move]}: {why_illegal(position, move)}")
 
     def outcome(self, position: LinePosition) -> Outcome | None:
         """Return the ending: neither player can place a stone."""

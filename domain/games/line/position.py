@@ -1,4 +1,4 @@
-"""Positions of That's My Line: where stones can be placed, and who is passed."""
+"""Positions and moves of That's My Line."""
 
 from typing import Final
 
@@ -14,10 +14,10 @@ Intersection = int
 
 
 class LinePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The stones as sets of intersections, the seat whose turn it is, the stones each has.
+    """The stones as sets of intersections, the seat to move, and the limit of stones, 0 for none.
 
-    The turn is that of a player who can place, for passes are automatic; when neither can, it
-    is that of the player who did not place last.
+    The seat to move can place, because passes are automatic. When neither can, `turn` is the seat
+    that did not place last.
     """
 
     light: int
@@ -27,21 +27,21 @@ class LinePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def _room(own: int, opposing: int, limit: int) -> int:
-    """Return where a player may place a stone."""
+    """Return the intersections open to a player, as a set."""
     if limit and own.bit_count() >= limit:
         return 0
     return open_to(own, opposing)
 
 
 def room_of(position: LinePosition, seat: Seat) -> int:
-    """Return where the player of a seat may place a stone, as a set."""
+    """Return the intersections open to a seat, as a set."""
     if seat:
         return _room(position.dark, position.light, position.limit)
     return _room(position.light, position.dark, position.limit)
 
 
 def room(position: LinePosition) -> int:
-    """Return where the player whose turn it is may place a stone, as a set."""
+    """Return the intersections open to the player to move, as a set."""
     return room_of(position, position.turn)
 
 

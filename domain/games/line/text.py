@@ -5,6 +5,6 @@ from domain.drawing.text import TextInput
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position below the line of what has been placed."""
+    """Draw a position below a line that counts the stones."""
     light, dark = view.position["stones"]
     return board_below(f"Stones placed: Light {light} Dark {dark}", view)

@@ -1,6 +1,14 @@
 """One by One."""
 
-from domain.games.one import game, svg, text
+from functools import partial
+
+from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
+from domain.games.one import game
 from domain.rules.game import Game
 
-GAME = Game((game.One(),), text.draw, svg.paint, __name__)
+GAME = Game(
+    (game.One(),),
+    partial(draw_lines, wanted=1, word="one", more=True),
+    partial(paint_lines, wanted=1, word="one"),
+    __name__,
+)

@@ -1,7 +1,7 @@
-"""One by One: have as many lines as you can carry exactly one stone, and none carry more.
+"""One by One: set stones so that as many lines as possible carry exactly one stone, none more.
 
 1. Set stones on empty intersections of the Power of Two board, and take them back, as you like.
-2. A position counts when no line carries more than one stone; others may be passed through.
+2. A position counts if no line carries more than one stone; other positions are allowed.
 3. Score: the most lines with exactly one stone in any position of the match that counts.
 4. Equal scores rank by the fewest stones.
 5. `done` ends the match.
@@ -27,6 +27,6 @@ class One(LinePuzzle):
     )
 
     def lines_of(self, stones: int) -> int:
-        """Count the lines with exactly one stone; -1 where a line has more."""
+        """Return the number of lines with exactly one stone; -1 if a line has more."""
         numbers = stones_on_lines(stones)
         return -1 if max(numbers) > 1 else sum(numbers)

@@ -1,15 +1,15 @@
-"""The Power of Two: move a piece, let it meet its neighbours, and bring in more by triangles.
+"""The Power of Two: move a piece next to others, and bring in more pieces by triangles.
 
-1. Move one own piece any distance along a line over empty intersections.
-2. For each occupied neighbour of its destination, whose ever, place a new piece on an empty
-   intersection that forms a triangle with both; each takes its own, or the move is illegal.
-   With fewer pieces left than neighbours all that are left are placed (not with `-exact`).
-3. If any were placed, the moved piece and the own ones of those neighbours age: fresh ones turn
+1. Move one of your pieces any distance along a line over empty intersections.
+2. For each occupied neighbour of its destination, of either player, place a new piece on an empty
+   intersection that forms a triangle with both. If not each can have its own, the move is illegal.
+   With fewer pieces left than neighbours, place all of them (illegal with `-exact`).
+3. If you placed any, the moved piece and your pieces among those neighbours age: fresh ones become
    aged, aged ones return to the supply.
-4. A player who ends a turn with all 16 pieces on the board wins; one who can't move loses.
+4. A player who ends a turn with all 16 pieces on the board wins; a player who can't move loses.
 5. With `-free` the players first place four pieces each, none next to another.
 
-Notation: `m13-j7`, `a13-c11:a13,d10` (what is placed, sorted), `c3` (placing with `-free`).
+Notation: `m13-j7`, `a13-c11:a13,d10` (the new pieces, sorted), `c3` (placing with `-free`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -99,7 +99,7 @@ class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
         return Pow2Position(light, 0, dark, 0, 0, flags_of(options) | placing)
 
     def to_move(self, position: Pow2Position) -> Seat | None:
-        """Return the seat to move, None when the match is over."""
+        """Return the seat to move; None when the match is over."""
         return None if position.won or not can_move(position) else position.turn
 
     def legal_moves(self, position: Pow2Position) -> Iterator[str]:
@@ -114,7 +114,7 @@ class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
         raise IllegalMove(f"{movement}: {why_illegal(position, move)}")
 
     def outcome(self, position: Pow2Position) -> Outcome | None:
-        """Return the ending: all pieces on the board, or no legal move."""
+        """Return the ending: a player has all pieces on the board, or has no legal move."""
         mover, other = position.turn, 1 - position.turn
         if position.won:
             detail = f"{SIDES[other]} has all {PIECES} pieces on the board"

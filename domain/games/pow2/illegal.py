@@ -69,7 +69,7 @@ def _piece_problem(position: Pow2Position, move: Pow2Move) -> str | None:
 
 
 def _way_problem(position: Pow2Position, move: Pow2Move) -> str | None:
-    """Return what is wrong with the way from origin to destination."""
+    """Return what is wrong with the path from origin to destination."""
     origin, target = NAMES[move.origin], NAMES[move.target]
     ways = BETWEEN[move.origin]
     if move.target not in ways:
@@ -85,7 +85,7 @@ def _way_problem(position: Pow2Position, move: Pow2Move) -> str | None:
 
 
 def _neighbours_problem(position: Pow2Position, move: Pow2Move) -> str | None:
-    """Return what keeps the destination's neighbours from being served, whatever is placed."""
+    """Return why no placement serves all neighbours of the destination."""
     around = _around(position, move)
     if not around:
         return f"{NAMES[move.target]} has no occupied neighbour, so nothing is placed"
@@ -98,7 +98,7 @@ def _neighbours_problem(position: Pow2Position, move: Pow2Move) -> str | None:
 
 
 def _shortage(target: int, around: int) -> str:
-    """Return which neighbours have too few intersections that form triangles with them."""
+    """Return which neighbours have too few intersections for triangles."""
     serving = {at: ADJACENT[target] & ADJACENT[at] & ~around for at in bits(around)}
     barred = board_of(tuple(at for at, places in serving.items() if not places))
     if barred:
@@ -115,7 +115,7 @@ def _shortage(target: int, around: int) -> str:
 
 
 def _places_problem(position: Pow2Position, move: Pow2Move) -> str:
-    """Return what is wrong with what is placed, where something else could be."""
+    """Return what is wrong with the new pieces, in a move for which others would be legal."""
     around = _around(position, move)
     for at in bits(move.placed):
         if wrong := _place_problem(position, move, at):
@@ -132,7 +132,7 @@ def _places_problem(position: Pow2Position, move: Pow2Move) -> str:
 
 
 def _place_problem(position: Pow2Position, move: Pow2Move, at: int) -> str | None:
-    """Return what is wrong with one placement, whatever the others are."""
+    """Return what is wrong with one new piece, independent of the others."""
     around = _around(position, move)
     if at == move.target:
         return f"{NAMES[at]} is taken by the piece that moves there"
@@ -146,7 +146,7 @@ def _place_problem(position: Pow2Position, move: Pow2Move, at: int) -> str | Non
 
 
 def _around(position: Pow2Position, move: Pow2Move) -> int:
-    """Return the destination's occupied neighbours, the vacated origin not counted."""
+    """Return the destination's occupied neighbours without the origin."""
     return ADJACENT[move.target] & position.occupied & ~(1 << move.origin)
 
 

@@ -31,9 +31,9 @@ def _in_placing(boards: Mapping[str, int]) -> bool:
     """Return whether a match with `-free` is still in its placing phase.
 
     Count two lives for a fresh piece and one for an aged one. A turn that serves k neighbours
-    adds 2k lives and takes k + 1 at most; one that lacks pieces to place is made by a player
-    with twelve or more and loses four lives at most. So a player who once has the eight lives of
-    four fresh pieces never comes below them again, and before that Dark, who places last, has fewer.
+    adds 2k lives and costs at most k + 1. A turn without enough pieces costs at most four lives,
+    and the player has twelve pieces or more on the board. So a player with the eight lives of four
+    fresh pieces never has fewer again. Before that Dark, who places last, has fewer.
     """
     return 2 * boards["X"].bit_count() + boards["x"].bit_count() < 2 * FREE_PIECES
 
@@ -47,13 +47,13 @@ def _check_placing(boards: Mapping[str, int], to_move: Seat) -> None:
 
 def from_json(data: object, options: Pow2Options, to_move: Seat) -> Pow2Position:
     """Read what `to_json` returned."""
-    given = read_position(data, _PositionJson, KEY)
-    boards = read_pieces(given.board, "OoXx", KEY)
+    form = read_position(data, _PositionJson, KEY)
+    boards = read_pieces(form.board, "OoXx", KEY)
     left = (
         PIECES - (boards["O"] | boards["o"]).bit_count(),
         PIECES - (boards["X"] | boards["x"]).bit_count(),
     )
-    if min(left) < 0 or given.supply != left:
+    if min(left) < 0 or form.supply != left:
         raise bad_position(KEY, f"board and supply don't make {PIECES} pieces each")
     if to_move not in (0, 1) or left[to_move] == 0:
         raise bad_position(KEY, f"it can't be the turn of seat {to_move}")

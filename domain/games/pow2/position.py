@@ -1,8 +1,8 @@
-"""Positions and turns of the Power of Two: what may be moved and placed, and what it does.
+"""Positions and moves of the Power of Two.
 
-All the looking up is done beforehand. Sliding is one table per line and origin, by the
-occupation of the line; and because a triangle with the destination lies within its neighbours,
-the placements are one table per destination, by the occupation of its neighbours.
+Move generation is fast because of tables. Slides have one table for each line and origin, by the
+occupied part of the line. A triangle with the destination lies among its neighbours, so placements
+have one table for each destination, by its occupied neighbours.
 """
 
 from enum import StrEnum
@@ -28,9 +28,9 @@ from domain.rules.protocol import Seat
 PIECES: Final = 16
 SIDES: Final = ("Light", "Dark")
 FREE_PIECES: Final = 4
-"""What each player places in the placing phase of `-free`."""
+"""The pieces that each player places in the placing phase of `-free`."""
 HAND: Final = len(NAMES)
-"""The origin of a piece that comes from the supply, in the placing phase."""
+"""The origin of a piece from the supply, in the placing phase."""
 
 # the bits of `Pow2Position.flags`
 EXACT: Final = 1
@@ -63,7 +63,7 @@ def flags_of(options: Pow2Options) -> int:
 
 
 class Pow2Position(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The pieces as sets of intersections, the seat whose turn it is, the options in force."""
+    """The pieces as sets of intersections, the seat to move, and the options in force."""
 
     light_fresh: int
     light_aged: int
@@ -74,7 +74,7 @@ class Pow2Position(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def own(self) -> int:
-        """The pieces of the player whose turn it is."""
+        """The pieces of the player to move."""
         if self.turn:
             return self.dark_fresh | self.dark_aged
         return self.light_fresh | self.light_aged
@@ -91,12 +91,12 @@ class Pow2Position(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def supply(self) -> int:
-        """How many pieces the player whose turn it is has left to place."""
+        """The pieces that the player to move has left to place."""
         return PIECES - self.own.bit_count()
 
 
 class Pow2Move(msgspec.Struct, frozen=True, gc=False):
-    """From an intersection (or `HAND`) to another, with the set of what is placed."""
+    """The origin (or `HAND`) and destination of a piece, and the set of the new pieces."""
 
     origin: int
     target: int
@@ -104,15 +104,15 @@ class Pow2Move(msgspec.Struct, frozen=True, gc=False):
 
 
 def letters(position: Pow2Position) -> dict[int, str]:
-    """Return the pieces by intersection, as they are shown: capitals are fresh."""
+    """Return the letters of the pieces by intersection; capitals are fresh."""
     boards = (
         ("O", position.light_fresh),
         ("o", position.light_aged),
         ("X", position.dark_fresh),
         ("x", position.dark_aged),
     )
-    shown = {at: letter for letter, board in boards for at in bits(board)}
-    return dict(sorted(shown.items()))
+    pieces = {at: letter for letter, board in boards for at in bits(board)}
+    return dict(sorted(pieces.items()))
 
 
 def write(move: Pow2Move) -> str:
@@ -124,7 +124,7 @@ def write(move: Pow2Move) -> str:
     return f"{NAMES[move.origin]}-{NAMES[move.target]}:{_listed(move.placed)}"
 
 
-@lru_cache(4096)  # more than there are sets that can be placed, and a limit for others
+@lru_cache(4096)  # more than the sets that can be placed; `read` may return others
 def _listed(board: int) -> str:
     return ",".join(names_of(board))
 
@@ -142,9 +142,9 @@ def complete_placements(target: int, around: int) -> set[int]:
 
 
 class _Placements(dict[int, tuple[int, ...]]):
-    """What may be placed about a destination, by its occupied neighbours; found on first use.
+    """The legal placements around a destination, by its occupied neighbours; computed on first use.
 
-    At most 1,024 entries each, for no destination has more than ten neighbours.
+    There are at most 1,024 entries, because no destination has more than ten neighbours.
     """
 
     def __init__(self, target: int, supply: int, *, exact: bool) -> None:
@@ -159,7 +159,7 @@ class _Placements(dict[int, tuple[int, ...]]):
         return ordered
 
     def _short(self, complete: set[int]) -> set[int]:
-        """Return what can be placed of complete assignments when the supply is too small."""
+        """Return the parts of complete placements that the supply is enough for."""
         return {
             sum(some)
             for placed in complete
@@ -168,7 +168,7 @@ class _Placements(dict[int, tuple[int, ...]]):
 
 
 def _by_supply(*, exact: bool) -> tuple[tuple[_Placements, ...], ...]:
-    """Return the placements for each supply from 0 to 16; from `_MOST_PLACED` on they are equal."""
+    """Return the tables for each supply from 0 to 16; from `_MOST_PLACED` on they are equal."""
     tables = [
         tuple(_Placements(target, supply, exact=exact) for target in range(len(NAMES)))
         for supply in range(_MOST_PLACED + 1)
@@ -180,16 +180,16 @@ _PLACEMENTS: Final = (_by_supply(exact=False), _by_supply(exact=True))
 
 
 def placements(position: Pow2Position) -> tuple[_Placements, ...]:
-    """Give, for each destination, what may be placed with the supply there is."""
+    """Return, for each destination, the legal placements with the present supply."""
     return _PLACEMENTS[position.flags & EXACT][position.supply]
 
 
 def free_places(position: Pow2Position) -> int:
-    """Return where a piece may be placed in the placing phase."""
-    taken = position.occupied
-    for at in bits(taken):
-        taken |= ADJACENT[at]
-    return EVERYWHERE & ~taken
+    """Return the intersections open to a piece in the placing phase, as a set."""
+    barred = position.occupied
+    for at in bits(barred):
+        barred |= ADJACENT[at]
+    return EVERYWHERE & ~barred
 
 
 def moves(position: Pow2Position) -> list[Pow2Move]:
@@ -211,7 +211,7 @@ def moves(position: Pow2Position) -> list[Pow2Move]:
 
 
 def count_moves(position: Pow2Position) -> int:
-    """Return the number of legal moves, without making them."""
+    """Return the number of legal moves, without listing them."""
     if position.flags & PLACING:
         return free_places(position).bit_count()
     if position.won:
@@ -228,7 +228,7 @@ def count_moves(position: Pow2Position) -> int:
 
 
 def can_move(position: Pow2Position) -> bool:
-    """Return whether there is a legal move; most often the first tried is one."""
+    """Return whether there is a legal move; usually the first candidate is one."""
     if position.flags & PLACING:
         return free_places(position) != 0
     occupied, placing = position.occupied, placements(position)
@@ -270,7 +270,7 @@ def play(position: Pow2Position, move: Pow2Move) -> Pow2Position:
 
 
 def _after_moving(fresh: int, aged: int, move: Pow2Move) -> tuple[int, int]:
-    """Return the mover's fresh and aged pieces after a move and, if it placed any, their ageing."""
+    """Return the mover's fresh and aged pieces after a move and its ageing."""
     origin, target = 1 << move.origin, 1 << move.target
     if fresh & origin:
         fresh ^= origin | target

@@ -5,6 +5,6 @@ from domain.drawing.text import TextInput
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position below the line of what is left to place."""
+    """Draw a position below a line that counts the pieces left to place."""
     light, dark = view.position["supply"]
     return board_below(f"Remaining Pieces: Light {light} Dark {dark}", view)

@@ -1,13 +1,13 @@
-"""Powerdrain: plugs into a grid of voltages, where opposite neighbours drain each other.
+"""Powerdrain: put plugs into a grid, where opposing neighbours drain each other.
 
 1. The edges of a grid of 25 sections read 1 3 5 7 9 in some order; a section is named by the
    digit to its left and the digit above it. There are 16 plugs, 22 to 88 by even digits.
 2. Positive and Negative in turn plug one of their 8 (with `-p`: of a common pool) into any empty
    section. Its value is |first digit - left| + |second digit - top|.
-3. After the last plug each loses the values of the opposing plugs at its four sides, all at
-   once, but never falls below zero. Those above zero are active.
-4. More active plugs win; then the greater sum of what they have left; then it is a draw.
-5. The edges are drawn (not with `-o1`, `-o2`), and so are the hands (not with `-p`).
+3. After the last plug each plug loses the values of the opposing plugs at its four sides, all at
+   once, but never falls below zero. Plugs above zero are active.
+4. More active plugs win; then the greater sum of their voltages; otherwise it is a draw.
+5. Chance draws the edges (not with `-o1`, `-o2`) and deals the hands (not with `-p`).
 
 Notation: `24-57`, the plug and the section; `2457`, `57-24` and `5724` are read alike.
 """
@@ -30,13 +30,12 @@ from domain.games.powerdrain.position import (
     PowerdrainMove,
     PowerdrainOptions,
     PowerdrainPosition,
-    is_legal,
     judged,
     moves,
     play,
 )
 from domain.rules.helpers import bad_setup
-from domain.rules.protocol import Chance, IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Chance, Outcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
 
@@ -54,16 +53,17 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
     options_type = PowerdrainOptions
     moves = staticmethod(moves)
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
     to_json = staticmethod(to_json)
     from_json = staticmethod(from_json)
 
     def needs_draw(self, options: PowerdrainOptions, players: int) -> bool:
-        """Return whether edges or hands are drawn."""
+        """Return whether chance draws edges or hands."""
         del players
         return options.order is Order.RANDOM or not options.p
 
     def draw(self, options: PowerdrainOptions, players: int, chance: Chance) -> object | None:
-        """Draw the edges, left then top, and deal the plugs, as far as the options leave it."""
+        """Draw the edges, left then top, and deal the plugs, unless the options fix them."""
         if not self.needs_draw(options, players):
             return None
         edges = EDGES.get(options.order)
@@ -88,7 +88,7 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
         return PowerdrainPosition(edge, edge, bytes(len(SECTIONS)), ((1 << len(PLUGS)) - 1,))
 
     def to_move(self, position: PowerdrainPosition) -> Seat | None:
-        """Return the seat to move, None when all plugs are in."""
+        """Return the seat to move; None when all plugs are in the grid."""
         return None if position.over else position.turn
 
     def count_moves(self, position: PowerdrainPosition) -> int:
@@ -107,17 +107,11 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
         """Return the canonical text of a move."""
         return f"{PLUGS[move.plug]}-{SECTIONS[move.section]}"
 
-    def check(self, position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if is_legal(position, move):
-            return move
-        raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
-
     def outcome(self, position: PowerdrainPosition) -> Outcome | None:
-        """Return the ending, judged when the last plug is in."""
+        """Return the ending, once the last plug is in the grid."""
         return judged(position) if position.over else None
 
     def public_json(self, position: PowerdrainPosition) -> dict[str, Any]:
-        """Return the grid and the plugs left, because the edges stand in the setup."""
-        shown = to_json(position)
-        return {key: value for key, value in shown.items() if key not in ("left", "top")}
+        """Return the grid and the plugs left, without the edges, because the setup has them."""
+        form = to_json(position)
+        return {key: value for key, value in form.items() if key not in ("left", "top")}

@@ -7,11 +7,14 @@ from domain.games.powerdrain.position import (
     PowerdrainMove,
     PowerdrainPosition,
     grid_of,
+    is_legal,
 )
 
 
-def why_illegal(position: PowerdrainPosition, move: PowerdrainMove) -> str:
-    """Return which rule an illegal move breaks, and where."""
+def why_illegal(position: PowerdrainPosition, move: PowerdrainMove) -> str | None:
+    """Return which rule a move breaks, and where; None for a legal move."""
+    if is_legal(position, move):
+        return None
     if position.over:
         return f"the match is over: all {len(PLUGS)} plugs are in"
     plug, section, grid = PLUGS[move.plug], SECTIONS[move.section], grid_of(position)

@@ -1,4 +1,4 @@
-"""Setups and positions of Powerdrain in their JSON form, and the refusal of what is neither."""
+"""Setups and positions of Powerdrain in their JSON form."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -19,6 +19,7 @@ from domain.games.powerdrain.position import (
     filled,
     grid_of,
     names,
+    rests,
 )
 from domain.rules.helpers import bad_setup, read_setup
 from domain.rules.protocol import Seat
@@ -37,8 +38,8 @@ class _PositionJson(_SetupJson, kw_only=True):
     grid: dict[str, tuple[str, Seat]]
 
 
-def _check_edges(given: _SetupJson, order: Order) -> None:
-    for edge, digits in (("left", given.left), ("top", given.top)):
+def _check_edges(form: _SetupJson, order: Order) -> None:
+    for edge, digits in (("left", form.left), ("top", form.top)):
         if tuple(sorted(digits)) != DIGITS:
             raise bad_setup(KEY, f"the {edge} edge is not 1 3 5 7 9 in some order")
         if digits != EDGES.get(order, digits):
@@ -46,15 +47,15 @@ def _check_edges(given: _SetupJson, order: Order) -> None:
             raise bad_setup(KEY, f"with -{order} the {edge} edge is {fixed}")
 
 
-def _hands(given: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
-    """Return the plugs that are left, as sets."""
+def _hands(form: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
+    """Return the plugs left, as sets."""
     if options.p:
-        if given.pool is None or given.hands is not None:
+        if form.pool is None or form.hands is not None:
             raise bad_setup(KEY, "with -p there is a pool, and there are no hands")
-        return (_plugs(given.pool),)
-    if given.hands is None or given.pool is not None:
+        return (_plugs(form.pool),)
+    if form.hands is None or form.pool is not None:
         raise bad_setup(KEY, "without -p there are two hands, and there is no pool")
-    return tuple(map(_plugs, given.hands))
+    return tuple(map(_plugs, form.hands))
 
 
 def _plugs(listed: Iterable[str]) -> int:
@@ -70,7 +71,7 @@ def _plugs(listed: Iterable[str]) -> int:
 
 
 def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
-    """Return the sections' bytes, after looking at each plug of the grid by itself."""
+    """Return the grid's bytes, after a check of each plug."""
     for section, (name, seat) in grid.items():
         if section not in SECTION:
             raise bad_setup(KEY, f"{section[:24]!r} is no section")
@@ -82,7 +83,7 @@ def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
 
 
 def _check_dealt(position: PowerdrainPosition) -> None:
-    """Refuse plugs that are missing or there twice, and players with too many or too few."""
+    """Refuse missing and repeated plugs, and players with too many or too few."""
     plugged = grid_of(position).values()
     used = _plugs(name for name, _ in plugged)
     together = used
@@ -103,25 +104,33 @@ def _check_dealt(position: PowerdrainPosition) -> None:
 
 
 def _position(
-    given: _SetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
+    form: _SetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
 ) -> PowerdrainPosition:
-    """Return the position of a setup or of a position's JSON form, if it is one."""
-    _check_edges(given, options.order)
-    hands = _hands(given, options)
-    position = PowerdrainPosition(given.left, given.top, _filled(grid), hands)
+    """Return the position of a setup or of a position's JSON form, or refuse it."""
+    _check_edges(form, options.order)
+    hands = _hands(form, options)
+    position = PowerdrainPosition(form.left, form.top, _filled(grid), hands)
     _check_dealt(position)
     return position
 
 
 def _rest_json(position: PowerdrainPosition) -> dict[str, Any]:
-    """Return the plugs that are left, in their JSON form."""
+    """Return the JSON form of the plugs left."""
     if len(position.hands) == 1:
         return {"pool": names(position.hands[0])}
     return {"hands": [names(hand) for hand in position.hands]}
 
 
+def voltages_left(position: Mapping[str, Any]) -> dict[str, int]:
+    """Return the signed voltage that each plug has left, by section, from a position's JSON form."""
+    grid = position["grid"]
+    plugged = filled((section, plug, seat) for section, (plug, seat) in grid.items())
+    left = rests(position["left"], position["top"], plugged)
+    return {section: left[SECTION[section]] for section in grid}
+
+
 def first_position(data: object, options: PowerdrainOptions) -> PowerdrainPosition:
-    """Return the position with an empty grid from a setup that chance has drawn."""
+    """Return the position with an empty grid, from a setup that chance has drawn."""
     return _position(read_setup(data, _SetupJson, KEY), options, {})
 
 
@@ -133,9 +142,9 @@ def to_json(position: PowerdrainPosition) -> dict[str, Any]:
 
 
 def from_json(data: object, options: PowerdrainOptions, to_move: Seat) -> PowerdrainPosition:
-    """Read what `to_json` returned; whose turn it is follows from the plugs in the grid."""
-    given = read_setup(data, _PositionJson, KEY)
-    position = _position(given, options, given.grid)
+    """Read what `to_json` returned; the seat to move follows from the plugs in the grid."""
+    form = read_setup(data, _PositionJson, KEY)
+    position = _position(form, options, form.grid)
     if not position.over and to_move != position.turn:
         raise bad_setup(KEY, f"it can't be the turn of seat {to_move}")
     return position

@@ -1,4 +1,4 @@
-"""Positions and turns of Powerdrain: the grid, what drains what, who has won."""
+"""Positions and moves of Powerdrain, the drain, and the ending."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -11,7 +11,7 @@ import msgspec
 from domain.rules.protocol import Outcome, Seat
 
 DIGITS: Final = (1, 3, 5, 7, 9)
-"""What both edges read, in some order."""
+"""The digits of each edge, which has them in some order."""
 SECTIONS: Final = tuple(f"{left}{top}" for left, top in product("13579", repeat=2))
 """The sections' names; a section is an index into them."""
 PLUGS: Final = tuple(f"{first}{second}" for first, second in product("2468", repeat=2))
@@ -47,18 +47,18 @@ EDGES: Final[Mapping[Order, tuple[int, ...]]] = {
 
 
 class Ending(StrEnum):
-    """How the last plug of a match decides it."""
+    """Why a player has won after the last plug."""
 
     MORE_ACTIVE = "more-active"
     """One player has more active plugs, and wins."""
     MORE_POWER = "more-power"
-    """As many active plugs each; the player with more voltage left in them wins."""
+    """Both have as many active plugs; the player with more voltage left in them wins."""
     EQUAL_POWER = "equal-power"
-    """As many active plugs each, and as much voltage left: a draw."""
+    """Both have as many active plugs and as much voltage left: a draw."""
 
 
 class PowerdrainPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The edges, what is in each section, and the plugs left."""
+    """The edges, the grid and the plugs left."""
 
     left: tuple[int, ...]
     top: tuple[int, ...]
@@ -69,12 +69,12 @@ class PowerdrainPosition(msgspec.Struct, frozen=True, array_like=True, gc=False)
 
     @property
     def plies(self) -> int:
-        """How many plugs are in the grid."""
+        """The number of plugs in the grid."""
         return len(SECTIONS) - self.grid.count(0)
 
     @property
     def turn(self) -> Seat:
-        """The seat whose turn it is while there are plugs left."""
+        """The seat to move while there are plugs left."""
         return self.plies % 2
 
     @property
@@ -84,7 +84,7 @@ class PowerdrainPosition(msgspec.Struct, frozen=True, array_like=True, gc=False)
 
     @property
     def hand(self) -> int:
-        """What the player to move may choose from."""
+        """The plugs that the player to move may choose from, as a set."""
         return self.hands[self.turn % len(self.hands)]
 
 
@@ -107,7 +107,7 @@ def names(plugs: int) -> list[str]:
 
 
 def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
-    """Return the grid's bytes from sections, plugs and seats, by names."""
+    """Return the grid's bytes from the names of sections and plugs, and seats."""
     grid = bytearray(len(SECTIONS))
     for section, plug, seat in plugged:
         grid[SECTION[section]] = 1 + PLUG[plug] + len(PLUGS) * seat
@@ -115,7 +115,7 @@ def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
 
 
 def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
-    """Return what is in the sections by names, in order."""
+    """Return plug and seat by section, in order."""
     return {
         SECTIONS[section]: (PLUGS[(byte - 1) % len(PLUGS)], (byte - 1) // len(PLUGS))
         for section, byte in enumerate(position.grid)
@@ -126,7 +126,7 @@ def grid_of(position: PowerdrainPosition) -> dict[str, tuple[str, Seat]]:
 def moves(position: PowerdrainPosition) -> list[PowerdrainMove]:
     """Return all legal moves, each once, by plug and section."""
     hand = position.hand
-    # nine sections stay empty to the end, so there are always several to get
+    # at least nine sections are empty, so `itemgetter` returns a tuple
     empty = itemgetter(*[section for section, byte in enumerate(position.grid) if not byte])
     found: list[PowerdrainMove] = []
     for plug, into in enumerate(_MOVES):
@@ -151,7 +151,7 @@ def play(position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainPositi
 def value(plug: str, section: str) -> int:
     """Return the voltage of a plug in a section before any drain, without its sign.
 
-    A section's name is what the edges read there, so the edges themselves don't matter.
+    It doesn't depend on the edges, because the name of a section consists of their digits.
     """
     return abs(int(plug[0]) - int(section[0])) + abs(int(plug[1]) - int(section[1]))
 
@@ -172,11 +172,11 @@ _BESIDE: Final = tuple(
     )
     for at in range(len(SECTIONS))
 )  # fmt: skip
-"""The places at the sides of each place, both counted line by line."""
+"""For each place of the grid, counted line by line, the places at its sides."""
 
 
 def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
-    """Return the signed voltage that each plug in the grid has left, by sections."""
+    """Return the signed voltage that each plug in the grid has left, by section."""
     over = [digit // 2 for digit in top]
     sections = [digit // 2 * 5 + column for digit in left for column in over]
     volts = [_VOLTS[grid[section]][section] for section in sections]

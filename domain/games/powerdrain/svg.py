@@ -1,4 +1,4 @@
-"""Powerdrain in SVG: the grid with its edges, plugs with what they are worth, the hands below."""
+"""Powerdrain in SVG: the grid with its edges, the plugs with their voltages, the hands below."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -15,7 +15,8 @@ from domain.drawing.svg.painter import (
     piece,
     place,
 )
-from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
+from domain.games.powerdrain.json import voltages_left
+from domain.games.powerdrain.position import SIDES, value
 from domain.rules.helpers import counted
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
@@ -25,12 +26,12 @@ _GRID: Final = 5 * _SECTION
 _BOTTOM: Final = _TOP + _GRID
 _PLUG: Final = 76
 _ROUND: Final = (26, 7)
-"""How round the corners are of plugs of each seat; those of a pool are in between."""
+"""The radius of the corners of each seat's plugs; plugs of a pool are in between."""
 _LEFTWARD: Final = outline([(-34, -9), (-28, -14), (-28, -4)])
 _UPWARD: Final = outline([(16, -34), (11, -28), (21, -28)])
 _CHIP: Final = (46, 40)
 _APART: Final = 51
-"""From one plug of a hand to the next, and from a line of them to the next one."""
+"""The distance between plugs of a hand, and between lines of them."""
 _LINE: Final = 8  # plugs of a hand
 
 
@@ -48,16 +49,8 @@ def _box(name: str, width: float, height: float, rounded: float | None = None) -
 # --- the grid
 
 
-def _left_of(shown: Mapping[str, Any]) -> dict[str, int]:
-    """Return the signed voltage that is left, by the names of sections with a plug."""
-    grid = shown["grid"]
-    plugged = filled((section, plug, seat) for section, (plug, seat) in grid.items())
-    left = rests(shown["left"], shown["top"], plugged)
-    return {section: left[SECTION[section]] for section in grid}
-
-
 def _plug(name: str, seat: int, full: int, left: int) -> Markup:
-    """Return a plug in its section: both digits, pointing at theirs of the edges, and its worth."""
+    """Return a plug in its section: its digits with pointers to the edges, and its voltages."""
     return piece(
         f"{LOOKS[seat]} {'active' if left else 'drained'}",
         seat,
@@ -78,12 +71,14 @@ def _section(name: str, at: Point, inside: Sequence[Markup], title: str, *, last
     return place(name, at, title, hit, *inside, *mark, last=last)
 
 
-def _sections(shown: Mapping[str, Any], last: str) -> Iterator[Markup]:
-    rest = _left_of(shown)
-    for (row, left), (column, top) in product(enumerate(shown["left"]), enumerate(shown["top"])):
+def _sections(position: Mapping[str, Any], last: str) -> Iterator[Markup]:
+    rest = voltages_left(position)
+    for (row, left), (column, top) in product(
+        enumerate(position["left"]), enumerate(position["top"])
+    ):
         name, title, inside = f"{left}{top}", f"{left}{top}", []
-        if name in shown["grid"]:
-            plug, seat = shown["grid"][name]
+        if name in position["grid"]:
+            plug, seat = position["grid"][name]
             full = value(plug, name) * (-1 if seat else 1)
             inside = [_plug(plug, seat, full, rest[name])]
             title = (
@@ -93,14 +88,14 @@ def _sections(shown: Mapping[str, Any], last: str) -> Iterator[Markup]:
         yield _section(name, at, inside, title, last=name == last)
 
 
-def _edges(shown: Mapping[str, Any]) -> Iterator[Markup]:
-    for at, (left, top) in enumerate(zip(shown["left"], shown["top"], strict=True)):
+def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
+    for at, (left, top) in enumerate(zip(position["left"], position["top"], strict=True)):
         along = _SECTION * (at + 0.5)
         yield lettering(str(top), (_LEFT + along, _TOP - 22), class_="edge-digit")
         yield lettering(str(left), (_LEFT - 24, _TOP + along), class_="edge-digit")
 
 
-# --- what is not in the grid
+# --- the plugs outside the grid
 
 
 def _chip(name: str, at: Point, look: str, seat: int | None) -> Markup:
@@ -120,9 +115,9 @@ def _lines_of(plugs: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     return ((at // _LINE, at % _LINE, plug) for at, plug in enumerate(plugs))
 
 
-def _hands(shown: Mapping[str, Any]) -> tuple[list[Markup], float]:
-    """Return the plugs that are left, and where below them the drawing ends."""
-    hands = [(None, shown["pool"])] if "pool" in shown else [*enumerate(shown["hands"])]
+def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
+    """Return the plugs left, and the lower end of the drawing."""
+    hands = [(None, position["pool"])] if "pool" in position else [*enumerate(position["hands"])]
     drawn, down = [], _BOTTOM + 18.0
     for seat, plugs in hands:
         look = "pool" if seat is None else LOOKS[seat]
@@ -146,27 +141,29 @@ def _player(seat: int, rest: Mapping[str, int]) -> Player:
     return Player(plug, f"{len(own)} active, {counted(sum(own), 'volt')}")
 
 
-def _sentences(shown: Mapping[str, Any]) -> tuple[str, ...]:
-    edges = (f"{edge} edge {' '.join(map(str, shown[edge]))}" for edge in ("left", "top"))
+def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
+    edges = (f"{edge} edge {' '.join(map(str, position[edge]))}" for edge in ("left", "top"))
     grid = {
         f"{SIDES[seat]} in the grid": [
-            f"{plug} in {section}" for section, (plug, own) in shown["grid"].items() if own == seat
+            f"{plug} in {section}"
+            for section, (plug, own) in position["grid"].items()
+            if own == seat
         ]
         for seat in (0, 1)
     }
-    if "pool" in shown:
-        hands = {"Pool": shown["pool"]}
+    if "pool" in position:
+        hands = {"Pool": position["pool"]}
     else:
-        hands = {f"{SIDES[seat]} in hand": shown["hands"][seat] for seat in (0, 1)}
+        hands = {f"{SIDES[seat]} in hand": position["hands"][seat] for seat in (0, 1)}
     return (f"{', '.join(edges).capitalize()}.", *listed({**grid, **hands}))
 
 
 def paint(view: BoardInput) -> Picture:
-    """Draw a position of powerdrain, each plug with its value and what is left of it by now."""
-    shown, rest = view.position, _left_of(view.position)
-    hands, height = _hands(shown)
+    """Draw a position, each plug with its value and the voltage it has left."""
+    position, rest = view.position, voltages_left(view.position)
+    hands, height = _hands(position)
     last = view.last.rpartition("-")[2]
     frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_GRID, height=_GRID, rx=3)
-    drawn = (*_edges(shown), *_sections(shown, last), frame, *hands)
+    drawn = (*_edges(position), *_sections(position, last), frame, *hands)
     players = (_player(0, rest), _player(1, rest))
-    return Picture(drawn, height, players, _sentences(shown))
+    return Picture(drawn, height, players, _sentences(position))

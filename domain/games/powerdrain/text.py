@@ -1,10 +1,11 @@
-"""The powergrid as text: every plug with its value and what is left of it, if play ended here."""
+"""Powerdrain as text: every plug with its value and the voltage it has left."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from domain.drawing.text import TextInput
-from domain.games.powerdrain.position import SECTION, SIDES, filled, rests, value
+from domain.games.powerdrain.json import voltages_left
+from domain.games.powerdrain.position import SIDES, value
 
 _SIGNS: Final = "+-"
 _EMPTY: Final = (" " * 7, " " * 7)
@@ -18,19 +19,16 @@ def _signed(volts: int) -> str:
 
 def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return both lines of each section that holds a plug, seven columns wide."""
-    grid = position["grid"]
-    bytes_of = filled((section, plug, seat) for section, (plug, seat) in grid.items())
-    left = rests(position["left"], position["top"], bytes_of)
-    sections = {}
-    for section, (plug, seat) in grid.items():
+    left, sections = voltages_left(position), {}
+    for section, (plug, seat) in position["grid"].items():
         full = value(plug, section) * (-1 if seat else 1)
-        volts = f"{_signed(full)} {_signed(left[SECTION[section]])}"
+        volts = f"{_signed(full)} {_signed(left[section])}"
         sections[section] = (f" <{plug[0]} {plug[1]}^ ", volts)
     return sections
 
 
 def _players(names: Sequence[str]) -> list[str]:
-    """Return what stands beside the grid for each player: side, sign and name."""
+    """Return the text beside the grid for each player: side, sign and name."""
     named = names or ("", "")
     return [
         f"   {side} {sign} {name}".rstrip()
@@ -52,7 +50,7 @@ def _plugs_left(position: Mapping[str, Any]) -> list[str]:
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position, with the players' names by seat if there are any; there is one display."""
+    """Draw a position, with the players' names if there are any; there is only one display."""
     position = view.position
     top, sections = position["top"], _sections(position)
     positive, negative = _players(view.names)

@@ -1,8 +1,8 @@
-"""Mū tōrere: one stone at a time goes to the only empty place, until somebody can't move.
+"""Mū tōrere: the players move stones to the only empty place until one of them can't move.
 
-1. Eight kewai (1 to 8) lie around a circle, the putahi (0) in its middle, joined to all of them.
+1. Eight kewai (1 to 8) lie on a circle, the putahi (0) in its middle, joined to all of them.
    Light begins with stones on 1 to 4, Dark with stones on 5 to 8; Light moves first.
-2. A move takes one own stone to the empty place: from a kewai to a neighbouring one,
+2. A move takes one of the player's stones to the empty place: from a kewai to a neighbouring one,
 3. from the putahi to any kewai,
 4. or from a kewai to the putahi, if at least one of its neighbours holds an opposing stone.
 5. A player who can't move loses. Nothing is captured, and nobody passes.
@@ -30,7 +30,7 @@ from domain.games.torere.position import (
     play,
 )
 from domain.rules.helpers import bad_position, check_turn, read_position
-from domain.rules.protocol import IllegalMove, NoOptions, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import NoOptions, Outcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
 
@@ -41,7 +41,7 @@ class Ending(StrEnum):
     """Why a match is over by the rules."""
 
     NO_MOVE = "no-move"
-    """The player whose turn it is can't move any stone, and loses."""
+    """The player to move can't move a stone, and loses."""
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -58,23 +58,24 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
     position_type = TorerePosition
     moves = staticmethod(moves)
     play = staticmethod(play)
+    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> TorerePosition:
-        """Return the first position, the putahi empty."""
+        """Return the first position, with the putahi empty."""
         del options
         self.check_start(players, setup)
         return START
 
     def to_move(self, position: TorerePosition) -> Seat | None:
-        """Return the seat whose turn it is, None when it can't move."""
+        """Return the seat to move; None if it can't move."""
         return position.turn if movable(position) else None
 
     def count_moves(self, position: TorerePosition) -> int:
-        """Count the stones that can move, because there is one empty place only."""
+        """Count the stones that can move, because there is only one empty place."""
         return movable(position).bit_count()
 
     def read(self, text: str) -> TorereMove:
-        """Read two places and the hyphen between them."""
+        """Read two places with a hyphen between them."""
         found = _NOTATION.fullmatch("".join(text.split()))
         if not found:
             raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
@@ -84,14 +85,8 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
         """Return the two places."""
         return f"{move[0]}-{move[1]}"
 
-    def check(self, position: TorerePosition, move: TorereMove) -> TorereMove:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
-        if move[1] == position.empty and movable(position) >> move[0] & 1:
-            return move
-        raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
-
     def outcome(self, position: TorerePosition) -> Outcome | None:
-        """Return the ending: the player whose turn it is can't move."""
+        """Return the ending: the player to move can't move."""
         if movable(position):
             return None
         winner = 1 - position.turn

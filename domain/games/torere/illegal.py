@@ -3,10 +3,14 @@
 from domain.games.torere.position import SIDES, TorereMove, TorerePosition, beside, movable, places
 
 
-def why_illegal(position: TorerePosition, move: TorereMove) -> str:
-    """Return which rule an illegal move breaks, and where."""
+def why_illegal(  # noqa: PLR0911 - one sentence a rule
+    position: TorerePosition, move: TorereMove
+) -> str | None:
+    """Return which rule a move breaks, and where; None for a legal move."""
     (start, end), empty = move, position.empty
     own, other = SIDES[position.turn], SIDES[1 - position.turn]
+    if end == empty and movable(position) >> start & 1:
+        return None
     if not movable(position):
         return f"the match is over: {own} can't move"
     if start == empty:

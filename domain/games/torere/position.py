@@ -1,4 +1,4 @@
-"""Positions of mū tōrere: which stones can move, and where to."""
+"""Positions and moves of mū tōrere."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,7 +9,7 @@ from domain.rules.protocol import Seat
 
 SIDES: Final = ("Light", "Dark")
 STONES: Final = 4
-"""How many stones each player has."""
+"""The stones of each player."""
 PLACES: Final = "012345678"
 
 TorereMove = tuple[int, int]
@@ -21,7 +21,7 @@ _KEWAI: Final = _EVERYWHERE & ~_PUTAHI
 
 
 class TorerePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The stones as sets of places, bit 0 for the putahi, and the seat whose turn it is."""
+    """The stones as sets of places, bit 0 for the putahi, and the seat to move."""
 
     light: int
     dark: int
@@ -42,11 +42,11 @@ def beside(places: int) -> int:
 
 
 _NEAR: Final = {1 << at: beside(1 << at) | _PUTAHI if at else _KEWAI for at in range(len(PLACES))}
-"""By empty place, as a set of one: the places from which a line leads to it."""
+"""For each empty place, as a set of one: the places from which a line leads to it."""
 
 
 def movable(position: TorerePosition) -> int:
-    """Return the stones that the player whose turn it is can move, as a set of places."""
+    """Return the stones that the player to move can move, as a set of places."""
     light, dark, turn = position.light, position.dark, position.turn
     own, opposing = (dark, light) if turn else (light, dark)
     empty = _EVERYWHERE & ~(light | dark)

@@ -24,14 +24,14 @@ _HEIGHT: Final = 470
 _MIDDLE: Final = (WIDTH / 2, _HEIGHT / 2)
 _RADIUS: Final = 172
 _LABEL: Final = 218
-"""How far from the middle the numbers of the kewai stand."""
+"""The distance of the numbers of the kewai from the middle."""
 _HIT, _SPOT, _STONE, _RING, _ICON = 40, 9, 25, 32, 13
 _SEATS: Final = {"o": 0, "x": 1}
 _KEWAI: Final = range(1, 9)
 
 
 def _around(kewai: int, radius: float) -> Point:
-    """Return the point of a kewai's direction; 1 is at the top, and they follow clockwise."""
+    """Return the point in the direction of a kewai; 1 is at the top, the others follow clockwise."""
     angle = (kewai - 1) * pi / 4
     return _MIDDLE[0] + radius * sin(angle), _MIDDLE[1] - radius * cos(angle)
 
@@ -41,7 +41,7 @@ def _centre_of(name: str) -> Point:
 
 
 def _lines() -> Iterator[Markup]:
-    """Return the circle on which the kewai lie, and the line from each to the putahi."""
+    """Yield the circle of the kewai, and the line from each to the putahi."""
     (across, down), radius = _MIDDLE, _RADIUS
     yield element("circle", class_="line edge", cx=across, cy=down, r=radius)
     for kewai in _KEWAI:
@@ -65,7 +65,7 @@ def _place(name: str, seat: int | None, *, last: bool) -> Markup:
 
 
 def _trail(ends: list[str]) -> Iterator[Markup]:
-    """Return the way of a stone; from one kewai to the next it follows the circle."""
+    """Yield the path of a stone; between neighbouring kewai it follows the circle."""
     if len(ends) > 1:
         (ax, ay), (bx, by) = map(_centre_of, ends[:2])
         start, end = f"M{number(ax)} {number(ay)}", f"{number(bx)} {number(by)}"
@@ -75,7 +75,7 @@ def _trail(ends: list[str]) -> Iterator[Markup]:
 
 
 def paint(view: BoardInput) -> Picture:
-    """Draw a position of torere."""
+    """Draw a position."""
     stones = {name: _SEATS[letter] for name, letter in view.position["board"].items()}
     ends = [name for name in view.last.split("-") if name in set(PLACES)]
     places = (_place(name, stones.get(name), last=name in ends) for name in PLACES)

@@ -5,7 +5,7 @@ from typing import Final
 from domain.drawing.text import TextInput
 
 _LETTERS: Final = "PABCDEFGH"
-"""What stands in the template for the putahi and for the kewai 1 to 8."""
+"""The letters in the template for the putahi and for the kewai 1 to 8."""
 _TEMPLATE: Final = r"""
           1
        .--A--.
@@ -24,7 +24,7 @@ _TEMPLATE: Final = r"""
 
 
 def draw(view: TextInput) -> str:
-    """Draw a position; there is one display only."""
+    """Draw a position; there is only one display."""
     board = view.position["board"]
     stones = {letter: board.get(str(at), "*") for at, letter in enumerate(_LETTERS)}
     return _TEMPLATE.translate(str.maketrans(stones))

@@ -1,6 +1,14 @@
 """Two by Two."""
 
-from domain.games.two import game, svg, text
+from functools import partial
+
+from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
+from domain.games.two import game
 from domain.rules.game import Game
 
-GAME = Game((game.Two(),), text.draw, svg.paint, __name__)
+GAME = Game(
+    (game.Two(),),
+    partial(draw_lines, wanted=2, word="two"),
+    partial(paint_lines, wanted=2, word="two"),
+    __name__,
+)

@@ -1,8 +1,8 @@
-"""Two by Two: have as many lines as you can carry exactly two stones.
+"""Two by Two: set stones so that as many lines as possible carry exactly two stones.
 
 1. Set up to 32 stones on empty intersections of the Power of Two board, and take them back.
 2. Score: the most lines with exactly two stones in any position of the match.
-3. Lines with fewer or more don't count, and don't harm.
+3. Lines with fewer or more stones don't count, and do no harm.
 4. Equal scores rank by the fewest stones.
 5. `done` ends the match.
 
@@ -30,5 +30,5 @@ class Two(LinePuzzle):
     )
 
     def lines_of(self, stones: int) -> int:
-        """Count the lines with exactly two stones."""
+        """Return the number of lines with exactly two stones."""
         return stones_on_lines(stones).count(_WANTED)

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from domain.rules import IllegalMove, Outcome, Seat, UnreadableMove
+from domain.rules import Outcome, Seat, UnreadableMove
 from domain.rules.helpers import bad_position, check_turn, read_position
 from domain.rules.protocol import Rules
 
@@ -93,14 +93,13 @@ class TicTacToe(Rules[TicTacToePosition, int, TicTacToeOptions]):
         """Return the name of the square."""
         return SQUARES[move]
 
-    def check(self, position: TicTacToePosition, move: int) -> int:
-        """Return the move if it is legal, else refuse it by the rule that it breaks."""
+    def why_illegal(self, position: TicTacToePosition, move: int) -> str | None:
+        """Return which rule a move breaks; None for a legal move."""
         if ended := self.outcome(position):
-            raise IllegalMove(f"{SQUARES[move]}: the match is over: {ended.detail}")
+            return f"the match is over: {ended.detail}"
         if (position.x | position.o) >> move & 1:
-            mark = "x" if position.x >> move & 1 else "o"
-            raise IllegalMove(f"{SQUARES[move]}: it is occupied by {mark}")
-        return move
+            return f"it is occupied by {'x' if position.x >> move & 1 else 'o'}"
+        return None
 
     def play(self, position: TicTacToePosition, move: int) -> TicTacToePosition:
         """Mark the square."""
