@@ -81,7 +81,7 @@ def _run(words: Sequence[str]) -> int:
     elif words[:1] == ["bench"]:
         # benchmarks have flags of their own
         import_module("infra.game_packages").load_games()
-        return _call("services.cli.bench", list(words[1:]))
+        return _call("services.bench.main", list(words[1:]))
     else:
         arguments = parser.parse_args(words)
     import_module("infra.game_packages").load_games()

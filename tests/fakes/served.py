@@ -26,7 +26,7 @@ from infra.lanes import Lanes
 from infra.outcomes import Outcome
 from infra.queue import wake
 from infra.store.server import RedisStore
-from services.cli.bench.workload import Game, games, moves, starts
+from services.bench.workload import Game, games, moves, starts
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")

@@ -28,7 +28,7 @@ EXAMPLES = {
     "serve/greeting.py": ["pow2"],
 }
 """Examples of commands and values in help and in the API's document: a file, and what it names."""
-MEASURED = SERVICES / "cli" / "bench"
+MEASURED = SERVICES / "bench"
 """Benchmarks play one game, because only then can runs be compared."""
 
 

@@ -22,7 +22,7 @@ from infra.gateway import Gateway, OutcomePending
 from infra.outcomes import Outcome
 from infra.store.port import Store
 from infra.store.server import RedisStore
-from services.cli.bench.workload import Game, games, moves, starts
+from services.bench.workload import Game, games, moves, starts
 
 Connect = Callable[[], Redis]
 

@@ -5,7 +5,7 @@ import random
 import time
 from typing import Any, Final
 
-from services.cli.bench.workload import SEED
+from services.bench.workload import SEED
 
 _DEPTH: Final = 4
 

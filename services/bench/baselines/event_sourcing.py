@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import Game
+from services.bench.harness import Place
+from services.bench.workload import Game
 
 if TYPE_CHECKING:
-    from services.cli.bench.es_matches import Matches
+    from services.bench.baselines.event_sourcing_matches import Matches
 
 
 def present() -> bool:
@@ -45,7 +45,7 @@ def replay_rate(where: Place, played: Sequence[Game]) -> float:
 
 @contextmanager
 def _application(where: Place, name: str, *, cached: bool) -> Iterator["Matches"]:
-    from services.cli.bench.es_matches import Matches  # noqa: PLC0415 - needs the library
+    from services.bench.baselines.event_sourcing_matches import Matches  # noqa: PLC0415 - needs the library
 
     app = Matches(
         env={

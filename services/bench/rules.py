@@ -17,10 +17,10 @@ from domain.match.commands import encode as write_order
 from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, pack_snapshot, seal, unpack_snapshot
 from domain.rules import AnyRules, current, rules_id
-from services.cli.bench import chess_peer
-from services.cli.bench.report import Report, median_and_p99
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import SEED, games, moves, starts
+from services.bench.baselines import python_chess
+from services.bench.harness import Place
+from services.bench.report import Report, median_and_p99
+from services.bench.workload import SEED, games, moves, starts
 
 _DEPTHS: Final = {"pow2": 3}
 """Plies of the perft; 2 where a game is not listed."""
@@ -39,9 +39,9 @@ def run(where: Place, key: str, plies: int) -> Report:
         "decision us": _decision(),
     }
     peers = {}
-    if chess_peer.present():
-        _, chess_count_rate = _best(chess_peer.perft_rate)
-        _, peers["python_chess"] = _best(lambda: chess_peer.random_rate(plies))
+    if python_chess.present():
+        _, chess_count_rate = _best(python_chess.perft_rate)
+        _, peers["python_chess"] = _best(lambda: python_chess.random_rate(plies))
         details["python_chess perft leaves a second"] = round(chess_count_rate, 1)
         details["perft ratio"] = round(count_rate / chess_count_rate, 2)
     else:

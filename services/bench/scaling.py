@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from domain.match.commands import Sent
-from services.cli.bench.limit_peer import decided, write
-from services.cli.bench.report import Report
-from services.cli.bench.rig import Door, Place, new_store, workers
-from services.cli.bench.workload import endless, moves, starts
+from services.bench.baselines.redis_only import decided, write
+from services.bench.harness import Door, Place, new_store, workers
+from services.bench.report import Report
+from services.bench.workload import endless, moves, starts
 from workers.drain import BATCH
 
 _MOVING: Final = 2_000

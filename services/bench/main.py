@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from services.cli.bench.boardgame_peer import NoPeerError
+from services.bench.baselines.boardgame_io import NoPeerError
 
 _ABOUT: Final = {
     "pipeline": "moves from inbox to durable outcome, beside other ways to do it",
@@ -32,12 +32,12 @@ def run(words: Sequence[str]) -> int:
     arguments = vars(_parser().parse_args(words))
     name, as_json = arguments.pop("name"), arguments.pop("json")
     # slow to import, and not needed to say how it is used
-    rig = import_module("services.cli.bench.rig")
-    module = import_module(f"services.cli.bench.{name}")
+    harness = import_module("services.bench.harness")
+    module = import_module(f"services.bench.{name}")
     try:
-        with rig.place(arguments.pop("folder"), arguments.pop("fsync_delay")) as where:
+        with harness.place(arguments.pop("folder"), arguments.pop("fsync_delay")) as where:
             report = module.run(where, **arguments)
-    except (rig.NoCompilerError, NoPeerError) as error:
+    except (harness.NoCompilerError, NoPeerError) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return _FAILED
     if as_json:

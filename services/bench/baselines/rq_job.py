@@ -22,8 +22,8 @@ from domain.match.decide import Decided, decide
 from domain.match.events import command_id
 from domain.match.record import pack_snapshot, seal, unpack_snapshot
 from infra.clients import make_client
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import Game
+from services.bench.harness import Place
+from services.bench.workload import Game
 
 _QUEUES: Final = ("peer-0", "peer-1")
 _WAIT: Final = 600

@@ -28,7 +28,7 @@ class _Played(msgspec.Struct, frozen=True):
 
 def rate(folder: Path, clients: int) -> float:
     """Return its moves a second in the best of some runs; `folder` has `node_modules` with it."""
-    with as_file(files("services.cli.bench").joinpath("boardgame_io.cjs")) as script:
+    with as_file(files("services.bench.baselines").joinpath("boardgame_io.cjs")) as script:
         try:
             return _measured([str(script), str(folder)], clients)
         except FileNotFoundError as error:

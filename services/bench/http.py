@@ -24,10 +24,10 @@ from domain.match.events import AccountId
 from infra.accounts import Accounts
 from infra.settings import Settings
 from infra.tokens import Scope
-from services.cli.bench import boardgame_peer
-from services.cli.bench.report import Report, median_and_p99
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import Game, games, moves, starts
+from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
+from services.bench.harness import Place
+from services.bench.report import Report, median_and_p99
+from services.bench.workload import Game, games, moves, starts
 from services.compose import Composition
 from services.serve.workers import console_script
 
@@ -56,7 +56,7 @@ def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> 
     }
     peers = {}
     if boardgame_io is not None:
-        peers["boardgame_io"] = boardgame_peer.rate(boardgame_io, clients)
+        peers["boardgame_io"] = boardgame_io_rate(boardgame_io, clients)
     return Report(rate=fast.rate, unit="moves", peers=peers, details=details)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import redis
 
 from domain.clocks.terms import Terms
-from services.cli.bench.limit_peer import decided, write
-from services.cli.bench.report import Report
-from services.cli.bench.rig import Place, new_store
-from services.cli.bench.workload import Game, endless, moves, starts
+from services.bench.baselines.redis_only import decided, write
+from services.bench.harness import Place, new_store
+from services.bench.report import Report
+from services.bench.workload import Game, endless, moves, starts
 from workers.drain import BATCH
 
 

@@ -17,8 +17,8 @@ from infra import outcomes
 from infra.gateway import submission_of
 from infra.keys import shard_of
 from infra.store.port import Queued, Store, Write
-from services.cli.bench.rig import SHARDS, Place, new_store
-from services.cli.bench.workload import Game, moves, starts
+from services.bench.harness import SHARDS, Place, new_store
+from services.bench.workload import Game, moves, starts
 from workers.drain import BATCH
 
 

@@ -5,10 +5,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from services.cli.bench.limit_peer import decided, write
-from services.cli.bench.report import Report, median_and_p99
-from services.cli.bench.rig import Place, new_store
-from services.cli.bench.workload import endless, moves, starts
+from services.bench.baselines.redis_only import decided, write
+from services.bench.harness import Place, new_store
+from services.bench.report import Report, median_and_p99
+from services.bench.workload import endless, moves, starts
 from services.serve.workers import console_script
 from workers.drain import BATCH
 

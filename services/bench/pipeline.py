@@ -10,10 +10,10 @@ from typing import Any
 
 from domain.clocks.terms import Terms
 from domain.match.audit import verify
-from services.cli.bench import es_peer, limit_peer, rq_peer
-from services.cli.bench.report import Report
-from services.cli.bench.rig import MICRO_BATCH, SHARDS, WINDOW, Door, Place, new_store, workers
-from services.cli.bench.workload import Game, games, moves, starts
+from services.bench.baselines import event_sourcing, redis_only, rq_job
+from services.bench.harness import MICRO_BATCH, SHARDS, WINDOW, Door, Place, new_store, workers
+from services.bench.report import Report
+from services.bench.workload import Game, games, moves, starts
 
 _VERIFIED: int = 20
 """Matches that are verified afterwards."""
@@ -23,12 +23,12 @@ def run(where: Place, matches: int, peer_jobs: int, worker_count: int) -> Report
     """Measure, then the peers in turn on the same disk."""
     played = games(matches)
     rate, details = _measure(where, played, worker_count)
-    rq = rq_peer.measure(where, played, peer_jobs)
-    peers = {"rq_job_per_move": rq.rate, "redis_limit": limit_peer.measure(where, played)}
+    rq = rq_job.measure(where, played, peer_jobs)
+    peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(where, played)}
     if where.fsync_delay_ms:
         details["eventsourcing_sqlite"] = "not measured: only the servers' disk is slowed"
-    elif es_peer.present():
-        peers["eventsourcing_sqlite"] = es_peer.measure(where, played, peer_jobs)
+    elif event_sourcing.present():
+        peers["eventsourcing_sqlite"] = event_sourcing.measure(where, played, peer_jobs)
     else:
         details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
     details["rq_job_per_move"] = rq.details

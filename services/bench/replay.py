@@ -6,11 +6,11 @@ from typing import Any
 
 from domain.match.audit import verify
 from domain.match.record import refold
-from services.cli.bench import es_peer
-from services.cli.bench.limit_peer import decided
-from services.cli.bench.report import Report
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import games, moves, starts
+from services.bench.baselines import event_sourcing
+from services.bench.baselines.redis_only import decided
+from services.bench.harness import Place
+from services.bench.report import Report
+from services.bench.workload import games, moves, starts
 
 _ROUNDS = 3
 
@@ -36,8 +36,10 @@ def run(where: Place, matches: int) -> Report:
         **where.disk(),
     }
     peers = {}
-    if es_peer.present():
-        peers["eventsourcing_sqlite"] = es_peer.replay_rate(where, played[: max(1, matches // 10)])
+    if event_sourcing.present():
+        peers["eventsourcing_sqlite"] = event_sourcing.replay_rate(
+            where, played[: max(1, matches // 10)]
+        )
     else:
         details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
     return Report(rate=fold_rate, unit="events", peers=peers, details=details)

@@ -99,7 +99,7 @@ def _shim(folder: Path) -> Path:
         raise NoCompilerError("--fsync-delay needs a C compiler named cc; install one")
     library = folder / "slow_fsync.so"
     if not library.exists():
-        with as_file(files("services.cli.bench").joinpath("slow_fsync.c")) as source:
+        with as_file(files("services.bench").joinpath("slow_fsync.c")) as source:
             subprocess.run(  # noqa: S603 - our own source
                 [compiler, "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True
             )
