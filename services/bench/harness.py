@@ -29,7 +29,7 @@ from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Queued, Shape
 from infra.store.server import RedisStore
-from services.serve.workers import worker_child
+from services.serve.processes import worker_child
 from workers.keeper import Keeper
 
 SHARDS: Final = 8

@@ -29,7 +29,7 @@ from services.bench.harness import Place
 from services.bench.report import Report, median_and_p99
 from services.bench.workload import Game, games, moves, starts
 from services.compose import Composition
-from services.serve.workers import console_script
+from services.serve.processes import console_script
 
 _SECONDS_TO_START: Final = 60.0
 

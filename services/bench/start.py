@@ -9,7 +9,7 @@ from services.bench.baselines.redis_only import decided, write
 from services.bench.harness import Place, new_store
 from services.bench.report import Report, median_and_p99
 from services.bench.workload import endless, moves, starts
-from services.serve.workers import console_script
+from services.serve.processes import console_script
 from workers.drain import BATCH
 
 _TIMES = 5

@@ -24,8 +24,8 @@ from services.mail.doors import serve
 from services.mail.intake import Counter
 from services.mail.office import Office
 from services.problems import FINE, UNKNOWN
-from services.serve.listening import listen_for_mail
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
+from services.serve.sockets import listen_for_mail
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from infra.mail.relay import Relay
 from infra.mail.route import read_route
 from infra.settings import Settings
 from services.beating import beating
-from services.cli import failures
+from services.cli import errors
 from services.compose import Composition
 from services.mail.composing import Composing
 from services.problems import FINE, UNKNOWN
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def run(settings: Settings) -> int:
         return _failed(str(error))
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = failures.line(error)
+        said = errors.describe(error)
         logger.exception(said, exc_info=debug)
         return UNKNOWN
     return FINE

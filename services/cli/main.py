@@ -59,7 +59,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - whatever it is, it is said in a sentence
         if os.environ.get("MATCHPOST_DEBUG"):
             traceback.print_exc()
-        return _call("services.cli.failures", error)
+        return _call("services.cli.errors", error)
     return code
 
 

@@ -18,11 +18,11 @@ from services.api.app import make_app
 from services.api.connections import bounds_for, server_config
 from services.api.metrics import serving_metrics
 from services.beating import beating
-from services.cli import failures
+from services.cli import errors
 from services.compose import Composition
 from services.problems import FINE, UNKNOWN
-from services.serve.listening import address_of, listen
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
+from services.serve.sockets import address_of, listen
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def run(settings: Settings, fd: int | None) -> int:
             parts.ready()
             parts.store.shape()
         except (LookupError, DurabilityError, NotRunningError, RedisError) as error:
-            logger.error("%s", failures.line(error))  # noqa: TRY400 - the sentence says it all
+            logger.error("%s", errors.describe(error))  # noqa: TRY400 - the sentence says it all
             return UNKNOWN
         bounds = bounds_for(raise_limit())
         behind_proxy = settings.trusted_proxy == "on"

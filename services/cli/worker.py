@@ -10,10 +10,10 @@ from infra.heartbeats import Role
 from infra.liveness import HEART
 from infra.settings import Settings
 from services.beating import beating
-from services.cli import failures
+from services.cli import errors
 from services.compose import Composition
 from services.problems import FINE, UNKNOWN
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
 from workers import command, side
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def run(settings: Settings, name: str, role: str) -> int:
         _run(settings, role)
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = failures.line(error)
+        said = errors.describe(error)
         logger.exception(said, exc_info=debug)
         return UNKNOWN
     return FINE

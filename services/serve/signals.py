@@ -8,10 +8,10 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Final, Self
 
-TOGETHER: Final = 0.5
+SAME_REQUEST_SECONDS: Final = 0.5
 """Seconds within which several signals are one request to stop."""
 
-_STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Signals:
@@ -32,7 +32,7 @@ class Signals:
         self._reader.setblocking(False)
         self._writer.setblocking(False)
         self._old_wakeup = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        kept = {number: signal.getsignal(number) for number in (*_STOPPING, signal.SIGCHLD)}
+        kept = {number: signal.getsignal(number) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
         self._old = {
             number: handler
             for number, handler in kept.items()
@@ -63,7 +63,7 @@ class Signals:
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
         # a terminal, `make` or `timeout` may signal the group and us as well: that is one request
-        if self.stops and now - self._last < TOGETHER:
+        if self.stops and now - self._last < SAME_REQUEST_SECONDS:
             return
         self._last = now
         self.stops += 1

@@ -5,7 +5,7 @@ end is one line in the log; one that gives no sign of life (`infra.liveness`) is
 end with the supervisor however it ends (the kernel sees to it, see `infra.process`); an
 exception in the tick is logged and the tick tried again.
 
-Children of the *foundation* (the server) are what the others rest on: they are started first and
+Children of the *server* they depend on (`depends_on`) are started first and
 ended last, and while one is down neither are the others started nor is the tick called.
 """
 
@@ -20,19 +20,19 @@ from services.serve.signals import Signals
 
 logger = logging.getLogger(__name__)
 
-FIRST_DELAY: Final = 0.1
+MIN_DELAY: Final = 0.1
 """Seconds until a child that ended is started again, the first time."""
 
-LAST_DELAY: Final = 10.0
+MAX_DELAY: Final = 10.0
 """Seconds to which that delay doubles."""
 
-GOOD_LIFE: Final = 30.0
+STABLE_SECONDS: Final = 30.0
 """Seconds of life after which a child's end counts as its first."""
 
 STOP_DEADLINE: Final = 10.0
 """Seconds that children have to end in good order."""
 
-_LAST_TICK_DELAY: Final = 30.0  # seconds; where the delays of a failing tick end
+_MAX_TICK_DELAY: Final = 30.0  # seconds; where the delays of a failing tick end
 _WATCH_SECONDS: Final = 1.0  # how often it looks whether children give signs of life
 _KILL_DEADLINE: Final = 5.0  # seconds the kernel may need to end a killed child
 
@@ -40,7 +40,7 @@ _KILL_DEADLINE: Final = 5.0  # seconds the kernel may need to end a killed child
 class Supervisor:
     """Looks after `children`, and calls `tick` every `tick_interval` seconds, in the main thread.
 
-    `stop_deadline` is the time, in seconds, that the children, and then the foundation, have to
+    `stop_deadline` is the time, in seconds, that the children, and then the depends_on, have to
     end in good order when the supervisor is told to stop.
     """
 
@@ -50,11 +50,11 @@ class Supervisor:
         tick: Callable[[], None],
         tick_interval: float = 1.0,
         *,
-        foundation: Sequence[Child] = (),
+        depends_on: Sequence[Child] = (),
         stop_deadline: float = STOP_DEADLINE,
     ) -> None:
-        self._foundation = [_Post(child) for child in foundation]
-        self._children = [_Post(child) for child in children]
+        self._dependencies = [_ChildSlot(child) for child in depends_on]
+        self._children = [_ChildSlot(child) for child in children]
         self._tick = _Tick(tick, tick_interval)
         self._stop_deadline = stop_deadline
         self._starting: Child | None = None
@@ -81,23 +81,23 @@ class Supervisor:
                 self._stop_all()
 
     def _start_all(self) -> None:
-        """Start each child for the first time, the foundation first."""
-        for post in (*self._foundation, *self._children):
+        """Start each child for the first time, the depends_on first."""
+        for slot in (*self._dependencies, *self._children):
             if self._signals.stops:
                 return
             try:
-                self._start(post)
+                self._start(slot)
             except Exception:
                 # one that ended because we were told to stop while it started is no failure
                 if self._signals.stops:
                     return
                 raise
 
-    def _start(self, post: "_Post") -> None:
+    def _start(self, slot: "_ChildSlot") -> None:
         """Start one child; a signal that arrives meanwhile ends it."""
-        self._starting = post.child
+        self._starting = slot.child
         try:
-            post.start()
+            slot.start()
         finally:
             self._starting = None
 
@@ -111,62 +111,62 @@ class Supervisor:
 
         SIGKILL, because one that hangs may not hear anything else.
         """
-        for post in self._children:
-            if not post.is_down and post.child.is_silent:
-                logger.error("ALARM: %s gives no sign of life, and is killed", post.child.name)
-                post.child.kill()
+        for slot in self._children:
+            if not slot.is_down and slot.child.is_silent:
+                logger.error("ALARM: %s gives no sign of life, and is killed", slot.child.name)
+                slot.child.kill()
 
     def _reap(self) -> None:
         """Note and log which children ended."""
-        for post in (*self._foundation, *self._children):
-            post.reap()
+        for slot in (*self._dependencies, *self._children):
+            slot.reap()
 
     def _restart(self) -> None:
-        """Start again what is due; nothing above a foundation that is down."""
-        for post in self._foundation:
-            self._start_again(post)
-            if post.is_down:
+        """Start again what is due; nothing above a depends_on that is down."""
+        for slot in self._dependencies:
+            self._start_again(slot)
+            if slot.is_down:
                 return
-        for post in self._children:
-            self._start_again(post)
+        for slot in self._children:
+            self._start_again(slot)
 
-    def _start_again(self, post: "_Post") -> None:
+    def _start_again(self, slot: "_ChildSlot") -> None:
         """Start a child if its time has come; a failure is logged and delays it further."""
-        if self._signals.stops or not post.is_due:
+        if self._signals.stops or not slot.is_due:
             return
         try:
-            self._start(post)
+            self._start(slot)
         except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
-            post.note_failure(error)
+            slot.note_failure(error)
             return
-        logger.info("%s was started again", post.child.name)
-        if post in self._foundation:
-            self._children_now()
+        logger.info("%s was started again", slot.child.name)
+        if slot in self._dependencies:
+            self._reset_delays()
 
-    def _children_now(self) -> None:
-        """Forget the delays of children that ended because the foundation was down."""
-        for post in self._children:
-            post.forgive()
+    def _reset_delays(self) -> None:
+        """Forget the delays of children that ended because the depends_on was down."""
+        for slot in self._children:
+            slot.reset_delay()
 
     def _call_tick(self) -> None:
         """Call the tick if it is due and can work."""
-        if not self._signals.stops and not any(post.is_down for post in self._foundation):
+        if not self._signals.stops and not any(slot.is_down for slot in self._dependencies):
             self._tick.call_if_due()
 
     def _next_event(self) -> float:
         """Return the time of the next thing to do, by the monotonic clock."""
-        down = [post.due for post in self._foundation if post.is_down]
+        down = [slot.due for slot in self._dependencies if slot.is_down]
         if down:
             return min(down)
-        due = [self._tick.due, *(post.due for post in self._children if post.is_down)]
+        due = [self._tick.due, *(slot.due for slot in self._children if slot.is_down)]
         return min([time.monotonic() + _WATCH_SECONDS, *due])
 
     def _stop_all(self) -> None:
-        """End the children together, then the foundation, last started first."""
+        """End the children together, then the depends_on, last started first."""
         patience = min(1, self._signals.stops)  # any signal but the one that told us to stop
-        self._stop([post.child for post in self._children], patience)
-        for post in reversed(self._foundation):
-            self._stop([post.child], patience)
+        self._stop([slot.child for slot in self._children], patience)
+        for slot in reversed(self._dependencies):
+            self._stop([slot.child], patience)
 
     def _stop(self, children: Sequence[Child], patience: int) -> None:
         """End some children: ask, wait until the deadline or a signal more than `patience`, kill."""
@@ -191,15 +191,15 @@ class Supervisor:
             logger.error("%s is still there after it was killed", child.name)
 
 
-class _Post:
+class _ChildSlot:
     """A child's place: whether it is manned, since when, and when to try again."""
 
     def __init__(self, child: Child) -> None:
         self.child = child
         self.is_down = True
         self.due = 0.0  # by the monotonic clock; when to start it, while it is down
-        self._delay = FIRST_DELAY
-        self._born = 0.0
+        self._delay = MIN_DELAY
+        self._started_at = 0.0
 
     @property
     def is_due(self) -> bool:
@@ -210,32 +210,32 @@ class _Post:
         """Start the child; what it raises passes through."""
         self.child.start()
         self.is_down = False
-        self._born = time.monotonic()
+        self._started_at = time.monotonic()
 
     def reap(self) -> None:
         """Note that the child ended, if it did."""
         if self.is_down or (code := self.child.poll()) is None:
             return
-        life = time.monotonic() - self._born
-        if life >= GOOD_LIFE:
-            self._delay = FIRST_DELAY
+        life = time.monotonic() - self._started_at
+        if life >= STABLE_SECONDS:
+            self._delay = MIN_DELAY
         self._back_off(f"{describe_exit(code)} after {life:.1f} s")
 
     def note_failure(self, error: Exception) -> None:
         """Note that the child could not be started."""
         self._back_off(f"could not start: {type(error).__name__}: {error}")
 
-    def forgive(self) -> None:
+    def reset_delay(self) -> None:
         """Make it due now, with the shortest delay after it."""
         self.due = time.monotonic()
-        self._delay = FIRST_DELAY
+        self._delay = MIN_DELAY
 
     def _back_off(self, why: str) -> None:
         """Set the time of the next try, and double the delay after that."""
         logger.warning("%s %s; next start in %g s", self.child.name, why, self._delay)
         self.is_down = True
         self.due = time.monotonic() + self._delay
-        self._delay = min(2 * self._delay, LAST_DELAY)
+        self._delay = min(2 * self._delay, MAX_DELAY)
 
 
 class _Tick:
@@ -253,7 +253,7 @@ class _Tick:
         try:
             self._function()
         except Exception:
-            self._delay = min(2 * self._delay, max(_LAST_TICK_DELAY, self._interval))
+            self._delay = min(2 * self._delay, max(_MAX_TICK_DELAY, self._interval))
             logger.exception("the tick failed; next try in %g s", self._delay)
         else:
             self._delay = self._interval

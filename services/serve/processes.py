@@ -29,9 +29,9 @@ def side_child(settings: Settings, redis_url: str) -> ProcessChild:
     return _child("side", "side", settings, redis_url)
 
 
-def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessChild:
+def web_child(settings: Settings, redis_url: str, listener: socket) -> ProcessChild:
     """Return the process that answers on a socket which listens already."""
-    fd = listening.fileno()
+    fd = listener.fileno()
     argv = [str(console_script()), "web", "--fd", str(fd)]
     environment = _environment(settings, redis_url)
     return ProcessChild("web", argv, env=environment, pass_fds=[fd], watched=True)
@@ -39,7 +39,7 @@ def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessC
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:
     """Return the process that takes mail on sockets which listen already, by their protocols."""
-    fds = {protocol: listening.fileno() for protocol, listening in sockets.items()}
+    fds = {protocol: listener.fileno() for protocol, listener in sockets.items()}
     flags = [word for protocol, fd in fds.items() for word in (f"--{protocol}-fd", str(fd))]
     argv = [str(console_script()), "mail", *flags]
     environment = _environment(settings, redis_url)

@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.clients import shown_url
 from infra.settings import Settings
-from services.serve.workers import console_script
+from services.serve.processes import console_script
 
 _EXAMPLES: Final = (
     'matchpost do "signup alice secret"',
@@ -16,7 +16,7 @@ _EXAMPLES: Final = (
 )
 
 
-def greeting(settings: Settings, url: str, http: str | None = None) -> str:
+def banner(settings: Settings, url: str, http: str | None = None) -> str:
     """Return the lines, the last of them the word `ready`.
 
     `url` is the server's, `http` that of the API, None where there is none.

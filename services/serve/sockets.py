@@ -21,11 +21,11 @@ def listen(address: str, setting: str = "MATCHPOST_HTTP") -> socket.socket:
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     try:
-        listening = _bound(host, int(port))
+        listener = _bound(host, int(port))
     except (OSError, OverflowError) as error:
         raise OSError(f"{setting} can't be {address}: {_why(error)}") from error
-    listening.listen(_BACKLOG)
-    return listening
+    listener.listen(_BACKLOG)
+    return listener
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -42,21 +42,21 @@ def _bound(host: str, port: int) -> socket.socket:
     return bound
 
 
-def listen_at(path: Path) -> socket.socket:
+def listen_unix(path: Path) -> socket.socket:
     """Listen on the unix socket MATCHPOST_LMTP; OSError, with a sentence, where it can't be.
 
     Whoever may enter its directory may write to it, as whoever is on this machine may to a port.
     """
-    listening = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     try:
         _clear(path)
-        listening.bind(str(path))
+        listener.bind(str(path))
         path.chmod(0o666)
     except OSError as error:
-        listening.close()
+        listener.close()
         raise OSError(f"MATCHPOST_LMTP can't be {path}: {_why(error)}") from error
-    listening.listen(_BACKLOG)
-    return listening
+    listener.listen(_BACKLOG)
+    return listener
 
 
 def listen_for_mail(settings: Settings, stack: ExitStack) -> dict[str, socket.socket]:
@@ -65,7 +65,7 @@ def listen_for_mail(settings: Settings, stack: ExitStack) -> dict[str, socket.so
     if settings.smtp != "off":
         sockets["smtp"] = stack.enter_context(listen(settings.smtp, "MATCHPOST_SMTP"))
     if settings.lmtp is not None:
-        sockets["lmtp"] = stack.enter_context(listen_at(settings.lmtp))
+        sockets["lmtp"] = stack.enter_context(listen_unix(settings.lmtp))
         stack.callback(settings.lmtp.unlink, missing_ok=True)
     return sockets
 
@@ -74,9 +74,9 @@ def _clear(path: Path) -> None:
     """Take away a socket on which nobody listens any more."""
     if not path.exists() or not stat.S_ISSOCK(path.stat().st_mode):
         return
-    with socket.socket(socket.AF_UNIX) as trying:
+    with socket.socket(socket.AF_UNIX) as probe:
         try:
-            trying.connect(str(path))
+            probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink()
 
@@ -91,8 +91,8 @@ def _why(error: Exception) -> str:
     return os.strerror(error.errno or 0)
 
 
-def address_of(listening: socket.socket) -> str:
+def address_of(listener: socket.socket) -> str:
     """Return the URL at which a socket is reached from this machine."""
-    host, port = listening.getsockname()[:2]
+    host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -21,11 +21,11 @@ def run(error: Exception) -> int:
     if isinstance(error, Refusal):
         print(error, file=sys.stderr)
         return PROBLEMS[error.code].exit
-    print(line(error), file=sys.stderr)
+    print(describe(error), file=sys.stderr)
     return UNKNOWN
 
 
-def line(error: Exception) -> str:
+def describe(error: Exception) -> str:
     """Say in a line what happened."""
     if isinstance(error, SettingsError | GamePackageError):
         return f"matchpost: {error}"
