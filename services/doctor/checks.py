@@ -6,21 +6,32 @@ from typing import Final
 from infra.files import LOW
 from infra.lanes import LEASE_MS, WANTED, WANTED_MS
 from infra.projections.lag import Lag
-from services.doctor.clocks import clocks
-from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
-from services.doctor.findings import Finding, Level, bad, note, ok, warn
-from services.doctor.roles import post, roles
-from services.doctor.words import GIB, MIB, count, size_of, span
+from services.doctor.clocks import check_clocks
+from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
+from services.doctor.findings import (
+    GIB,
+    MIB,
+    Finding,
+    Level,
+    bad,
+    count,
+    note,
+    ok,
+    size_of,
+    span,
+    warn,
+)
+from services.doctor.processes import check_outgoing_mail, check_processes
 
-LATE: Final = 15_000
+LATE_MS: Final = 15_000
 """Milliseconds after which a command that waits was forgotten; drains take milliseconds."""
 
-SLOW: Final = 3_000
+SLOW_MS: Final = 3_000
 
 SLOW_FSYNC_MS: Final = 20.0
 
-LITTLE_SPACE: Final = 2 * GIB
-NO_SPACE: Final = 256 * MIB
+WARN_SPACE: Final = 2 * GIB
+BAD_SPACE: Final = 256 * MIB
 
 Check = Callable[[Facts], Iterator[Finding]]
 
@@ -47,7 +58,7 @@ def _server(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _durability(facts: Facts, server: Server) -> Finding:
+def _durability(facts: Facts, server: ServerFacts) -> Finding:
     if server.not_durable:
         what, _, remedy = server.not_durable.rpartition("; ")
         return bad(
@@ -90,7 +101,7 @@ def _inboxes(facts: Facts) -> Iterator[Finding]:
     if server is None or server.shape is None:
         return
     waiting = sum(shard.waiting for shard in server.shards)
-    late = [s for s in server.shards if s.oldest and server.clock - s.oldest > SLOW]
+    late = [s for s in server.shards if s.oldest and server.clock - s.oldest > SLOW_MS]
     if not late:
         yield ok("inbox", f"{count(waiting, 'command waits', 'commands wait')}")
     for shard in late:
@@ -100,7 +111,7 @@ def _inboxes(facts: Facts) -> Iterator[Finding]:
             f"the oldest for {span(age // 1000)}"
         )
         remedy = "see what is said of workers and lanes; the log of `serve` says more"
-        yield (bad if age > LATE else warn)("inbox", what, remedy)
+        yield (bad if age > LATE_MS else warn)("inbox", what, remedy)
     for shard in server.shards:
         if shard.waiting >= facts.settings.queue_cap:
             yield bad(
@@ -163,7 +174,7 @@ def _workers(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _worker_count(facts: Facts, queue: QueueFact) -> Finding:
+def _worker_count(facts: Facts, queue: QueueFacts) -> Finding:
     alive = [worker for worker in queue.workers if worker.alive]
     shape = facts.server.shape if facts.server else None
     lanes = shape.lanes if shape else 1
@@ -188,17 +199,17 @@ def _lanes(facts: Facts) -> Iterator[Finding]:
     yield from found
 
 
-def _lane(lane: Lane) -> Finding | None:
-    if lane.holder and lane.left < 0:
+def _lane(lane: LaneFacts) -> Finding | None:
+    if lane.holder and lane.ttl < 0:
         return bad(
             "lanes",
             f"the lease of lane {lane.number} never ends: nobody can drain it",
             f"delete the key lease:{lane.number} in RQ's Redis, and find out who wrote it",
         )
-    if lane.holder and lane.left > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
+    if lane.holder and lane.ttl > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
         return bad(
             "lanes",
-            f"the lease of lane {lane.number} has {span(lane.left // 1000)} left, more than one can "
+            f"the lease of lane {lane.number} has {span(lane.ttl // 1000)} left, more than one can "
             "have: the server's clock was set back",
             "set the clock right, by NTP; the next drain takes such a lease over, and if it stays, "
             "look whether `matchpost serve` and its workers run",
@@ -208,9 +219,9 @@ def _lane(lane: Lane) -> Finding | None:
     if lane.holder:
         return note(
             "lanes",
-            f"lane {lane.number} is drained now; its lease ends in {lane.left / 1000:.1f} s",
+            f"lane {lane.number} is drained now; its lease ends in {lane.ttl / 1000:.1f} s",
         )
-    if lane.held:
+    if lane.unreleased:
         return warn(
             "lanes",
             f"the last drain of lane {lane.number} was cut off, and no other has come yet",
@@ -239,22 +250,22 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
         )
     age = 0 if lag.oldest is None else clock - lag.oldest
     behind = f"{name} are {count(lag.events, 'event', 'events')} and {span(age // 1000)} behind"
-    anew = _anew(lag)
-    if anew and lag.building:
-        yield note("lists", f"{name} are being made anew: {anew}")
-    elif anew:
+    why = _why_rebuild(lag)
+    if why and lag.building:
+        yield note("lists", f"{name} are being made anew: {why}")
+    elif why:
         newer = lag.version is not None and lag.version > lag.spec.version
         who = "the newer program reads them" if newer else "the side worker of `serve` does that"
         yield warn(
-            "lists", f"{name} must be rebuilt: {anew}", f"{who}; else `matchpost rebuild {name}`"
+            "lists", f"{name} must be rebuilt: {why}", f"{who}; else `matchpost rebuild {name}`"
         )
-    elif age > LATE:
+    elif age > LATE_MS:
         yield warn("lists", behind, "look at the log of `serve` for what the side worker says")
     elif lag.events:
         yield note("lists", behind)
 
 
-def _anew(lag: Lag) -> str:
+def _why_rebuild(lag: Lag) -> str:
     """Say why a projection must be made anew; empty when it is sound."""
     if lag.version is None:
         return "there are none yet" if lag.events else ""
@@ -283,12 +294,12 @@ def _disk(facts: Facts) -> Iterator[Finding]:
         yield ok("disk", f"a sync takes {directory.fsync_ms:.2f} ms")
 
 
-def _space(directory: Directory) -> Finding:
+def _space(directory: DirectoryFacts) -> Finding:
     what = f"{size_of(directory.free)} are free for {directory.path}"
     remedy = "make room; when the disk is full no move is taken"
-    if directory.free < NO_SPACE:
+    if directory.free < BAD_SPACE:
         return bad("disk", what, remedy)
-    if directory.free < LITTLE_SPACE:
+    if directory.free < WARN_SPACE:
         return warn("disk", what, remedy)
     return ok("disk", what)
 
@@ -350,7 +361,7 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, clocks, _shape, _workers, roles, _lanes, _inboxes, _entries, _damage,
-    _projections, post, _disk, _memory, _files, _draws,
+    _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
+    _projections, check_outgoing_mail, _disk, _memory, _files, _draws,
 )  # fmt: skip
 """In the order in which they are told."""

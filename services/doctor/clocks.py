@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from typing import Final
 
-from services.doctor.facts import Facts, Server
-from services.doctor.findings import Finding, bad, ok, warn
-from services.doctor.words import count, span
+from services.doctor.facts import Facts, ServerFacts
+from services.doctor.findings import Finding, bad, count, ok, span, warn
 
-APART: Final = 60_000
+BAD_SKEW_MS: Final = 60_000
 """Milliseconds beyond which the keeper fires nothing."""
 
-CLOSE: Final = 5_000
+WARN_SKEW_MS: Final = 5_000
 
 
-def clocks(facts: Facts) -> Iterator[Finding]:
+def check_clocks(facts: Facts) -> Iterator[Finding]:
     """Compare the clocks, and look for reminders and flags that ought to have come."""
     if facts.server is None:
         return
@@ -27,13 +26,13 @@ def clocks(facts: Facts) -> Iterator[Finding]:
 def _difference(apart: int) -> Finding:
     how = "ahead of" if apart > 0 else "behind"
     what = f"this machine's clock is {abs(apart) / 1000:.1f} s {how} the server's"
-    if abs(apart) > APART:
+    if abs(apart) > BAD_SKEW_MS:
         return bad(
             "clock",
             f"{what}; no deadline is acted upon",
             "set both clocks, best by NTP; what is due then comes by itself",
         )
-    if abs(apart) > CLOSE:
+    if abs(apart) > WARN_SKEW_MS:
         return warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
     return ok("clock", "this machine and the server agree on the time")
 
@@ -48,7 +47,7 @@ def _stepped(step: int, left: int) -> Finding:
     )
 
 
-def _overdue(server: Server) -> Finding:
+def _overdue(server: ServerFacts) -> Finding:
     late = sum(shard.overdue for shard in server.shards)
     if not late:
         return ok("clock", "no reminder and no flag is overdue")

@@ -1,8 +1,12 @@
 """A finding: how bad it is, what it is about, what is the case, and what to do."""
 
 from enum import IntEnum
+from typing import Final
 
 import msgspec
+
+GIB: Final = 1 << 30
+MIB: Final = 1 << 20
 
 
 class Level(IntEnum):
@@ -52,3 +56,23 @@ def warn(about: str, what: str, remedy: str) -> Finding:
 def bad(about: str, what: str, remedy: str) -> Finding:
     """Say what is wrong."""
     return Finding(Level.BAD, about, what, remedy)
+
+
+def count(number: int, one: str, many: str) -> str:
+    """Give `no entries`, `1 entry`, `2 entries`."""
+    return f"{number or 'no'} {one if number == 1 else many}"
+
+
+def span(seconds: int) -> str:
+    """Return a length of time in one unit, such as `3 h`."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def size_of(number: int) -> str:
+    """Return a number of bytes in GiB or MiB."""
+    if number >= 10 * GIB:
+        return f"{number / GIB:.0f} GiB"
+    return f"{number / GIB:.1f} GiB" if number >= GIB else f"{number / MIB:.1f} MiB"

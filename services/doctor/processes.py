@@ -5,8 +5,7 @@ from typing import Final
 
 from infra.heartbeats import Beat, Role
 from services.doctor.facts import Facts
-from services.doctor.findings import Finding, bad, note, ok, warn
-from services.doctor.words import count, span
+from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 
 _LATE_MS: Final = 120_000
 """How long a letter may have been due: twice as long as the mailer may be at something else."""
@@ -31,7 +30,7 @@ _WITHOUT: Final[Mapping[Role, str]] = {
 """What it means that there is none, and what to do. Command workers are counted by the queue."""
 
 
-def roles(facts: Facts) -> Iterator[Finding]:
+def check_processes(facts: Facts) -> Iterator[Finding]:
     """Return which processes are missing, silent, or at odds with others."""
     server = facts.server
     if server is None or server.shape is None:
@@ -114,22 +113,22 @@ def _seeds(alive: Sequence[Beat]) -> Iterator[Finding]:
             )
 
 
-def post(facts: Facts) -> Iterator[Finding]:
+def check_outgoing_mail(facts: Facts) -> Iterator[Finding]:
     """Return whether mail goes out."""
     server = facts.server
     if server is None:
         return
-    waiting = count(server.post.waiting, "letter waits", "letters wait")
-    if server.post.down:
+    waiting = count(server.outbox.waiting, "letter waits", "letters wait")
+    if server.outbox.down:
         yield bad(
             "mail",
-            f"the relay does not take mail, and {waiting}: {server.post.down}",
+            f"the relay does not take mail, and {waiting}: {server.outbox.down}",
             "look whether it runs and MATCHPOST_RELAY is right; nothing is lost meanwhile",
         )
-    elif server.post.late > _LATE_MS:
+    elif server.outbox.late > _LATE_MS:
         yield warn(
             "mail",
-            f"{waiting} to be sent, the first for {span(server.post.late // 1000)}",
+            f"{waiting} to be sent, the first for {span(server.outbox.late // 1000)}",
             "look whether a mailer runs and where MATCHPOST_RELAY is set, and at its log",
         )
     elif facts.settings.relay is not None:

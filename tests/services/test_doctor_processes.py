@@ -23,7 +23,7 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.doctor import Finding, Level, gather, judge
-from services.doctor.facts import Facts, Post
+from services.doctor.facts import Facts, OutboxFacts
 from services.serve.main import _sign_of_life
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
@@ -155,7 +155,7 @@ def test_different_versions_are_worth_knowing(facts: Facts) -> None:
 
 def test_a_relay_that_is_down_is_told(facts: Facts) -> None:
     one(
-        with_(facts, post=Post(3, 5, "it is not there")),
+        with_(facts, outbox=OutboxFacts(3, 5, "it is not there")),
         Level.BAD,
         "3 letters wait: it is not there",
     )
@@ -163,7 +163,7 @@ def test_a_relay_that_is_down_is_told(facts: Facts) -> None:
 
 def test_letters_that_nobody_sends_are_told(facts: Facts) -> None:
     one(
-        with_(facts, post=Post(1, 300_000)),
+        with_(facts, outbox=OutboxFacts(1, 300_000)),
         Level.WARN,
         "1 letter waits to be sent, the first for 5",
     )
@@ -175,8 +175,8 @@ def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -
     outbox.lay_in(Rest(2_000, 1, "connection refused"))
     found = gather(facts.settings).server
     assert found is not None
-    assert (found.post.waiting, found.post.down) == (1, "connection refused")
-    assert found.post.late > 1_000_000
+    assert (found.outbox.waiting, found.outbox.down) == (1, "connection refused")
+    assert found.outbox.late > 1_000_000
 
 
 # signs of life
