@@ -1,4 +1,4 @@
-"""What a benchmark runs on: a server of its own, real workers, and a door that keeps them busy."""
+"""What a benchmark runs on: a server of its own, real workers, and a load generator that keeps them busy."""
 
 import shutil
 import subprocess
@@ -34,10 +34,10 @@ from workers.keeper import Keeper
 
 SHARDS: Final = 8
 MICRO_BATCH: Final = 256
-"""Commands a door hands in together."""
+"""Commands a load generator hands in together."""
 
 WINDOW: Final = 8_192
-"""Commands under way at most: a door does not flood the inboxes."""
+"""Commands under way at most: a load generator does not flood the inboxes."""
 
 _STUCK_SECONDS: Final = 60.0
 
@@ -46,7 +46,7 @@ class NoCompilerError(Exception):
     """A slower disk was asked for, and there is no C compiler to make one."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class BenchEnvironment(msgspec.Struct, frozen=True):
     """Where a benchmark's servers write, on what disk, and where it shows its progress."""
 
     folder: Path
@@ -55,9 +55,9 @@ class Place(msgspec.Struct, frozen=True):
 
     def server(self, name: str) -> EmbeddedServer:
         """Return a server of its own folder; not started."""
-        return EmbeddedServer(self.folder / name, env=self.env())
+        return EmbeddedServer(self.folder / name, env=self.variables())
 
-    def env(self) -> dict[str, str]:
+    def variables(self) -> dict[str, str]:
         """Return the variables under which the servers run."""
         if not self.fsync_delay_ms:
             return {}
@@ -75,8 +75,8 @@ class Place(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def place(folder: Path | None, fsync_delay_ms: float) -> Iterator[Place]:
-    """Return a place; a temporary folder unless one is named."""
+def open_environment(folder: Path | None, fsync_delay_ms: float) -> Iterator[BenchEnvironment]:
+    """Return a place to measure in; a temporary folder unless one is named."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with ExitStack() as stack:
         where = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -89,7 +89,7 @@ def place(folder: Path | None, fsync_delay_ms: float) -> Iterator[Place]:
             transient=True,
             disable=not console.is_terminal,
         )
-        yield Place(where, fsync_delay_ms, stack.enter_context(progress))
+        yield BenchEnvironment(where, fsync_delay_ms, stack.enter_context(progress))
 
 
 def _shim(folder: Path) -> Path:
@@ -130,14 +130,14 @@ def new_store(client: redis.Redis, lanes: int) -> RedisStore:
     return store
 
 
-class Door:
+class LoadGenerator:
     """Submits in micro-batches, keeps a window under way, and counts the outcomes."""
 
     def __init__(self, client: redis.Redis, store: RedisStore, progress: Progress) -> None:
         self._channel = new_channel()
         self._store = store
         self._progress = progress
-        # the keeper's look at every lane is what a busy door does with each micro-batch
+        # the keeper's look at every lane is what a busy front end does with each micro-batch
         self._keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
         self._listener = Listener(client, self._channel)
         self._waiting: set[bytes] = set()

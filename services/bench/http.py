@@ -25,9 +25,9 @@ from infra.accounts import Accounts
 from infra.settings import Settings
 from infra.tokens import Scope
 from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
-from services.bench.harness import Place
+from services.bench.harness import BenchEnvironment
 from services.bench.report import Report, median_and_p99
-from services.bench.workload import Game, games, moves, starts
+from services.bench.workload import PlannedGame, games, moves, starts
 from services.compose import Composition
 from services.serve.processes import console_script
 
@@ -36,10 +36,10 @@ _SECONDS_TO_START: Final = 60.0
 _API: Final = "The API is at "
 
 
-def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> Report:
+def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path | None) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
     played = games(2 * clients * matches)
-    with _serving(where) as (url, data):
+    with _serving(bench) as (url, data):
         orders = _prepare(data, played)
         half = len(played) // 2
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
@@ -52,7 +52,7 @@ def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> 
         "latency at full speed, us": median_and_p99(fast.latencies),
         "moves a second at half speed": round(calm.rate),
         "latency at half speed, us": median_and_p99(calm.latencies),
-        **where.disk(),
+        **bench.disk(),
     }
     peers = {}
     if boardgame_io is not None:
@@ -60,7 +60,7 @@ def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> 
     return Report(rate=fast.rate, unit="moves", peers=peers, details=details)
 
 
-class _Result(msgspec.Struct, frozen=True):
+class _LoadResult(msgspec.Struct, frozen=True):
     rate: float
     """Moves a second."""
     moves: int
@@ -69,13 +69,13 @@ class _Result(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def _serving(where: Place) -> Iterator[tuple[str, Path]]:
+def _serving(bench: BenchEnvironment) -> Iterator[tuple[str, Path]]:
     """Run `matchpost serve`, and give the address of its API and its data directory."""
-    data = where.folder / "http"
+    data = bench.folder / "http"
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
     env = {
         **clean,
-        **where.env(),
+        **bench.variables(),
         "MATCHPOST_DATA": str(data),
         "MATCHPOST_HTTP": "127.0.0.1:0",
         "MATCHPOST_COMMAND_RATE": "1000000000",
@@ -99,7 +99,7 @@ def _serving(where: Place) -> Iterator[tuple[str, Path]]:
             process.terminate()
 
 
-def _prepare(data: Path, played: Sequence[Game]) -> dict[int, list[bytes]]:
+def _prepare(data: Path, played: Sequence[PlannedGame]) -> dict[int, list[bytes]]:
     """Sign two players up, start all matches, and give the requests of each board's moves."""
     with Composition(Settings(data=data)) as parts:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -140,7 +140,7 @@ def _request(sent: Sent, account: AccountId, tokens: dict[AccountId, str]) -> by
 
 
 def _shares(
-    orders: dict[int, list[bytes]], played: Sequence[Game], clients: int
+    orders: dict[int, list[bytes]], played: Sequence[PlannedGame], clients: int
 ) -> list[list[bytes]]:
     """Deal whole matches out to the clients: each plays one after the other."""
     return [
@@ -149,12 +149,12 @@ def _shares(
     ]
 
 
-def _load(url: str, shares: list[list[bytes]], pause: float) -> _Result:
+def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:
     """Send all, each client its share; a process of its own, so as to share no lock with us."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         seconds, latencies = pool.apply(_play, (url, shares, pause))
     count = sum(map(len, shares))
-    return _Result(rate=count / seconds, moves=count, latencies=latencies)
+    return _LoadResult(rate=count / seconds, moves=count, latencies=latencies)
 
 
 def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, list[float]]:

@@ -35,8 +35,10 @@ def run(words: Sequence[str]) -> int:
     harness = import_module("services.bench.harness")
     module = import_module(f"services.bench.{name}")
     try:
-        with harness.place(arguments.pop("folder"), arguments.pop("fsync_delay")) as where:
-            report = module.run(where, **arguments)
+        with harness.open_environment(
+            arguments.pop("folder"), arguments.pop("fsync_delay")
+        ) as bench:
+            report = module.run(bench, **arguments)
     except (harness.NoCompilerError, NoPeerError) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return _FAILED

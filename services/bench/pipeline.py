@@ -11,42 +11,50 @@ from typing import Any
 from domain.clocks.terms import Terms
 from domain.match.audit import verify
 from services.bench.baselines import event_sourcing, redis_only, rq_job
-from services.bench.harness import MICRO_BATCH, SHARDS, WINDOW, Door, Place, new_store, workers
+from services.bench.harness import (
+    MICRO_BATCH,
+    SHARDS,
+    WINDOW,
+    BenchEnvironment,
+    LoadGenerator,
+    new_store,
+    workers,
+)
 from services.bench.report import Report
-from services.bench.workload import Game, games, moves, starts
+from services.bench.workload import PlannedGame, games, moves, starts
 
 _VERIFIED: int = 20
 """Matches that are verified afterwards."""
 
 
-def run(where: Place, matches: int, peer_jobs: int, worker_count: int) -> Report:
+def run(bench: BenchEnvironment, matches: int, peer_jobs: int, worker_count: int) -> Report:
     """Measure, then the peers in turn on the same disk."""
     played = games(matches)
-    rate, details = _measure(where, played, worker_count)
-    rq = rq_job.measure(where, played, peer_jobs)
-    peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(where, played)}
-    if where.fsync_delay_ms:
+    rate, details = _measure(bench, played, worker_count)
+    rq = rq_job.measure(bench, played, peer_jobs)
+    peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(bench, played)}
+    if bench.fsync_delay_ms:
         details["eventsourcing_sqlite"] = "not measured: only the servers' disk is slowed"
     elif event_sourcing.present():
-        peers["eventsourcing_sqlite"] = event_sourcing.measure(where, played, peer_jobs)
+        peers["eventsourcing_sqlite"] = event_sourcing.measure(bench, played, peer_jobs)
     else:
         details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
     details["rq_job_per_move"] = rq.details
-    return Report(rate=rate, unit="moves", peers=peers, details={**details, **where.disk()})
+    return Report(rate=rate, unit="moves", peers=peers, details={**details, **bench.disk()})
 
 
 def _measure(
-    where: Place, played: Sequence[Game], worker_count: int
+    bench: BenchEnvironment, played: Sequence[PlannedGame], worker_count: int
 ) -> tuple[float, dict[str, Any]]:
-    with where.server("matchpost") as server, server.client(blocking_timeout=5) as client:
+    with bench.server("matchpost") as server, server.client(blocking_timeout=5) as client:
         store = new_store(client, worker_count)
         with (
-            workers(worker_count, server.url, where.folder),
-            Door(client, store, where.progress) as door,
+            workers(worker_count, server.url, bench.folder),
+            LoadGenerator(client, store, bench.progress) as load,
         ):
-            door.submit_all(starts(played, Terms()), "challenges", len(played))
+            load.submit_all(starts(played, Terms()), "challenges", len(played))
             total = sum(len(game.moves) for game in played)
-            seconds = door.submit_all(moves(played), "moves", total)
+            seconds = load.submit_all(moves(played), "moves", total)
         for game in played[:: max(1, len(played) // _VERIFIED)]:
             verify(game.board, store.events(game.board))
     return total / seconds, {

@@ -7,18 +7,18 @@ from typing import Any
 from domain.match.audit import verify
 from domain.match.record import refold
 from services.bench.baselines import event_sourcing
-from services.bench.baselines.redis_only import decided
-from services.bench.harness import Place
+from services.bench.baselines.redis_only import decide_all
+from services.bench.harness import BenchEnvironment
 from services.bench.report import Report
 from services.bench.workload import games, moves, starts
 
 _ROUNDS = 3
 
 
-def run(where: Place, matches: int) -> Report:
+def run(bench: BenchEnvironment, matches: int) -> Report:
     """Measure; the headline is events folded a second, from stored bytes to the last state."""
     played = games(matches)
-    writes = decided([*starts(played), *moves(played)], {})
+    writes = decide_all([*starts(played), *moves(played)], {})
     histories: dict[int, list[bytes]] = {}
     for _, write in writes:
         histories.setdefault(write.board, []).extend(write.leaves)
@@ -33,12 +33,12 @@ def run(where: Place, matches: int) -> Report:
         "matches": matches,
         "events": events,
         "verify plies a second": round(verify_rate, 1),
-        **where.disk(),
+        **bench.disk(),
     }
     peers = {}
     if event_sourcing.present():
         peers["eventsourcing_sqlite"] = event_sourcing.replay_rate(
-            where, played[: max(1, matches // 10)]
+            bench, played[: max(1, matches // 10)]
         )
     else:
         details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"

@@ -18,7 +18,7 @@ from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, pack_snapshot, seal, unpack_snapshot
 from domain.rules import AnyRules, current, rules_id
 from services.bench.baselines import python_chess
-from services.bench.harness import Place
+from services.bench.harness import BenchEnvironment
 from services.bench.report import Report, median_and_p99
 from services.bench.workload import SEED, games, moves, starts
 
@@ -26,7 +26,7 @@ _DEPTHS: Final = {"pow2": 3}
 """Plies of the perft; 2 where a game is not listed."""
 
 
-def run(where: Place, key: str, plies: int) -> Report:
+def run(bench: BenchEnvironment, key: str, plies: int) -> Report:
     """Measure one game's rules; the headline is random plies a second."""
     rules = current(key)
     counted, count_rate = _best(lambda: _perft_rate(rules))
@@ -46,7 +46,7 @@ def run(where: Place, key: str, plies: int) -> Report:
         details["perft ratio"] = round(count_rate / chess_count_rate, 2)
     else:
         details["python_chess"] = "not measured: install matchpost[bench]"
-    return Report(rate=rate, unit="random plies", peers=peers, details={**details, **where.disk()})
+    return Report(rate=rate, unit="random plies", peers=peers, details={**details, **bench.disk()})
 
 
 def _best(measure: Callable[[], tuple[int, float]]) -> tuple[int, float]:
@@ -99,10 +99,10 @@ def _decision() -> dict[str, float]:
             began = time.perf_counter()
             sent: Sent = read_order(payload)
             before = unpack_snapshot(stored)
-            decided = decide(sent, before.state)
-            if not isinstance(decided, Decided):
-                raise RuntimeError(f"a move was refused: {decided.sentence}")
-            _, snapshot = seal(sent, decided, before, 1)
+            decision = decide(sent, before.state)
+            if not isinstance(decision, Decided):
+                raise RuntimeError(f"a move was refused: {decision.sentence}")
+            _, snapshot = seal(sent, decision, before, 1)
             pack_snapshot(snapshot)
             if isinstance(sent.command, Move):
                 times.append(time.perf_counter() - began)

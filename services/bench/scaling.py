@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from domain.match.commands import Sent
-from services.bench.baselines.redis_only import decided, write
-from services.bench.harness import Door, Place, new_store, workers
+from services.bench.baselines.redis_only import decide_all, submit_and_commit
+from services.bench.harness import BenchEnvironment, LoadGenerator, new_store, workers
 from services.bench.report import Report
 from services.bench.workload import endless, moves, starts
 from workers.drain import BATCH
@@ -24,32 +24,32 @@ _CHUNK: Final = 500
 
 
 def run(
-    where: Place,
+    bench: BenchEnvironment,
     counts: Sequence[int],
     lengths: Sequence[int],
     timed: int,
     plot: Path | None,
 ) -> Report:
     """Measure with `timed` moves a point; the headline is the rate with the most matches."""
-    by_count = {n: _rate(where, f"active-{n}", n, _PLIES, timed) for n in counts}
-    by_length = {n: _rate(where, f"long-{n}", _LONG, n, timed) for n in lengths}
+    by_count = {n: _rate(bench, f"active-{n}", n, _PLIES, timed) for n in counts}
+    by_length = {n: _rate(bench, f"long-{n}", _LONG, n, timed) for n in lengths}
     if plot is not None:
-        draw(by_count, by_length, plot)
+        plot_costs(by_count, by_length, plot)
     return Report(
         rate=by_count[max(counts)],
         unit="moves",
         peers={},
         details={
-            "moves a second, by active matches": _shown(by_count),
-            "moves a second, by plies of every match": _shown(by_length),
+            "moves a second, by active matches": _rounded(by_count),
+            "moves a second, by plies of every match": _rounded(by_length),
             "us a move, by active matches": _cost(by_count),
             "us a move, by plies of every match": _cost(by_length),
-            **where.disk(),
+            **bench.disk(),
         },
     )
 
 
-def _shown(points: dict[int, float]) -> dict[str, float]:
+def _rounded(points: dict[int, float]) -> dict[str, float]:
     return {str(at): round(rate, 1) for at, rate in points.items()}
 
 
@@ -57,25 +57,28 @@ def _cost(points: dict[int, float]) -> dict[str, float]:
     return {str(at): round(1e6 / rate, 1) for at, rate in points.items()}
 
 
-def _rate(where: Place, name: str, matches: int, plies: int, timed: int) -> float:
+def _rate(bench: BenchEnvironment, name: str, matches: int, plies: int, timed: int) -> float:
     """Return the moves a second in some of so many matches that have so many plies."""
     moving = min(matches, _MOVING)
     more = max(2, timed // moving)
-    with where.server(name) as server, server.client(blocking_timeout=5) as client:
+    with bench.server(name) as server, server.client(blocking_timeout=5) as client:
         store = new_store(client, 1)
-        task = where.progress.add_task(name, total=matches)
+        task = bench.progress.add_task(name, total=matches)
         for first in range(1, matches + 1, _CHUNK):
             played = endless(min(_CHUNK, matches + 1 - first), plies, first)
-            prepared = decided([*starts(played), *moves(played)], {})
+            prepared = decide_all([*starts(played), *moves(played)], {})
             for at in range(0, len(prepared), BATCH):
-                write(store, prepared[at : at + BATCH])
-            where.progress.advance(task, len(played))
-        where.progress.remove_task(task)
+                submit_and_commit(store, prepared[at : at + BATCH])
+            bench.progress.advance(task, len(played))
+        bench.progress.remove_task(task)
         orders = list(_after(moves(endless(moving, plies + more)), plies))
-        with workers(1, server.url, where.folder), Door(client, store, where.progress) as door:
+        with (
+            workers(1, server.url, bench.folder),
+            LoadGenerator(client, store, bench.progress) as load,
+        ):
             # the first find the worker still starting
-            door.submit_all(orders[:moving], f"{name}: warm-up", moving)
-            seconds = door.submit_all(orders[moving:], f"{name}: moves", len(orders) - moving)
+            load.submit_all(orders[:moving], f"{name}: warm-up", moving)
+            seconds = load.submit_all(orders[moving:], f"{name}: moves", len(orders) - moving)
     return (len(orders) - moving) / seconds
 
 
@@ -83,7 +86,7 @@ def _after(orders: Iterator[Sent], plies: int) -> Iterator[Sent]:
     return (order for order in orders if (order.command.ply or 0) >= plies)  # type: ignore[union-attr]
 
 
-def draw(by_count: dict[int, float], by_length: dict[int, float], plot: Path) -> None:
+def plot_costs(by_count: dict[int, float], by_length: dict[int, float], plot: Path) -> None:
     """Plot both costs into a file; its ending says of what kind."""
     import matplotlib as mpl  # noqa: PLC0415 - optional, and slow
 
@@ -91,13 +94,13 @@ def draw(by_count: dict[int, float], by_length: dict[int, float], plot: Path) ->
     from matplotlib import pyplot as plt  # noqa: PLC0415 - the same
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
-    _draw(axes[0], by_count, "active matches", log=True)
-    _draw(axes[1], by_length, "plies of every match", log=False)
+    _plot_cost(axes[0], by_count, "active matches", log=True)
+    _plot_cost(axes[1], by_length, "plies of every match", log=False)
     axes[0].set_ylabel("microseconds a move")
     figure.savefig(plot, metadata={"Date": None} if plot.suffix == ".svg" else None)
 
 
-def _draw(axis: Any, points: dict[int, float], label: str, *, log: bool) -> None:
+def _plot_cost(axis: Any, points: dict[int, float], label: str, *, log: bool) -> None:
     axis.plot(list(points), [1e6 / rate for rate in points.values()], marker="o")
     axis.set_xlabel(label)
     axis.set_ylim(bottom=0)

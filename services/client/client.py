@@ -19,8 +19,8 @@ from uuid import uuid4
 import httpx
 import msgspec
 
-from services.client.committing import Committing, board_of, committing
-from services.client.texts import Kept, Texts
+from services.client.commitment_lines import CommittingLine, board_of, read_committing_line
+from services.client.draw_texts import KeptText, Texts
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ class Client:
     def do(self, line: str, key: str | None = None, wait: float | None = None) -> Text:
         """Carry out a command line."""
         key = key or uuid4().hex
-        said = committing(line)
+        said = read_committing_line(line)
         if said is None or not self._is_committed_to(said):
             answer = self._do(line, key, wait)
         else:
@@ -129,11 +129,11 @@ class Client:
             raise _problem(response)
         return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""))
 
-    def _is_committed_to(self, said: Committing) -> bool:
+    def _is_committed_to(self, said: CommittingLine) -> bool:
         """Return whether a line leads to a match whose players commit."""
         return said.board is None or self._waits_for(said.board, "commit")
 
-    def _do_committing(self, said: Committing, key: str, wait: float | None) -> Text:
+    def _do_committing(self, said: CommittingLine, key: str, wait: float | None) -> Text:
         commitment = self._texts.new(self._url, said.word, key, said.board)
         answer = self._do(said.with_commitment(commitment), key, wait)
         if answer.code not in ("", "pending", "unavailable"):
@@ -198,7 +198,7 @@ class Client:
                 logger.warning("a text for a draw is not revealed yet (%s); trying again", error)
                 return
 
-    def _reveal(self, kept: Kept) -> bool:
+    def _reveal(self, kept: KeptText) -> bool:
         """Reveal a text if its match waits for it; tell whether nobody will ask for it any more."""
         board = kept.board or self._board_of(kept.challenge)
         if board is None:

@@ -21,7 +21,7 @@ class NoPeerError(Exception):
     """boardgame.io was asked for and can't be run; the message is a sentence."""
 
 
-class _Played(msgspec.Struct, frozen=True):
+class _RunResult(msgspec.Struct, frozen=True):
     rate: float
     moves: int
 
@@ -68,7 +68,7 @@ def _played(words: list[str], port: str, clients: int, run: int) -> float:
         )
     except subprocess.TimeoutExpired:
         return 0.0
-    return msgspec.json.decode(done.stdout.splitlines()[-1], type=_Played).rate
+    return msgspec.json.decode(done.stdout.splitlines()[-1], type=_RunResult).rate
 
 
 def _free_port() -> int:

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from services.bench.harness import Place
-from services.bench.workload import Game
+from services.bench.harness import BenchEnvironment
+from services.bench.workload import PlannedGame
 
 if TYPE_CHECKING:
-    from services.bench.baselines.event_sourcing_matches import Matches
+    from services.bench.baselines.event_sourcing_matches import MatchApplication
 
 
 def present() -> bool:
@@ -24,18 +24,18 @@ def present() -> bool:
     return importlib.util.find_spec("eventsourcing") is not None
 
 
-def measure(where: Place, played: Sequence[Game], at_least: int) -> float:
+def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], at_least: int) -> float:
     """Play whole games until there are about so many moves; give the moves a second."""
     chosen = _enough(played, at_least)
-    with _application(where, "es-play", cached=True) as app:
-        _, seconds = _play(app, where, chosen)
+    with _application(bench, "es-play", cached=True) as app:
+        _, seconds = _play(app, bench, chosen)
     return sum(len(game.moves) for game in chosen) / seconds
 
 
-def replay_rate(where: Place, played: Sequence[Game]) -> float:
+def replay_rate(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:
     """Play whole games, then load each again from its events; give the events a second."""
-    with _application(where, "es-replay", cached=False) as app:
-        ids, _ = _play(app, where, played)
+    with _application(bench, "es-replay", cached=False) as app:
+        ids, _ = _play(app, bench, played)
         began = time.perf_counter()
         for id_ in ids:
             app.repository.get(id_)
@@ -44,13 +44,15 @@ def replay_rate(where: Place, played: Sequence[Game]) -> float:
 
 
 @contextmanager
-def _application(where: Place, name: str, *, cached: bool) -> Iterator["Matches"]:
-    from services.bench.baselines.event_sourcing_matches import Matches  # noqa: PLC0415 - needs the library
+def _application(
+    bench: BenchEnvironment, name: str, *, cached: bool
+) -> Iterator["MatchApplication"]:
+    from services.bench.baselines.event_sourcing_matches import MatchApplication  # noqa: PLC0415 - needs the library
 
-    app = Matches(
+    app = MatchApplication(
         env={
             "PERSISTENCE_MODULE": "eventsourcing.sqlite",
-            "SQLITE_DBNAME": os.fspath(where.folder / f"{name}.sqlite"),
+            "SQLITE_DBNAME": os.fspath(bench.folder / f"{name}.sqlite"),
             **({"AGGREGATE_CACHE_MAXSIZE": "10000"} if cached else {}),
         }
     )
@@ -60,9 +62,11 @@ def _application(where: Place, name: str, *, cached: bool) -> Iterator["Matches"
         app.close()
 
 
-def _play(app: "Matches", where: Place, games: Sequence[Game]) -> tuple[list[UUID], float]:
+def _play(
+    app: "MatchApplication", bench: BenchEnvironment, games: Sequence[PlannedGame]
+) -> tuple[list[UUID], float]:
     """Play the games side by side; give their ids and the seconds their moves took."""
-    task = where.progress.add_task(
+    task = bench.progress.add_task(
         "eventsourcing_sqlite", total=sum(len(game.moves) for game in games)
     )
     ids = [app.start() for _ in games]
@@ -71,13 +75,13 @@ def _play(app: "Matches", where: Place, games: Sequence[Game]) -> tuple[list[UUI
         for id_, game in zip(ids, games, strict=True):
             if ply < len(game.moves):
                 app.move(id_, game.moves[ply])
-                where.progress.advance(task)
+                bench.progress.advance(task)
     seconds = time.perf_counter() - began
-    where.progress.remove_task(task)
+    bench.progress.remove_task(task)
     return ids, seconds
 
 
-def _enough(played: Sequence[Game], at_least: int) -> Sequence[Game]:
+def _enough(played: Sequence[PlannedGame], at_least: int) -> Sequence[PlannedGame]:
     count = 0
     for number, game in enumerate(played, 1):
         count += len(game.moves)

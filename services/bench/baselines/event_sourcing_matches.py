@@ -9,7 +9,7 @@ from eventsourcing.domain import Aggregate, event
 from domain.rules import current
 
 
-class Match(Aggregate):
+class MatchAggregate(Aggregate):
     """A match of pow2."""
 
     def __init__(self) -> None:
@@ -30,17 +30,17 @@ class Match(Aggregate):
         rules.outcome(self.position)
 
 
-class Matches(Application[UUID]):
+class MatchApplication(Application[UUID]):
     """All matches."""
 
     def start(self) -> UUID:
         """Begin one."""
-        match = Match()
+        match = MatchAggregate()
         self.save(match)
         return match.id
 
     def move(self, match_id: UUID, text: str) -> None:
         """Play a move in one."""
-        match: Match = self.repository.get(match_id)
+        match: MatchAggregate = self.repository.get(match_id)
         match.play(text)
         self.save(match)

@@ -22,8 +22,8 @@ from domain.match.decide import Decided, decide
 from domain.match.events import command_id
 from domain.match.record import pack_snapshot, seal, unpack_snapshot
 from infra.clients import make_client
-from services.bench.harness import Place
-from services.bench.workload import Game
+from services.bench.harness import BenchEnvironment
+from services.bench.workload import PlannedGame
 
 _QUEUES: Final = ("peer-0", "peer-1")
 _WAIT: Final = 600
@@ -31,27 +31,27 @@ _WAIT: Final = 600
 _client: redis.Redis | None = None
 
 
-class Found(msgspec.Struct, frozen=True):
+class JobRates(msgspec.Struct, frozen=True):
     """The better rate, in moves a second, and how it came about."""
 
     rate: float
     details: dict[str, Any]
 
 
-def measure(where: Place, played: Sequence[Game], jobs: int) -> Found:
+def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], jobs: int) -> JobRates:
     """Measure about `jobs` moves with one worker, then with two."""
     rates = {}
     for workers in (1, 2):
-        with where.server(f"rq-{workers}") as server:
-            rates[workers] = _measure(played, jobs, server.url, workers, where.progress)
-    return Found(
+        with bench.server(f"rq-{workers}") as server:
+            rates[workers] = _measure(played, jobs, server.url, workers, bench.progress)
+    return JobRates(
         max(rates.values()),
         {"jobs": jobs, **{f"{w} worker(s)": round(rate, 1) for w, rate in rates.items()}},
     )
 
 
 def _measure(
-    played: Sequence[Game], jobs: int, url: str, workers: int, progress: Progress
+    played: Sequence[PlannedGame], jobs: int, url: str, workers: int, progress: Progress
 ) -> float:
     task = progress.add_task(f"rq_job_per_move, {workers} worker(s)", total=None)
     with make_client(url) as client:
@@ -82,11 +82,11 @@ def _measure(
     return count / seconds
 
 
-def _start(game: Game) -> Start:
+def _start(game: PlannedGame) -> Start:
     return Start(rules="pow2/1", options=(), seats=game.seats)
 
 
-def _enqueue(queues: Sequence[Queue], played: Sequence[Game], jobs: int) -> int:
+def _enqueue(queues: Sequence[Queue], played: Sequence[PlannedGame], jobs: int) -> int:
     """Enqueue whole games until there are about `jobs` moves."""
     count = 0
     for game in played:
@@ -127,10 +127,10 @@ def _play(
     snapshot = unpack_snapshot(stored)
     id_ = command_id("bench", actor, f"{board}:{number}")
     sent = Sent(board, id_, actor, command)
-    decided = decide(sent, snapshot.state)
-    if not isinstance(decided, Decided):
-        raise RuntimeError(f"the peer's move was refused: {decided.sentence}")
-    sealed, after = seal(sent, decided, snapshot, time.time_ns() // 1_000_000)
+    decision = decide(sent, snapshot.state)
+    if not isinstance(decision, Decided):
+        raise RuntimeError(f"the peer's move was refused: {decision.sentence}")
+    sealed, after = seal(sent, decision, snapshot, time.time_ns() // 1_000_000)
     with client.pipeline(transaction=True) as pipe:
         pipe.rpush(f"{name}:ev", *sealed)
         pipe.set(name, pack_snapshot(after))

@@ -18,7 +18,7 @@ _OLD_SECONDS: Final = 90 * 24 * 3600
 """A text that no match has asked for by then is nobody's any more."""
 
 
-class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+class KeptText(msgspec.Struct, frozen=True, omit_defaults=True):
     """A text, and what is known of where it belongs."""
 
     url: str
@@ -34,7 +34,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of the command that commits to it."""
 
 
-_DECODER: Final = msgspec.json.Decoder(Kept)
+_DECODER: Final = msgspec.json.Decoder(KeptText)
 
 
 def state_folder() -> Path:
@@ -59,7 +59,7 @@ class Texts:
                 return commitment
         text = secrets.token_bytes(32) + (sha256(word.encode()).digest() if word else b"")
         commitment = sha256(text).hexdigest()
-        self._write(commitment, Kept(url, text.hex(), time.time(), board, key=key))
+        self._write(commitment, KeptText(url, text.hex(), time.time(), board, key=key))
         return commitment
 
     def place(self, commitment: str, board: int | None = None, challenge: str = "") -> None:
@@ -69,7 +69,7 @@ class Texts:
             changed = msgspec.structs.replace(kept, board=board, challenge=challenge)
             self._write(commitment, changed)
 
-    def of(self, url: str) -> Mapping[str, Kept]:
+    def of(self, url: str) -> Mapping[str, KeptText]:
         """Return the texts for a server, by their commitments."""
         files = sorted(self._folder.glob("*.json"))
         found = {file.stem: kept for file in files if (kept := self._read(file))}
@@ -79,20 +79,20 @@ class Texts:
         """Forget a text that is revealed, or that nobody will ask for."""
         self._file(commitment).unlink(missing_ok=True)
 
-    def is_old(self, kept: Kept) -> bool:
+    def is_old(self, kept: KeptText) -> bool:
         """Return whether nobody asks for it any more."""
         return time.time() - kept.made > _OLD_SECONDS
 
     def _file(self, commitment: str) -> Path:
         return self._folder / f"{commitment}.json"
 
-    def _read(self, file: Path) -> Kept | None:
+    def _read(self, file: Path) -> KeptText | None:
         try:
             return _DECODER.decode(file.read_bytes())
         except FileNotFoundError:
             return None  # another program has revealed it meanwhile
 
-    def _write(self, commitment: str, kept: Kept) -> None:
+    def _write(self, commitment: str, kept: KeptText) -> None:
         """Write a file whole or not at all, and sync it."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self._file(commitment)

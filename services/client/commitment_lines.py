@@ -13,7 +13,7 @@ _WORD: Final = re.compile(r"\s--entropy=(?P<word>\S+)")
 _MADE: Final = re.compile(r"match (?P<board>[1-9]\d*)\b")
 
 
-class Committing(msgspec.Struct, frozen=True):
+class CommittingLine(msgspec.Struct, frozen=True):
     """A line that can commit to a text."""
 
     line: str
@@ -27,7 +27,7 @@ class Committing(msgspec.Struct, frozen=True):
         return f"{self.line.rstrip()} --commitment={commitment}"
 
 
-def committing(line: str) -> Committing | None:
+def read_committing_line(line: str) -> CommittingLine | None:
     """Return what can be committed to by a line; None where it says so itself, or can't."""
     accept = _ACCEPT.match(line)
     if (accept is None and not _CHALLENGE.match(line)) or "--commitment=" in line:
@@ -36,7 +36,9 @@ def committing(line: str) -> Committing | None:
         return None
     word = _WORD.search(line)
     rest = _WORD.sub("", line, count=1)
-    return Committing(rest, word["word"] if word else "", int(accept["board"]) if accept else None)
+    return CommittingLine(
+        rest, word["word"] if word else "", int(accept["board"]) if accept else None
+    )
 
 
 def board_of(answer: str) -> int | None:
