@@ -8,14 +8,14 @@ from services.compose import Composition
 from services.problems import FINE, PROBLEMS
 
 
-def run(name: str, yes: bool, settings: Settings) -> int:  # noqa: FBT001 - there are but two
+def run(name: str, is_arbiter: bool, settings: Settings) -> int:  # noqa: FBT001 - there are but two
     """Make an account an arbiter, or one no more; gives the exit code."""
     with Composition(settings) as parts:
         parts.ready()
         try:
-            parts.accounts.set_arbiter(name, yes)
+            parts.accounts.set_arbiter(name, is_arbiter)
         except Refusal as reason:
             print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
             return PROBLEMS[reason.code].exit
-    print(f"{name.lower()} is {'an arbiter' if yes else 'no arbiter'} now")
+    print(f"{name.lower()} is {'an arbiter' if is_arbiter else 'no arbiter'} now")
     return FINE

@@ -16,17 +16,17 @@ from services.problems import FINE, PROBLEMS, UNKNOWN
 def run(arguments: Namespace, settings: Settings) -> int:
     """Carry out the line; gives the exit code."""
     try:
-        line = _completed(arguments.line)
+        line = _fill_in_input(arguments.line)
     except Refusal as reason:
         print(reason, file=sys.stderr)
         return PROBLEMS[reason.code].exit
     if arguments.url:
-        return _far(arguments.url, line, arguments.key, arguments.wait)
+        return _do_remotely(arguments.url, line, arguments.key, arguments.wait)
     with Composition(settings) as parts:
-        return _give(parts.language.do(line, arguments.key, arguments.wait))
+        return _print_answer(parts.language.do(line, arguments.key, arguments.wait))
 
 
-def _far(url: str, line: str, key: str | None, wait: float) -> int:
+def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
     """Have a server elsewhere carry the line out; gives the exit code."""
     # slow to import, and seldom needed
     from httpx import InvalidURL, TransportError  # noqa: PLC0415
@@ -49,14 +49,14 @@ def _far(url: str, line: str, key: str | None, wait: float) -> int:
     return PROBLEMS[Code(answer.code)].exit
 
 
-def _completed(line: str) -> str:
+def _fill_in_input(line: str) -> str:
     """Ask for each password that is written `-`, and read the lines that `multiple` takes.
 
     A hyphen that stands anywhere else is the sender's own.
     """
     begun, rest = "", 0
     for blank in blanks(line):
-        begun += line[rest : blank.start] + _asked(blank)
+        begun += line[rest : blank.start] + _ask_password(blank)
         rest = blank.start + 1
     line = begun + line[rest:]
     if line.strip().lower() == "multiple":
@@ -64,7 +64,7 @@ def _completed(line: str) -> str:
     return line
 
 
-def _asked(blank: Blank) -> str:
+def _ask_password(blank: Blank) -> str:
     """Ask at the terminal without an echo; a script gives a line of standard input.
 
     A password that is to be is asked for twice there, because nobody sees a slip of the finger.
@@ -83,7 +83,7 @@ def _asked(blank: Blank) -> str:
     return word
 
 
-def _give(answer: Answer) -> int:
+def _print_answer(answer: Answer) -> int:
     if not answer.code:
         print(answer.text)
         return FINE

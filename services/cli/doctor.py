@@ -11,9 +11,9 @@ from infra.settings import Settings
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts
 
-WELL: Final = 0
-UNWELL: Final = 1
-NOT_ASKED: Final = 2
+EXIT_WELL: Final = 0
+EXIT_UNWELL: Final = 1
+EXIT_UNREACHABLE: Final = 2
 
 
 def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the command line
@@ -27,8 +27,8 @@ def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the co
 def exit_code(facts: Facts, findings: Sequence[Finding]) -> int:
     """Return the exit code for scripts."""
     if facts.server is None:
-        return NOT_ASKED
-    return UNWELL if worst(findings) >= Level.WARN else WELL
+        return EXIT_UNREACHABLE
+    return EXIT_UNWELL if worst(findings) >= Level.WARN else EXIT_WELL
 
 
 def worst(findings: Sequence[Finding]) -> Level:

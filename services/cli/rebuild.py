@@ -71,17 +71,17 @@ def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) ->
         with _bar() as bar:
             task = bar.add_task("leaves", total=total(everything))
             while waiting:
-                _go_on(feed, waiting)
+                _advance(feed, waiting)
                 bar.update(task, completed=done(everything))
                 for rebuild in [rebuild for rebuild in waiting if rebuild.finish()]:
                     waiting.remove(rebuild)
-                    _tell(rebuild, began)
+                    _report(rebuild, began)
     finally:
         for rebuild in waiting:
             rebuild.drop()
 
 
-def _go_on(feed: Feed, waiting: Sequence[Rebuild]) -> None:
+def _advance(feed: Feed, waiting: Sequence[Rebuild]) -> None:
     for rebuild in waiting:
         rebuild.go_on()
     if not feed.round([rebuild.track for rebuild in waiting]):
@@ -89,7 +89,7 @@ def _go_on(feed: Feed, waiting: Sequence[Rebuild]) -> None:
             rebuild.check_stuck()
 
 
-def _tell(rebuild: Rebuild, began: float) -> None:
+def _report(rebuild: Rebuild, began: float) -> None:
     leaves = sum(rebuild.track.checkpoint.counts)
     seconds = time.monotonic() - began
     name = rebuild.track.projection.spec.name

@@ -20,7 +20,7 @@ from services.problems import FINE
 LINE_LIMIT: Final = 1 << 20
 """Bytes a line may have, its end not counted."""
 
-_USUAL: Final = 2
+_DEFAULT_PLAYERS: Final = 2
 """Players of a match, unless told otherwise."""
 
 _SEED: Final = re.compile(r"[0-9A-Fa-f]{64}")
@@ -31,7 +31,7 @@ _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 """What a reader of JSON in any language reads exactly, and can be shown in a sentence."""
 
 
-class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RefereeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line that comes in."""
 
     game: str
@@ -57,7 +57,7 @@ class MoveRefused(Exception):  # noqa: N818 - it is an answer
         self.reason = reason
 
 
-_REQUESTS: Final = msgspec.json.Decoder(Request)
+_REQUESTS: Final = msgspec.json.Decoder(RefereeRequest)
 _ANSWERS: Final = msgspec.json.Encoder()
 
 
@@ -110,7 +110,7 @@ def _error(reason: Refusal) -> dict[str, Any]:
     return {"ok": False, "error": reason.code, "message": reason.sentence}
 
 
-def _read(line: bytes) -> Request:
+def _read(line: bytes) -> RefereeRequest:
     try:
         return _REQUESTS.decode(line)
     except msgspec.ValidationError as error:
@@ -122,28 +122,28 @@ def _read(line: bytes) -> Request:
         raise Refusal(Code.BAD_REQUEST, "the line is nested too deeply") from None
 
 
-def _answer(request: Request) -> dict[str, Any]:
+def _answer(request: RefereeRequest) -> dict[str, Any]:
     rules = _rules(request)
     options = rules.read_options(request.options)
     players = _players(rules, request.players)
     setup = _setup(rules, options, players, request)
     positions = [rules.start(options, players, setup)]
     for ply, text in enumerate(request.moves):
-        positions.append(_played(rules, positions[-1], ply, text))
+        positions.append(_play_move(rules, positions[-1], ply, text))
     answer = {
         "ok": True,
         "rules": rules_id(rules),
         "setup": setup,
         "ply": len(request.moves),
-        **_shown(rules, positions[-1]),
+        **_position_fields(rules, positions[-1]),
         "result": _result(rules, positions[-1]),
     }
     if request.trace:
-        answer["trace"] = [_shown(rules, position) for position in positions]
+        answer["trace"] = [_position_fields(rules, position) for position in positions]
     return answer
 
 
-def _rules(request: Request) -> AnyRules:
+def _rules(request: RefereeRequest) -> AnyRules:
     newest = current(request.game)
     if request.rules is None:
         return newest
@@ -157,10 +157,10 @@ def _rules(request: Request) -> AnyRules:
 def _players(rules: AnyRules, asked: int | None) -> int:
     if asked is not None:
         return asked
-    return _USUAL if _USUAL in rules.players else rules.players[0]
+    return _DEFAULT_PLAYERS if _DEFAULT_PLAYERS in rules.players else rules.players[0]
 
 
-def _setup(rules: AnyRules, options: Any, players: int, request: Request) -> Any:
+def _setup(rules: AnyRules, options: Any, players: int, request: RefereeRequest) -> Any:
     """Return the setup: as recorded, or drawn from the seed; None where chance has no part."""
     seed, setup = request.seed, request.setup
     if players not in rules.players:
@@ -178,7 +178,7 @@ def _setup(rules: AnyRules, options: Any, players: int, request: Request) -> Any
     return rules.draw(options, players, Stream(bytes.fromhex(seed), rules_id(rules)))
 
 
-def _played(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
+def _play_move(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
     """Play one move; `MoveRefused` when it is not legal or the match is over before it."""
     if outcome := rules.outcome(position):
         over = Refusal(Code.MATCH_OVER, f"the match is over: {outcome.detail}")
@@ -190,7 +190,7 @@ def _played(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
     return rules.play(position, move)
 
 
-def _shown(rules: AnyRules, position: Any) -> dict[str, Any]:
+def _position_fields(rules: AnyRules, position: Any) -> dict[str, Any]:
     over = rules.outcome(position) is not None
     return {
         "to_move": None if over else rules.to_move(position),

@@ -31,13 +31,13 @@ from domain.match.record import Broken, unpack_snapshot
 from infra.outcomes import Outcome, parse
 from infra.settings import Settings
 from infra.store.port import Store
-from services.cli.verify_draws import Log, check_draw
+from services.cli.verify_draws import ShardLog, check_draw
 from services.compose import Composition
 from services.language.reading import read_board
 from services.problems import FINE, REFUSED
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredMatch(msgspec.Struct, frozen=True):
     """What the store has of a match."""
 
     snapshot: bytes | None
@@ -69,17 +69,17 @@ def check(store: Store, board: int) -> str:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
-    log = Log(store, board)
-    places = _check_events(log, found, verdict.state.rules)
-    _check_refusals(log, found, places)
-    drawn = check_draw(log, list(map(decode, found.events)), places)
+    log = ShardLog(store, board)
+    indexes = _check_events(log, found, verdict.state.rules)
+    _check_refusals(log, found, indexes)
+    drawn = check_draw(log, list(map(decode, found.events)), indexes)
     return (
-        f"match {board} holds: {_counted(verdict.events)} in sequence, chained, and decided again by "
+        f"match {board} holds: {_event_count(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
 
 
-def failures(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
+def damaged_matches(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
     """Yield the boards that do not hold, with the first fault of each; no match is no fault."""
     for board in boards:
         try:
@@ -91,11 +91,11 @@ def failures(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]
                 raise
 
 
-def _counted(events: int) -> str:
+def _event_count(events: int) -> str:
     return "1 event" if events == 1 else f"{events} events"
 
 
-def _read(store: Store, board: int) -> Stored:
+def _read(store: Store, board: int) -> StoredMatch:
     """Return what is stored at one moment, though the match may be going on."""
     try:
         return _read_steady(store, board)
@@ -105,10 +105,10 @@ def _read(store: Store, board: int) -> Stored:
         raise Broken(1, f"what is stored for the match is of another type ({error})") from error
 
 
-def _read_steady(store: Store, board: int) -> Stored:
+def _read_steady(store: Store, board: int) -> StoredMatch:
     while True:
         (before,) = store.snapshots([board])
-        found = Stored(before, store.events(board), store.outcomes(board))
+        found = StoredMatch(before, store.events(board), store.outcomes(board))
         (after,) = store.snapshots([board])
         if before == after:
             return found
@@ -131,9 +131,9 @@ def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
         raise Broken(seq, "the snapshot's state is not what the events up to it add up to")
 
 
-def _check_events(log: Log, found: Stored, rules: str) -> list[int]:
+def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
     """Check outcome and leaves of each event; gives the log index of each."""
-    places: list[int] = []
+    indexes: list[int] = []
     ply = 0
     for group in _commands(found.events):
         first = group[0]
@@ -146,13 +146,13 @@ def _check_events(log: Log, found: Stored, rules: str) -> list[int]:
         for index, envelope in enumerate(group, outcome.index):
             if log.leaf(index, envelope.seq) != found.events[envelope.seq - 1]:
                 raise Broken(envelope.seq, f"{log.name(index)} is another")
-            if places and index <= places[-1]:
+            if indexes and index <= indexes[-1]:
                 raise Broken(envelope.seq, "the log has it before the event before it")
-            places.append(index)
+            indexes.append(index)
         if tells_command(first, rules) and outcome.digest not in _digests(first, ply):
             raise Broken(first.seq, "the outcome stored for its command is of another command")
         ply = _ply_after(group, ply)
-    return places
+    return indexes
 
 
 def _digests(first: Envelope, ply: int) -> list[bytes]:
@@ -171,18 +171,18 @@ def _ply_after(group: Sequence[Envelope], ply: int) -> int:
     return ply
 
 
-def _check_refusals(log: Log, found: Stored, places: Sequence[int]) -> None:
+def _check_refusals(log: ShardLog, found: StoredMatch, indexes: Sequence[int]) -> None:
     """Check that each outcome that is of no event is that of a refusal in the log."""
     accepted = {decode(data).command for data in found.events}
     for command, stored in found.outcomes.items():
         if command in accepted:
             continue
-        outcome = _parsed(stored, len(places))
+        outcome = _parsed(stored, len(indexes))
         if not outcome.code:
             raise Broken(
                 outcome.seq, f"it is not of command {command.hex()}, whose outcome says so"
             )
-        if bisect_left(places, outcome.index) != outcome.seq:
+        if bisect_left(indexes, outcome.index) != outcome.seq:
             raise Broken(outcome.seq, "a refusal is said to follow it, and its leaf does not")
         leaf = _refusal(log.leaf(outcome.index, outcome.seq))
         wanted = (log.board, command, outcome.code)

@@ -42,7 +42,7 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 def _run(settings: Settings, role: str) -> None:
     if role == "side":
-        stopping = _told_to_stop()
+        stopping = _catch_stop_signals()
         os.nice(SIDE_NICENESS)
         with Composition(settings) as parts, beating(settings, Role.PROJECTIONS):
             parts.store.shape()
@@ -54,7 +54,7 @@ def _run(settings: Settings, role: str) -> None:
             command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 
-def _told_to_stop() -> Callable[[], bool]:
+def _catch_stop_signals() -> Callable[[], bool]:
     """Return a function that tells whether SIGTERM or SIGINT has come."""
     told = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
