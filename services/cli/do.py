@@ -2,7 +2,6 @@
 
 import os
 import sys
-from argparse import Namespace
 from getpass import getpass
 
 from domain.errors import Code, Refusal
@@ -13,17 +12,17 @@ from services.language.parsing import Blank, blanks
 from services.problems import FINE, PROBLEMS, UNKNOWN
 
 
-def run(arguments: Namespace, settings: Settings) -> int:
-    """Carry out the line; gives the exit code."""
+def run(line: str, url: str, key: str | None, wait: float, settings: Settings) -> int:
+    """Carry out the line, on the server at `url` if there is one, and return the exit code."""
     try:
-        line = _fill_in_input(arguments.line)
+        line = _fill_in_input(line)
     except Refusal as reason:
         print(reason, file=sys.stderr)
         return PROBLEMS[reason.code].exit
-    if arguments.url:
-        return _do_remotely(arguments.url, line, arguments.key, arguments.wait)
+    if url:
+        return _do_remotely(url, line, key, wait)
     with Composition(settings) as parts:
-        return _print_answer(parts.language.do(line, arguments.key, arguments.wait))
+        return _print_answer(parts.language.do(line, key, wait))
 
 
 def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:

@@ -16,7 +16,7 @@ from services.problems import PROBLEMS, UNKNOWN, server_failure
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 
 
-def run(error: Exception) -> int:
+def report(error: Exception) -> int:
     """Say on standard error what happened, and give the exit code."""
     if isinstance(error, Refusal):
         print(error, file=sys.stderr)

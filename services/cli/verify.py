@@ -45,9 +45,9 @@ class StoredMatch(msgspec.Struct, frozen=True):
     outcomes: Mapping[CommandId, bytes]
 
 
-def run(text: str, settings: Settings) -> int:
+def run(number: str, settings: Settings) -> int:
     """Check the match of that number; gives the exit code."""
-    board = read_board(text)
+    board = read_board(number)
     with Composition(settings) as parts:
         try:
             print(check(parts.store, board))

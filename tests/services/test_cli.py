@@ -247,7 +247,7 @@ def test_the_referee_answers_line_by_line(nowhere):
     ],
 )
 def test_what_goes_wrong_is_one_line(capsys, error, code, said):
-    assert errors.run(error) == code
+    assert errors.report(error) == code
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(said)
