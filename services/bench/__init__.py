@@ -1,1 +1,1 @@
-"""`matchpost bench`: measurements side by side with other ways to do the same work, in one run."""
+"""`matchpost bench`: measurements of matchpost beside other programs, in one run."""

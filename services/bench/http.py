@@ -1,6 +1,7 @@
-"""One move over HTTP until its durable outcome: a real `serve`, keep-alive clients on raw sockets.
+"""Moves over HTTP until their durable outcome: a real `serve`, and keep-alive clients on raw sockets.
 
-The clients speak just enough HTTP to be no part of what is measured, in a process of their own.
+The clients run in a process of their own and speak only as much HTTP as they need, so that they cost
+little of what is measured.
 """
 
 import asyncio
@@ -43,7 +44,7 @@ def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path 
         orders = _prepare(data, played)
         half = len(played) // 2
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
-        # half of that speed: each client waits twice as long between two moves as it took
+        # half speed: each client takes twice as long from one move to the next
         pause = clients / (fast.rate / 2)
         calm = _load(url, _shares(orders, played[half:], clients), pause)
     details = {
@@ -70,7 +71,7 @@ class _LoadResult(msgspec.Struct, frozen=True):
 
 @contextmanager
 def _serving(bench: BenchEnvironment) -> Iterator[tuple[str, Path]]:
-    """Run `matchpost serve`, and give the address of its API and its data directory."""
+    """Run `matchpost serve`; yield the address of its API and its data directory."""
     data = bench.folder / "http"
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
     env = {
@@ -100,7 +101,7 @@ def _serving(bench: BenchEnvironment) -> Iterator[tuple[str, Path]]:
 
 
 def _prepare(data: Path, played: Sequence[PlannedGame]) -> dict[int, list[bytes]]:
-    """Sign two players up, start all matches, and give the requests of each board's moves."""
+    """Sign up two players, start all matches, and return the requests of each board's moves."""
     with Composition(Settings(data=data)) as parts:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         accounts = Accounts(parts.data, cheap)
@@ -142,7 +143,7 @@ def _request(sent: Sent, account: AccountId, tokens: dict[AccountId, str]) -> by
 def _shares(
     orders: dict[int, list[bytes]], played: Sequence[PlannedGame], clients: int
 ) -> list[list[bytes]]:
-    """Deal whole matches out to the clients: each plays one after the other."""
+    """Return the requests of each client, which plays whole matches one after the other."""
     return [
         list(chain.from_iterable(orders[game.board] for game in played[client::clients]))
         for client in range(clients)
@@ -150,7 +151,7 @@ def _shares(
 
 
 def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:
-    """Send all, each client its share; a process of its own, so as to share no lock with us."""
+    """Let each client send its share, in another process so that no lock is shared."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         seconds, latencies = pool.apply(_play, (url, shares, pause))
     count = sum(map(len, shares))
@@ -169,7 +170,7 @@ def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, lis
 
 
 async def _client(host: str, port: int, requests: list[bytes], pause: float) -> list[float]:
-    """Send one request after the other, `pause` seconds from the beginning of each to the next."""
+    """Send requests in turn, `pause` seconds from start to start, and return the latencies."""
     reader, writer = await asyncio.open_connection(host, port)
     latencies = []
     due = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What a match costs in the server's memory: all its keys and its share of the log."""
+"""Memory of a match in the server: all its keys, and its share of the log."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from workers.drain import BATCH
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
-    """Fill a server with active matches; the headline is commits a second while filling."""
+    """Fill a server with active matches; the rate is commits a second while filling."""
     with bench.server("memory") as server, server.client() as client:
         store = new_store(client, 1)
         before = used_memory(client)
@@ -45,7 +45,7 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
 
 
 def used_memory(client: redis.Redis) -> int:
-    """Return the bytes the server has allocated."""
+    """Return the bytes that the server has allocated."""
     return int(client.info("memory")["used_memory"])
 
 

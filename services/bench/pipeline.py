@@ -1,8 +1,8 @@
-"""The whole path of a move, inbox to durable outcome, beside other ways to do it.
+"""The whole path of a move, from inbox to durable outcome, beside other designs.
 
-N matches of whole games, played beforehand, are submitted to the inboxes; real command workers
-decide and commit them on a real server that syncs every commit. Measured from the first submit to
-the last outcome announced. Every outcome must be an acceptance.
+The moves of N whole games, played beforehand, are submitted to the inboxes. Real command workers decide
+and commit them on a real server that syncs every commit. The time is from the first submit to the last
+published outcome, and every outcome must be an acceptance.
 """
 
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ from services.bench.report import Report
 from services.bench.workload import PlannedGame, games, moves, starts
 
 _VERIFIED: int = 20
-"""Matches that are verified afterwards."""
+"""Number of matches that are verified afterwards."""
 
 
 def run(bench: BenchEnvironment, matches: int, peer_jobs: int, worker_count: int) -> Report:
-    """Measure, then the peers in turn on the same disk."""
+    """Measure matchpost, then each baseline on the same disk."""
     played = games(matches)
     rate, details = _measure(bench, played, worker_count)
     rq = rq_job.measure(bench, played, peer_jobs)

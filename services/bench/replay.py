@@ -1,4 +1,4 @@
-"""Histories: how fast events fold to a state, and how fast `verify` decides them again."""
+"""Histories: events folded a second, and plies a second that `verify` decides again."""
 
 import time
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _ROUNDS = 3
 
 
 def run(bench: BenchEnvironment, matches: int) -> Report:
-    """Measure; the headline is events folded a second, from stored bytes to the last state."""
+    """Measure; the rate is events folded a second, from stored bytes to the last state."""
     played = games(matches)
     writes = decide_all([*starts(played), *moves(played)], {})
     histories: dict[int, list[bytes]] = {}

@@ -1,8 +1,8 @@
-"""How fast the rules are: legal moves and random play, beside python-chess.
+"""Speed of the rules: legal moves and random play, beside python-chess.
 
-Legal moves are counted as python-chess's own perft does: every path of some length from the start,
-the last ply only counted. Random play picks uniformly among the legal moves and asks for the
-outcome after each.
+Legal moves are counted as python-chess's own perft counts them: all paths of one length from the start,
+where the last ply is counted and not played. Random play picks uniformly among the legal moves, and
+computes the outcome after each.
 """
 
 import random
@@ -23,11 +23,11 @@ from services.bench.report import Report, median_and_p99
 from services.bench.workload import SEED, games, moves, starts
 
 _DEPTHS: Final = {"pow2": 3}
-"""Plies of the perft; 2 where a game is not listed."""
+"""Plies of the perft; 2 for a game that is not listed."""
 
 
 def run(bench: BenchEnvironment, key: str, plies: int) -> Report:
-    """Measure one game's rules; the headline is random plies a second."""
+    """Measure one game's rules; the rate is random plies a second."""
     rules = current(key)
     counted, count_rate = _best(lambda: _perft_rate(rules))
     played, rate = _best(lambda: _random_rate(rules, plies))
@@ -50,7 +50,7 @@ def run(bench: BenchEnvironment, key: str, plies: int) -> Report:
 
 
 def _best(measure: Callable[[], tuple[int, float]]) -> tuple[int, float]:
-    """Return the best of three runs: other load only ever slows one down."""
+    """Return the best of three runs, because other load only slows a run down."""
     return max((measure() for _ in range(3)), key=lambda found: found[1])
 
 
@@ -62,7 +62,7 @@ def _perft_rate(rules: AnyRules) -> tuple[int, float]:
 
 
 def _start(rules: AnyRules) -> Any:
-    """Return a first position without options, drawn always alike where chance decides it."""
+    """Return a first position without options; a random setup always has the same seed."""
     options, players = rules.read_options(()), rules.players[0]
     setup = rules.draw(options, players, Stream(bytes(32), rules_id(rules)))
     return rules.start(options, players, setup)

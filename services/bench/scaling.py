@@ -1,4 +1,4 @@
-"""What a move costs as matches grow many, and as they grow long."""
+"""Cost of a move as matches grow in number and in length."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,13 +12,13 @@ from services.bench.workload import endless, moves, starts
 from workers.drain import BATCH
 
 _MOVING: Final = 2_000
-"""Matches in which moves are made while the others lie there."""
+"""Matches with moves during the measurement, while the others rest."""
 
 _LONG: Final = 200
-"""Matches at each length."""
+"""Number of matches at each length."""
 
 _PLIES: Final = 10
-"""Plies of each of the active matches."""
+"""Plies of each active match."""
 
 _CHUNK: Final = 500
 
@@ -30,7 +30,7 @@ def run(
     timed: int,
     plot: Path | None,
 ) -> Report:
-    """Measure with `timed` moves a point; the headline is the rate with the most matches."""
+    """Measure `timed` moves at each point; the rate is that with the most matches."""
     by_count = {n: _rate(bench, f"active-{n}", n, _PLIES, timed) for n in counts}
     by_length = {n: _rate(bench, f"long-{n}", _LONG, n, timed) for n in lengths}
     if plot is not None:
@@ -58,7 +58,7 @@ def _cost(points: dict[int, float]) -> dict[str, float]:
 
 
 def _rate(bench: BenchEnvironment, name: str, matches: int, plies: int, timed: int) -> float:
-    """Return the moves a second in some of so many matches that have so many plies."""
+    """Return the moves a second on a server with `matches` matches of `plies` plies each."""
     moving = min(matches, _MOVING)
     more = max(2, timed // moving)
     with bench.server(name) as server, server.client(blocking_timeout=5) as client:
@@ -76,7 +76,7 @@ def _rate(bench: BenchEnvironment, name: str, matches: int, plies: int, timed: i
             workers(1, server.url, bench.folder),
             LoadGenerator(client, store, bench.progress) as load,
         ):
-            # the first find the worker still starting
+            # the worker is still starting during the first moves
             load.submit_all(orders[:moving], f"{name}: warm-up", moving)
             seconds = load.submit_all(orders[moving:], f"{name}: moves", len(orders) - moving)
     return (len(orders) - moving) / seconds
@@ -87,7 +87,7 @@ def _after(orders: Iterator[Sent], plies: int) -> Iterator[Sent]:
 
 
 def plot_costs(by_count: dict[int, float], by_length: dict[int, float], plot: Path) -> None:
-    """Plot both costs into a file; its ending says of what kind."""
+    """Plot both costs into a file; its suffix chooses the format."""
     import matplotlib as mpl  # noqa: PLC0415 - optional, and slow
 
     mpl.use("Agg")

@@ -1,4 +1,4 @@
-"""How soon a server is there: on an empty directory, and with matches to load."""
+"""Time until a server is ready: on an empty directory, and with matches to load."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ _TIMES = 5
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
-    """Measure; the headline is starts a second on an empty directory, one after the other."""
+    """Measure; the rate is starts a second on an empty directory, one after the other."""
     empty = [_start(bench.folder / f"empty-{n}") for n in range(_TIMES)]
     full = bench.folder / "full"
     load = _fill(bench, "full", matches, plies)
@@ -45,7 +45,7 @@ def _start(data: Path) -> float:
         text=True,
     ) as process:
         if process.stdout is None:
-            raise RuntimeError("a pipe was asked for")
+            raise RuntimeError("Popen returned no pipe")
         ready = any(line == "ready\n" for line in process.stdout)
         seconds = time.perf_counter() - began
         process.terminate()
@@ -55,7 +55,7 @@ def _start(data: Path) -> float:
 
 
 def _fill(bench: BenchEnvironment, name: str, matches: int, plies: int) -> float:
-    """Fill a data directory, and give the seconds the server takes to load it again."""
+    """Fill a data directory; return the seconds that the server takes to load it."""
     task = bench.progress.add_task(f"{matches} matches to load", total=matches)
     with bench.server(name) as server, server.client() as client:
         store = new_store(client, 1)

@@ -1,4 +1,4 @@
-"""Whole games, played beforehand by random legal moves: what the benchmarks submit."""
+"""The workload of the benchmarks: whole games, played beforehand by random legal moves."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from domain.match.events import command_id
 from domain.rules import current, rules_id
 
 SEED: Final = 20_260_101
-"""Of the random play, so that runs can be compared."""
+"""Seed of the random play, so that runs can be compared."""
 
 _PLIES_AT_MOST: Final = 400
 
 
 class PlannedGame(msgspec.Struct, frozen=True):
-    """A match to be: its board, its players, and its commands in order."""
+    """A game to submit: its board, its players and its moves in order."""
 
     board: int
     seats: tuple[bytes, bytes]
@@ -28,7 +28,7 @@ class PlannedGame(msgspec.Struct, frozen=True):
 
 
 def games(count: int, first_board: int = 1) -> list[PlannedGame]:
-    """Play `count` games of pow2 to their end by random legal moves."""
+    """Return `count` games of pow2, played to their end by random legal moves."""
     chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
     return [
         PlannedGame(board, _seats(board), tuple(_random_play(chance)))
@@ -40,7 +40,7 @@ _BACK_AND_FORTH: Final = ("m13-j7", "a13-c11", "j7-m13", "c11-a13")
 
 
 def endless(count: int, plies: int, first_board: int = 1) -> list[PlannedGame]:
-    """Give `count` games of exactly `plies` moves that never end: both sides go back and forth."""
+    """Return `count` games of exactly `plies` moves in which both sides go back and forth."""
     played = tuple(islice(cycle(_BACK_AND_FORTH), plies))
     return [
         PlannedGame(board, _seats(board), played)
@@ -64,7 +64,7 @@ def _random_play(chance: random.Random) -> Iterator[str]:
 
 
 def starts(played: Sequence[PlannedGame], terms: Terms | None = None) -> Iterator[Sent]:
-    """Return the challenges; without terms the matches have no clocks, and may be moved at any time."""
+    """Yield the commands that start the matches; without terms the matches have no clocks."""
     rules = rules_id(current("pow2"))
     for game in played:
         order = Start(rules=rules, options=(), seats=game.seats, terms=terms)
@@ -72,7 +72,7 @@ def starts(played: Sequence[PlannedGame], terms: Terms | None = None) -> Iterato
 
 
 def moves(played: Sequence[PlannedGame]) -> Iterator[Sent]:
-    """Return all moves, the first of every match before the second of any."""
+    """Yield all moves, the first of every match before the second of any."""
     for ply in range(max(len(game.moves) for game in played)):
         for game in played:
             if ply < len(game.moves):

@@ -1,4 +1,4 @@
-"""`matchpost do`: one command line, its answer on standard output, its refusal on standard error."""
+"""`matchpost do`: run one command line; print its answer, or its refusal on standard error."""
 
 import os
 import sys
@@ -26,8 +26,8 @@ def run(line: str, url: str, key: str | None, wait: float, settings: Settings) -
 
 
 def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
-    """Have a server elsewhere carry the line out; gives the exit code."""
-    # slow to import, and seldom needed
+    """Send the line to the server at `url`, and return the exit code."""
+    # slow to import, and rarely needed
     from httpx import InvalidURL, TransportError  # noqa: PLC0415
 
     from services.client import Client, ProblemError  # noqa: PLC0415
@@ -39,7 +39,10 @@ def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
         print(problem, file=sys.stderr)
         return PROBLEMS[Code(problem.code)].exit
     except (TransportError, InvalidURL) as error:
-        print(f"{Code.UNAVAILABLE}: {url} does not answer ({error})", file=sys.stderr)
+        print(
+            f"{Code.UNAVAILABLE}: {url} does not answer ({error}); check the URL and that the server runs",
+            file=sys.stderr,
+        )
         return UNKNOWN
     if not answer.code:
         print(answer.text)
@@ -49,9 +52,9 @@ def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
 
 
 def _fill_in_input(line: str) -> str:
-    """Ask for each password that is written `-`, and read the lines that `multiple` takes.
+    """Return the line with each password that is written `-` filled in, and the lines of `multiple`.
 
-    A hyphen that stands anywhere else is the sender's own.
+    A hyphen in any other place stays as it is.
     """
     begun, rest = "", 0
     for blank in blanks(line):
@@ -64,9 +67,9 @@ def _fill_in_input(line: str) -> str:
 
 
 def _ask_password(blank: Blank) -> str:
-    """Ask at the terminal without an echo; a script gives a line of standard input.
+    """Return a password, read from the terminal without an echo, or from a line of standard input.
 
-    A password that is to be is asked for twice there, because nobody sees a slip of the finger.
+    A terminal asks for a new password twice, because the user can't see a typing mistake.
     """
     new = blank.part == "new" or blank.form == "signup"
     whose = f"{'new ' * new}password{f' of {blank.userid}' * bool(blank.userid)}"
@@ -75,10 +78,10 @@ def _ask_password(blank: Blank) -> str:
     else:
         word = getpass(f"{whose}: ")
         if new and getpass(f"{whose} again: ") != word:
-            raise Refusal(Code.USAGE, "the two passwords differ, and nothing was done")
+            raise Refusal(Code.USAGE, "the two passwords differ; nothing was done")
     if len(word.split()) != 1:
-        # what stands behind a blank would be another word of the line
-        raise Refusal(Code.USAGE, f"the {whose} is one word, and was not given; nothing was done")
+        # the part after a space would become another word of the line
+        raise Refusal(Code.USAGE, f"the {whose} has to be one word; nothing was done")
     return word
 
 

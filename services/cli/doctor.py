@@ -1,6 +1,6 @@
-"""`matchpost doctor`: what is wrong with the server, in plain words, and what to do.
+"""`matchpost doctor`: report what is wrong with the server, and what to do.
 
-Exit codes: 0 all is well, 1 there is a `warn` or `bad`, 2 the server could not be asked at all.
+Exit codes: 0 all is well, 1 there is a `warn` or `bad`, 2 the server does not answer.
 """
 
 import json
@@ -16,8 +16,8 @@ EXIT_UNWELL: Final = 1
 EXIT_UNREACHABLE: Final = 2
 
 
-def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the command line
-    """Look at everything and tell what was found; gives the exit code."""
+def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - called by keyword
+    """Run all checks, print the findings, and return the exit code."""
     facts = gather(settings)
     findings = judge(facts)
     print(_as_json(findings) if as_json else _as_text(findings))
@@ -32,7 +32,7 @@ def exit_code(facts: Facts, findings: Sequence[Finding]) -> int:
 
 
 def worst(findings: Sequence[Finding]) -> Level:
-    """Return the worst level there is."""
+    """Return the worst level of the findings."""
     return max((finding.level for finding in findings), default=Level.OK)
 
 

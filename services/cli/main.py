@@ -77,11 +77,11 @@ class _Subcommand(NamedTuple):
 _SUBCOMMANDS: Final = (
     _Subcommand(
         "do",
-        "carry out one command line; `matchpost do help` lists them",
-        "Carry out one command line, given as one argument or as several words. "
+        "run one command line; `matchpost do help` lists them",
+        "Run one command line, written as one argument or as several words. "
         "`-` in the place of a password asks for it; `multiple` reads lines from standard input.",
         (
-            ("--key", {"help": "repeating a command with its key is safe: it is carried out once"}),
+            ("--key", {"help": "repeating a command with the same key is safe: it runs once"}),
             ("--wait", {
                 "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
@@ -91,88 +91,88 @@ _SUBCOMMANDS: Final = (
     ),
     _Subcommand(
         "serve",
-        "run the server, until Ctrl-C; prints `ready` once it takes moves",
-        "Run the server: matches, workers and keeper, on this machine.",
+        "run the server until Ctrl-C; prints `ready` once it accepts moves",
+        "Run the whole server on this machine: data, workers, web pages and mail.",
         module="services.serve.main",
     ),
     _Subcommand(
         "doctor",
-        "say what is wrong with the server, and what to do",
-        "Look at server, workers, inboxes, disk and clock. Exit code 0: all is well; "
-        "1: something needs a look; 2: the server could not be asked.",
+        "report what is wrong with the server, and what to do",
+        "Check server, workers, inboxes, disk and clock. Exit code 0: all is well; "
+        "1: something needs a look; 2: the server does not answer.",
         (("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),),
     ),
     _Subcommand(
         "arbiter",
         "make an account an arbiter",
-        "Make an account an arbiter, who may write to everybody.",
+        "Make an account an arbiter; arbiters may write to every player.",
         (
             ("name", {"metavar": "USERID"}),
             ("--revoke", {
-                "dest": "is_arbiter", "action": "store_false", "help": "an arbiter no more",
+                "dest": "is_arbiter", "action": "store_false", "help": "dismiss an arbiter",
             }),
         ),
     ),
     _Subcommand(
         "verify",
         "check a match's whole history",
-        "Check a match's whole history: chained, decided again by its rules, logged.",
+        "Check that a match's history is complete, chained and logged, and decide it again.",
         (("number", {"metavar": "BOARD", "help": "the match's number"}),),
     ),
     _Subcommand(
         "rebuild",
-        "make lists and ratings anew from the logs, or prove that they are right",
-        "Make lists, histories, ratings and notices anew from the logs, while the "
-        "server plays. Exit code 1: with --check, what is there differs.",
+        "rebuild lists and ratings from the logs, or check them",
+        "Rebuild lists, histories, ratings and notices from the logs, while the server "
+        "runs. Exit code 1: with --check, a list differs from its rebuild.",
         (
             ("names", {
                 "nargs": "*", "metavar": "NAME", "type": _projection,
                 "help": f"{', '.join(PROJECTIONS)}; all if none is named",
             }),
             ("--check", {
-                "action": "store_true", "help": "compare with what is there, and replace nothing",
+                "action": "store_true", "help": "only compare with a rebuild, and replace nothing",
             }),
         ),
     ),
     _Subcommand(
         "referee",
-        "judge moves: one JSON object a line in, one out; needs no server",
-        "The rules as a filter: one JSON object a line in, one a line out.",
+        "judge moves: one JSON object a line in, one a line out; needs no server",
+        "Judge moves as a filter: one JSON object a line in, one a line out.",
         has_settings=False,
     ),
-    _Subcommand("bench", "measure, side by side with peers", ""),
+    _Subcommand("bench", "measure matchpost beside other programs", ""),
     _Subcommand(
         "web",
-        "answer over HTTP only, for a server on several machines",
-        "Answer over HTTP until told to stop. `serve` starts one of these by itself.",
+        "run only the web process, for a server on several machines",
+        "Answer over HTTP until a stop signal. `serve` starts this process by itself.",
         (("--fd", {"type": int, "help": "an open socket to answer on"}),),
     ),
     _Subcommand(
         "mail",
-        "take mail only, for a server on several machines",
-        "Take mail by SMTP and LMTP until told to stop, where MATCHPOST_SMTP and "
-        "MATCHPOST_LMTP say. `serve` starts one of these by itself.",
+        "only accept mail, for a server on several machines",
+        "Accept mail by SMTP and LMTP until a stop signal, at MATCHPOST_SMTP and "
+        "MATCHPOST_LMTP. `serve` starts this process by itself.",
         (
-            ("--smtp-fd", {"type": int, "help": "an open socket to take mail on by SMTP"}),
-            ("--lmtp-fd", {"type": int, "help": "an open socket to take mail on by LMTP"}),
+            ("--smtp-fd", {"type": int, "help": "an open socket to accept mail on by SMTP"}),
+            ("--lmtp-fd", {"type": int, "help": "an open socket to accept mail on by LMTP"}),
         ),
     ),
     _Subcommand(
         "mailer",
-        "send mail only, for a server on several machines",
-        "Send mail to the server MATCHPOST_RELAY names, until told to stop. `serve` "
-        "starts one of these by itself, and tells it when there is something to do.",
+        "only send mail, for a server on several machines",
+        "Send mail to the server at MATCHPOST_RELAY until a stop signal. `serve` starts "
+        "this process by itself, and wakes it when there is mail to send.",
     ),
     *(
         _Subcommand(
             role,
             "",
-            f"{what}, until told to stop.",
-            (("--name", {"default": role, "help": "what it calls itself in the log"}),),
+            f"{what} until a stop signal.",
+            (("--name", {"default": role, "help": "the process's name in the log"}),),
             "services.cli.worker",
             fixed={"role": role},
         )
-        for role, what in (("worker", "Decide commands"), ("side", "Keep lists and ratings up"))
+        for role, what in (("worker", "Decide commands"), ("side", "Keep lists and ratings up to date"))
     ),
 )  # fmt: skip
 
@@ -262,8 +262,8 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     )
     parser.add_argument(
         "--url",
-        help="have `do` talk to a server elsewhere, such as https://play.example.org "
-        "(also MATCHPOST_URL); a token of yours goes into MATCHPOST_TOKEN",
+        help="run `do` on a server elsewhere, such as https://play.example.org "
+        "(also MATCHPOST_URL); your token goes into MATCHPOST_TOKEN",
     )
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -1,4 +1,4 @@
-"""What `matchpost verify` checks of a match's draw, and says of how fair it was."""
+"""The part of `matchpost verify` that checks a match's draw, and says how fair it was."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ class ShardLog:
         self._shard = shard_of(board, store.shape().shards)
 
     def leaf(self, index: int, seq: int) -> bytes:
-        """Return a leaf; `Broken` at event `seq` when there is none that can be read."""
+        """Return a leaf; raise `Broken` at event `seq` if it is missing or can't be read."""
         try:
             ((at, data),) = self._store.leaves(self._shard, index, 1)
         except (LookupError, ValueError, TypeError, ResponseError) as error:
@@ -43,7 +43,7 @@ class ShardLog:
         return data
 
     def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Return the leaf that anchored a chain of seeds, and its index; `Broken` at event `seq`."""
+        """Return the leaf that anchored a seed chain, and its index; raise `Broken` at event `seq`."""
         index = self._store.anchored(self._shard, chain)
         if index is None:
             raise Broken(seq, f"chain {chain} of seeds, from which it draws, was never anchored")
@@ -55,14 +55,14 @@ class ShardLog:
         return self._shard
 
     def name(self, index: int) -> str:
-        """Name a leaf."""
+        """Return a leaf's name for a sentence."""
         return f"leaf {index} of shard {self._shard}'s log"
 
 
 def check_draw(log: ShardLog, events: Sequence[Envelope], indexes: Sequence[int]) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
-    That it is the one which was sealed, and the texts those committed to, the rules have checked.
+    The audit has already checked that it is the sealed seed, and that the texts match the commitments.
     """
     sealed = next((event for event in events if isinstance(event.body, Sealed)), None)
     for event in events:
@@ -77,7 +77,7 @@ def check_draw(log: ShardLog, events: Sequence[Envelope], indexes: Sequence[int]
 
 
 def _check_seed(log: ShardLog, event: Envelope, draw: Draw, drawn_at: int) -> int:
-    """Return the index of the leaf that anchored the chain; it must come before the draw."""
+    """Return the index of the leaf that anchored the chain, which must precede the draw."""
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:
         raise Broken(event.seq, f"no chain has a seed {draw.k}")
@@ -90,7 +90,7 @@ def _check_seed(log: ShardLog, event: Envelope, draw: Draw, drawn_at: int) -> in
 
 
 def _describe_draw(events: Sequence[Envelope], draw: Draw) -> str:
-    """Say who had a part in the draw, and when."""
+    """Return a clause about the players' part in the draw."""
     if isinstance(events[0].body, Called):
         kept = [
             e.body.seat for e in events if isinstance(e.body, Revealed) and e.actor == THE_SERVER
@@ -99,14 +99,14 @@ def _describe_draw(events: Sequence[Envelope], draw: Draw) -> str:
         return f"{said}{_server_kept(kept)}"
     if isinstance(events[0].body, Challenged):
         return (
-            "; the players gave their texts one after another, so that who came last, with the "
-            "operator's help, could choose the draw"
+            "; the players sent their texts one after another, so that the last of them could have "
+            "chosen the draw with the operator's help"
         )
     return f"; {NOT_GATHERED}" if len(draw.texts) > 1 else ""
 
 
 def _server_kept(seats: Sequence[int]) -> str:
-    """Say for whom the server kept the text: they trust its operator."""
+    """Return a clause about players whose text the server kept, who had to trust its operator."""
     if not seats:
         return ""
     listed = " and ".join(str(seat + 1) for seat in seats)
@@ -114,9 +114,9 @@ def _server_kept(seats: Sequence[int]) -> str:
 
 
 def _withheld(events: Sequence[Envelope]) -> str:
-    """Say who made an end of a draw that was sealed."""
+    """Return a clause about players whose missing text ended a sealed draw."""
     seats = [event.body.seat for event in events if isinstance(event.body, Withheld)]
     if not seats:
         return ""
     listed = " and ".join(str(seat + 1) for seat in seats)
-    return f"; its draw was sealed and came to nothing, because seat {listed} did not reveal a text"
+    return f"; its draw was sealed and abandoned, because seat {listed} did not reveal a text"

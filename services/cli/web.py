@@ -28,13 +28,13 @@ logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings, fd: int | None) -> int:
-    """Answer until told to stop, on a socket that is open as `fd`, or on the one of the settings.
+    """Answer until a stop signal, on a socket that is open as `fd` or that of the settings.
 
-    Gives the exit code.
+    Return the exit code.
     """
     log_to_stderr("web")
     HEART.watch()
-    # uvicorn raises the signal once more at its end, which would end us before we have cleaned up
+    # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
     with (
         _socket(settings, fd) as listening,

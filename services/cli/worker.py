@@ -1,4 +1,4 @@
-"""The composition of a worker, one of the processes that `matchpost serve` starts."""
+"""`matchpost worker` and `matchpost side`: worker processes that `matchpost serve` starts."""
 
 import logging
 import os
@@ -19,14 +19,13 @@ from workers import command, side
 logger = logging.getLogger(__name__)
 
 SIDE_NICENESS = 5
-"""How far the side worker stands back: moves come first."""
+"""The projection worker's nice value: deciding moves comes first."""
 
 
 def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands (`worker`) or feed projections (`side`) until told to stop.
+    """Decide commands (`worker`) or feed projections (`side`) until a stop signal.
 
-    Gives the exit code. What ends it otherwise, such as a server that went away, is a line in the
-    log like all others.
+    Return the exit code. An error that ends it, such as a lost server, is logged as one line.
     """
     log_to_stderr(name)
     HEART.watch()
@@ -55,7 +54,7 @@ def _run(settings: Settings, role: str) -> None:
 
 
 def _catch_stop_signals() -> Callable[[], bool]:
-    """Return a function that tells whether SIGTERM or SIGINT has come."""
+    """Catch SIGTERM and SIGINT; return a function that is true once one has arrived."""
     told = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())

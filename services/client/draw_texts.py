@@ -1,7 +1,7 @@
-"""Texts for draws: made and kept on this machine until they are revealed.
+"""Texts for random draws, stored on this machine until they are revealed.
 
-A text is written to a file of its own, for nobody else to read, before its commitment is sent: so
-whatever breaks on the way, what was committed to can be revealed. The file is named by the commitment.
+A text is written to a file of its own before its commitment is sent, so that it can be revealed even
+if the connection breaks. Only its user may read the file, which is named after the commitment.
 """
 
 import os
@@ -15,30 +15,30 @@ from typing import Final
 import msgspec
 
 _OLD_SECONDS: Final = 90 * 24 * 3600
-"""A text that no match has asked for by then is nobody's any more."""
+"""A text that no match has needed by then is deleted."""
 
 
 class KeptText(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A text, and what is known of where it belongs."""
+    """A stored text, and the match it belongs to, as far as known."""
 
     url: str
-    """Of the server."""
+    """URL of the server."""
     text: str
-    """In hex digits."""
+    """Hex digits."""
     made: float
-    """When, in seconds since 1970."""
+    """Creation time in seconds since 1970."""
     board: int | None = None
     challenge: str = ""
-    """Of an open challenge, whose match has no board yet."""
+    """Id of an open challenge whose match has no board yet."""
     key: str = ""
-    """Of the command that commits to it."""
+    """Key of the command that commits to it."""
 
 
 _DECODER: Final = msgspec.json.Decoder(KeptText)
 
 
 def state_folder() -> Path:
-    """Return where this user's programs keep such things."""
+    """Return the folder for this user's texts."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "matchpost" / "draws"
 
@@ -50,9 +50,9 @@ class Texts:
         self._folder = folder or state_folder()
 
     def new(self, url: str, word: str = "", key: str = "", board: int | None = None) -> str:
-        """Make a text of chance and of the word, if there is one; return its commitment.
+        """Create a text from random bytes and the word, if any; return its commitment.
 
-        One that was made for the same command is taken again.
+        A repeated command gets the text that was created for it before.
         """
         for commitment, kept in self.of(url).items():
             if key and kept.key == key:
@@ -63,7 +63,7 @@ class Texts:
         return commitment
 
     def place(self, commitment: str, board: int | None = None, challenge: str = "") -> None:
-        """Note where a text belongs."""
+        """Record the match or challenge of a text."""
         kept = self._read(self._file(commitment))
         if kept is not None:
             changed = msgspec.structs.replace(kept, board=board, challenge=challenge)
@@ -76,11 +76,11 @@ class Texts:
         return {commitment: kept for commitment, kept in found.items() if kept.url == url}
 
     def drop(self, commitment: str) -> None:
-        """Forget a text that is revealed, or that nobody will ask for."""
+        """Delete a text that is revealed, or that no match will need."""
         self._file(commitment).unlink(missing_ok=True)
 
     def is_old(self, kept: KeptText) -> bool:
-        """Return whether nobody asks for it any more."""
+        """Return whether the text is too old for any match to need it."""
         return time.time() - kept.made > _OLD_SECONDS
 
     def _file(self, commitment: str) -> Path:
@@ -90,10 +90,10 @@ class Texts:
         try:
             return _DECODER.decode(file.read_bytes())
         except FileNotFoundError:
-            return None  # another program has revealed it meanwhile
+            return None  # another program has revealed it in the meantime
 
     def _write(self, commitment: str, kept: KeptText) -> None:
-        """Write a file whole or not at all, and sync it."""
+        """Write a file atomically, and sync it."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self._file(commitment)
         new = file.with_suffix(f".{os.getpid()}.new")

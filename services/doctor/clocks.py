@@ -1,4 +1,4 @@
-"""What the doctor says of the clocks: this machine's, the server's, and those of the matches."""
+"""The doctor's checks of the clocks: this machine's, the server's, and those of the matches."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,13 +7,13 @@ from services.doctor.facts import Facts, ServerFacts
 from services.doctor.findings import Finding, bad, count, ok, span, warn
 
 BAD_SKEW_MS: Final = 60_000
-"""Milliseconds beyond which the keeper fires nothing."""
+"""Beyond this difference the keeper sends no reminder and lets no flag fall."""
 
 WARN_SKEW_MS: Final = 5_000
 
 
 def check_clocks(facts: Facts) -> Iterator[Finding]:
-    """Compare the clocks, and look for reminders and flags that ought to have come."""
+    """Compare the clocks, and report reminders and flags that are overdue."""
     if facts.server is None:
         return
     yield _difference(facts.clock - facts.server.clock)
@@ -29,11 +29,15 @@ def _difference(apart: int) -> Finding:
     if abs(apart) > BAD_SKEW_MS:
         return bad(
             "clock",
-            f"{what}; no deadline is acted upon",
-            "set both clocks, best by NTP; what is due then comes by itself",
+            f"{what}; no reminder is sent and no flag falls",
+            "set both clocks, best by NTP; overdue reminders and flags then follow by themselves",
         )
     if abs(apart) > WARN_SKEW_MS:
-        return warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
+        return warn(
+            "clock",
+            what,
+            "set both clocks, best by NTP; above 60 s no reminder is sent and no flag falls",
+        )
     return ok("clock", "this machine and the server agree on the time")
 
 
@@ -43,7 +47,7 @@ def _stepped(step: int, left: int) -> Finding:
         "clock",
         f"the server's clock was set {how} by {span(abs(step) // 1000)}; no reminder is sent and no flag "
         f"falls for another {span(left // 1000)}",
-        "look whether it is right now, and set it right, by NTP, before flags fall",
+        "check that the clock is right now, and correct it, by NTP, before flags fall",
     )
 
 
@@ -57,5 +61,5 @@ def _overdue(server: ServerFacts) -> Finding:
         "clock",
         f"{count(late, 'match is', 'matches are')} overdue for a reminder or a flag, "
         f"the oldest for {age}",
-        "look whether `matchpost serve` runs and the clocks agree; its log names what can't be kept",
+        "check that `matchpost serve` runs and the clocks agree; its log names the matches that fail",
     )

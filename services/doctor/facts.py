@@ -1,4 +1,4 @@
-"""The facts: what the server, RQ's Redis, the data directory and the clock say, without judgement."""
+"""The facts: what the server, RQ's Redis, the data directory and the clock report, not yet judged."""
 
 import os
 import shutil
@@ -36,24 +36,24 @@ from infra.store.port import Shape
 from infra.store.server import RedisStore
 
 OVERDUE_MS: Final = 60_000
-"""Milliseconds after which a reminder or a flag that has not come is told: sixty ticks."""
+"""Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
 
 
 class DirectoryFacts(msgspec.Struct, frozen=True):
-    """The data directory and the disk below it."""
+    """The data directory and its disk."""
 
     path: str
     exists: bool
     free: int
-    """Bytes this user may still write."""
+    """Bytes that this user may still write."""
     fsync_ms: float | None = None
-    """Median of an fdatasync there; None where nothing can be written."""
+    """Median of an fdatasync there; None if nothing can be written."""
     owner: int | None = None
-    """Process id of the `matchpost serve` that owns it and lives."""
+    """Process id of the running `matchpost serve` that owns it."""
 
 
 class ShardFacts(msgspec.Struct, frozen=True):
-    """What waits in a shard."""
+    """The inbox of a shard, and its reminders and flags."""
 
     number: int
     waiting: int
@@ -62,22 +62,22 @@ class ShardFacts(msgspec.Struct, frozen=True):
     aside: int
     """Entries that could not be decoded."""
     tries: int
-    """The most attempts at an entry that made trouble; 0 when there is none."""
+    """The most attempts at any entry that failed; 0 if none failed."""
     overdue: int = 0
-    """Matches whose reminder or flag ought to have come more than a minute ago."""
+    """Matches whose reminder or flag has been due for more than a minute."""
     due: int | None = None
     """When the next reminder or flag is due, in ms by the server's clock."""
 
 
 class OutboxFacts(msgspec.Struct, frozen=True):
-    """The mail that goes out."""
+    """Outgoing mail."""
 
     waiting: int = 0
-    """Letters that are not sent yet."""
+    """E-mails that are not sent yet."""
     late: int = 0
-    """Milliseconds since the first of them was due; 0 where none is."""
+    """Milliseconds since the first of them was due; 0 if none is due."""
     down: str = ""
-    """Why the relay is left alone; empty when it is not."""
+    """Why nothing is sent to the relay for now; empty if it works."""
 
 
 class ServerFacts(msgspec.Struct, frozen=True):
@@ -85,32 +85,32 @@ class ServerFacts(msgspec.Struct, frozen=True):
 
     name: str
     clock: int
-    """Its time, in ms."""
+    """Its time in ms."""
     pid: int
     uptime: int
     """Seconds."""
     memory: int
     """Bytes used."""
     memory_limit: int
-    """Its `maxmemory`, or else the machine's memory; 0 where neither is told."""
+    """Its `maxmemory`, or else the machine's memory; 0 if neither is known."""
     log_ok: bool
-    """Whether it could last write its append-only file."""
+    """Whether its latest write to the append-only file succeeded."""
     not_durable: str
-    """Why the durability that is set is not given; empty when it is."""
+    """Why the durability of the settings is not reached; empty if it is."""
     shape: Shape | None
     no_shape: str
-    """Why there is no shape; empty when there is one."""
+    """Why there is no shape; empty if there is one."""
     shards: tuple[ShardFacts, ...] = ()
     beats: tuple[Beat, ...] = ()
     """Signs of life of all processes."""
     gone: frozenset[str] = frozenset()
-    """The fields of those that were processes of this machine, and are none any more."""
+    """The fields of heartbeats whose process on this machine has ended."""
     outbox: OutboxFacts = OutboxFacts()
     projections: tuple[Lag, ...] = ()
     damaged: tuple[int, ...] = ()
     """Matches that could not be read."""
     steps: Clock = Clock()
-    """What is known of steps of its clock."""
+    """Recorded steps of its clock."""
 
 
 class LaneFacts(msgspec.Struct, frozen=True):
@@ -118,11 +118,11 @@ class LaneFacts(msgspec.Struct, frozen=True):
 
     number: int
     holder: str
-    """Empty when nobody has it, `wanted` when a drain was asked for."""
+    """Empty if no drain holds it, `wanted` if a drain was requested."""
     ttl: int
-    """Milliseconds until it ends; negative when it never does."""
+    """Milliseconds until it ends; negative if it never ends."""
     unreleased: bool
-    """Whether a drain has it, or had it and never gave it back."""
+    """Whether a drain holds it, or ended without releasing it."""
 
 
 class WorkerFacts(msgspec.Struct, frozen=True):
@@ -131,7 +131,7 @@ class WorkerFacts(msgspec.Struct, frozen=True):
     pid: int
     host: str
     alive: bool
-    """Whether the process exists; for other machines, whether it was heard of of late."""
+    """Whether the process exists; on another machine, whether RQ still lists it."""
 
 
 class QueueFacts(msgspec.Struct, frozen=True):
@@ -148,17 +148,17 @@ class Facts(msgspec.Struct, frozen=True):
 
     settings: Settings
     clock: int
-    """This machine's time, in ms, when the server told its own."""
+    """This machine's time in ms, read together with the server's."""
     directory: DirectoryFacts
     server: ServerFacts | None
     unreachable: str
-    """Why there is no server; empty when there is one."""
+    """Why the server does not answer; empty if it does."""
     queue: QueueFacts | None
     queue_unreachable: str = ""
     files: int = LOW
-    """How many files a process of this user may have open."""
+    """Open files that a process of this user may have."""
     seeds_left: tuple[str, ...] = ()
-    """Why chains of seeds were left for new ones."""
+    """Why chains of seeds were abandoned for new ones."""
 
 
 def now() -> int:
@@ -167,7 +167,7 @@ def now() -> int:
 
 
 def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
-    """Ask everything that can be asked; `clock` is this machine's, in ms."""
+    """Return all facts that can be read; `clock` is this machine's, in ms."""
     directory = _directory(settings)
     server, queue, why, queue_why = None, None, "", ""
     when = clock()
@@ -214,7 +214,7 @@ def _fsync_ms(path: Path) -> float | None:
         return None
     try:
         return median_fdatasync(path) * 1000
-    except OSError:  # a full disk: that is told by the free space
+    except OSError:  # a full disk, which `free` reports
         return None
 
 
@@ -333,7 +333,7 @@ def _queue(client: redis.Redis, shape: Shape | None) -> QueueFacts:
 def _worker(worker: BaseWorker) -> WorkerFacts:
     here = worker.hostname == socket.gethostname()
     pid = int(worker.pid or 0)
-    # RQ forgets a worker of any machine that has not been heard of for its time
+    # RQ drops a worker, of any machine, that has sent no heartbeat for its time to live
     return WorkerFacts(pid, str(worker.hostname), alive=not here or is_alive(pid))
 
 

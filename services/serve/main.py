@@ -1,4 +1,4 @@
-"""`matchpost serve`: the server, the command workers, the side worker and the keeper, on one machine."""
+"""`matchpost serve`: server, command workers, projection worker and scheduler on one machine."""
 
 import logging
 import sys
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Run until told to stop; gives the exit code. Standard output has the word `ready`."""
+    """Run until a stop signal, and return the exit code. Print `ready` once everything runs."""
     log_to_stderr("serve")
     raise_limit()
     try:
@@ -82,16 +82,16 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
-    # last of all ticks: one that fails is silence, which the doctor hears
+    # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
     ticks.append(_sign_of_life(heartbeat, data))
-    if settings.redis_url is not None:  # else the server has ended by then
+    if settings.redis_url is not None:  # an embedded server has ended by then
         stack.callback(_end, heartbeat, data)
     supervisor = Supervisor(children, tick=partial(_tick, ticks), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
 
 
 def _bell(bell: Bell) -> Callable[[], None]:
-    """Return the tick that asks for the mailer; what happens from now on is mailed."""
+    """Return the tick that wakes the mailer; events from now on are mailed."""
     bell.begin()
     return bell.tick
 
@@ -102,14 +102,14 @@ def _end(heartbeat: Heartbeat, data: Redis) -> None:
 
 
 def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
-    """Return the tick that says that the scheduler works."""
+    """Return the tick that sends the scheduler's heartbeat."""
     due = 0.0
 
     def tick() -> None:
         nonlocal due
         if time.monotonic() >= due:
             due = time.monotonic() + EVERY_SECONDS
-            # where nothing can be written the scheduler goes on, and its silence is what is seen
+            # if nothing can be written the scheduler goes on; the doctor reports its silence
             with suppress(RedisError):
                 heartbeat.beat(data)
 

@@ -269,8 +269,8 @@ def test_no_durability_is_told_though_it_was_asked_for(settings: Settings) -> No
 @pytest.mark.parametrize(
     ("apart", "level", "words"),
     [
-        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no deadline"),
-        (-90, Level.BAD, "90[.].* s behind the server's; no deadline"),
+        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no reminder"),
+        (-90, Level.BAD, "90[.].* s behind the server's; no reminder"),
         (20, Level.WARN, "s ahead of the server's$"),
     ],
 )
@@ -290,7 +290,7 @@ def test_lists_that_are_up_to_date_are_well(
     catch_up(bench.store, redis_client)
     assert found(settings) == []
     said = [f.what for f in judge(gather(settings)) if f.about == "lists"]
-    assert said == ["lists, notices and ratings have everything that was played"]
+    assert said == ["lists, notices and ratings are up to date"]
 
 
 @pytest.mark.usefixtures("worker")
@@ -328,7 +328,7 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
     assert live is not None
     stuck = Stuck("leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x")
     shelf.note_stuck(live[1], "3", stuck)
-    words = "lists stop at leaf 7 of shard 3, since 2 h: ValueError: x"
+    words = "lists are stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
     assert said(found(settings), Level.WARN, words)
 
 
@@ -384,12 +384,12 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (
             with_("queue", lanes=(LaneFacts(0, "wanted", 3_561_000, False),)),
             Level.BAD,
-            "59 min left, more than",
+            "59 min left, longer than",
         ),
         (
             with_("queue", lanes=(LaneFacts(0, "f00", 3_561_000, True),)),
             Level.BAD,
-            "59 min left, more than",
+            "59 min left, longer than",
         ),
         (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
         (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
@@ -410,9 +410,9 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        (with_("queue", lanes=(LaneFacts(0, "wanted", 900, False),)), "was asked for"),
+        (with_("queue", lanes=(LaneFacts(0, "wanted", 900, False),)), "was requested"),
         (with_("queue", lanes=(LaneFacts(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
-        (with_("settings", shards=8), "the setting `shards` is 8, and is not used"),
+        (with_("settings", shards=8), "the setting `shards` is 8 and has no effect"),
         (
             with_("queue", workers=(WorkerFacts(8, "h", True), WorkerFacts(9, "h", False))),
             "process 9 was killed",
@@ -441,10 +441,10 @@ LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
 @pytest.mark.parametrize(
     ("changes", "level", "words"),
     [
-        ({"version": 0}, Level.WARN, "must be rebuilt: they are of version 0, and this program's"),
-        ({"version": 99}, Level.WARN, "must be rebuilt: they are of version 99, and this"),
-        ({"late": True}, Level.WARN, "must be rebuilt: an event came that belongs before others"),
-        ({"late": True, "building": True}, Level.NOTE, "ratings are being made anew: an event"),
+        ({"version": 0}, Level.WARN, "must be rebuilt: they have version 0, and this program"),
+        ({"version": 99}, Level.WARN, "must be rebuilt: they have version 99, and this"),
+        ({"late": True}, Level.WARN, "must be rebuilt: an event arrived that belongs before"),
+        ({"late": True, "building": True}, Level.NOTE, "ratings are being rebuilt: an event"),
         ({"events": 7, "oldest": 999_000}, Level.NOTE, "ratings are 7 events and 1 s behind"),
         ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
     ],

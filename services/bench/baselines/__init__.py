@@ -1,1 +1,1 @@
-"""What matchpost is measured against: other programs and the bare minimum of work."""
+"""Baselines that matchpost is measured against: other programs, and the bare minimum of work."""

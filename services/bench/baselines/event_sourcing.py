@@ -1,7 +1,7 @@
-"""The peer: the `eventsourcing` library on SQLite, one aggregate a match, one save a move.
+"""Baseline: the `eventsourcing` library on SQLite, one aggregate a match, one save a move.
 
-It loads the match from its cache, decides by the same rules, and saves the event in a transaction
-of its own, which SQLite syncs (WAL, synchronous=FULL, its default). One process, no queue.
+It loads the match from its cache, decides by the same rules, and saves each event in a transaction
+that SQLite syncs (WAL, synchronous=FULL, its default). One process, no queue.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ def present() -> bool:
 
 
 def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], at_least: int) -> float:
-    """Play whole games until there are about so many moves; give the moves a second."""
+    """Play whole games of about `at_least` moves in all; return the moves a second."""
     chosen = _enough(played, at_least)
     with _application(bench, "es-play", cached=True) as app:
         _, seconds = _play(app, bench, chosen)
@@ -33,7 +33,7 @@ def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], at_least: in
 
 
 def replay_rate(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:
-    """Play whole games, then load each again from its events; give the events a second."""
+    """Play whole games, then load each from its events; return the events loaded a second."""
     with _application(bench, "es-replay", cached=False) as app:
         ids, _ = _play(app, bench, played)
         began = time.perf_counter()
@@ -65,7 +65,7 @@ def _application(
 def _play(
     app: "MatchApplication", bench: BenchEnvironment, games: Sequence[PlannedGame]
 ) -> tuple[list[UUID], float]:
-    """Play the games side by side; give their ids and the seconds their moves took."""
+    """Play the games in parallel; return their ids, and the seconds of their moves."""
     task = bench.progress.add_task(
         "eventsourcing_sqlite", total=sum(len(game.moves) for game in games)
     )

@@ -1,4 +1,4 @@
-"""Matches in the `eventsourcing` library's own terms: an aggregate, and an application of them."""
+"""Matches as the `eventsourcing` library has them: an aggregate and its application."""
 
 from typing import Any
 from uuid import UUID
@@ -31,16 +31,16 @@ class MatchAggregate(Aggregate):
 
 
 class MatchApplication(Application[UUID]):
-    """All matches."""
+    """The application with all matches."""
 
     def start(self) -> UUID:
-        """Begin one."""
+        """Start a match, and return its id."""
         match = MatchAggregate()
         self.save(match)
         return match.id
 
     def move(self, match_id: UUID, text: str) -> None:
-        """Play a move in one."""
+        """Play a move in a match."""
         match: MatchAggregate = self.repository.get(match_id)
         match.play(text)
         self.save(match)

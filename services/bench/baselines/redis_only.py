@@ -1,7 +1,7 @@
-"""The bare limit: the same submits and the same commits on the same server, nothing decided.
+"""Baseline: only Redis, with the same submits and commits on the same server, and no decisions.
 
-One client hands in the commands and commits what was decided beforehand, in batches of the drain's
-size, each ended by the same barrier. No worker, no wake-up, no reading back.
+One client submits the commands and commits events that were decided beforehand, in batches of the
+drain's size, each ended by the same barrier. It has no worker, no wake-up and no reads.
 """
 
 import time
@@ -41,7 +41,7 @@ def measure(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:
 
 
 def decide_all(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[tuple[Sent, Write]]:
-    """Decide beforehand, from `snapshots` on, which are kept up to date."""
+    """Return the commits that the commands lead to; `snapshots` is updated."""
     found = []
     for order in orders:
         before = snapshots.get(order.match, NO_MATCH)
@@ -70,7 +70,7 @@ def decide_all(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[t
 
 
 def submit_and_commit(store: Store, batch: Sequence[tuple[Sent, Write]]) -> None:
-    """Hand a batch in and commit it."""
+    """Submit a batch, and commit it."""
     answers = store.submit([submission_of(order, 0, "door:limit") for order, _ in batch])
     store.commit(
         [

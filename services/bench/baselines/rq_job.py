@@ -1,9 +1,9 @@
-"""The peer: one RQ job a move, on the same server with the same settings.
+"""Baseline: one RQ job a move, on the same server with the same settings.
 
-A job does what a batch of ours does for one command: load the match, decide, chain, and write
-events, log, snapshot and outcome in one transaction. Jobs are enqueued beforehand, with JSON
-arguments and nothing kept of their results. The rate is the better of one and of two workers; with
-two, each has a queue with half of the matches, so that a match's moves stay in order.
+A job does the work of a drain for one command: load the match, decide, chain, and write events, log,
+snapshot and outcome in one transaction. Jobs are enqueued beforehand, with JSON arguments and without
+stored results. The rate is the better of one and of two workers; with two, each has a queue with half
+of the matches, so that the moves of a match stay in order.
 """
 
 import multiprocessing
@@ -32,14 +32,14 @@ _client: redis.Redis | None = None
 
 
 class JobRates(msgspec.Struct, frozen=True):
-    """The better rate, in moves a second, and how it came about."""
+    """The better rate, in moves a second, and the rates for each number of workers."""
 
     rate: float
     details: dict[str, Any]
 
 
 def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], jobs: int) -> JobRates:
-    """Measure about `jobs` moves with one worker, then with two."""
+    """Return the rates of about `jobs` moves, with one worker and with two."""
     rates = {}
     for workers in (1, 2):
         with bench.server(f"rq-{workers}") as server:
@@ -87,7 +87,7 @@ def _start(game: PlannedGame) -> Start:
 
 
 def _enqueue(queues: Sequence[Queue], played: Sequence[PlannedGame], jobs: int) -> int:
-    """Enqueue whole games until there are about `jobs` moves."""
+    """Enqueue whole games of about `jobs` moves in all; return the number of jobs."""
     count = 0
     for game in played:
         queue = queues[game.board % len(queues)]
@@ -102,7 +102,7 @@ def _enqueue(queues: Sequence[Queue], played: Sequence[PlannedGame], jobs: int) 
 
 def _work(url: str, queue: str, ready: Any) -> None:
     with make_client(url, blocking_timeout=30) as connection:
-        global _client  # noqa: PLW0603 - RQ calls a plain function; this is its process's client
+        global _client  # noqa: PLW0603 - RQ calls a plain function, which needs this process's client
         _client = connection
         worker = SimpleWorker(
             [queue], connection=connection, serializer=JSONSerializer, log_job_description=False
@@ -112,7 +112,7 @@ def _work(url: str, queue: str, ready: Any) -> None:
 
 
 def job_move(board: int, ply: int, actor: str, text: str) -> None:
-    """Decide one move and write what follows; raises when it is refused."""
+    """Decide one move and write its events; raise RuntimeError if it is refused."""
     if _client is None:
         raise RuntimeError("this job runs in a worker of the benchmark only")
     account = bytes.fromhex(actor)
