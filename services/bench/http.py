@@ -1,7 +1,7 @@
 """Moves over HTTP until their durable outcome: a real `serve`, and keep-alive clients on raw sockets.
 
-The clients run in a process of their own and speak only as much HTTP as they need, so that they cost
-little of what is measured.
+The clients run in a process of their own and speak only as much HTTP as they need, so that they take
+little of the measured time.
 """
 
 import asyncio

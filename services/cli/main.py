@@ -21,7 +21,7 @@ WAIT_SECONDS: Final = 10.0
 PROJECTIONS: Final = (
     "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
 )  # fmt: skip
-"""What can be rebuilt; a test keeps it equal to `infra.projections.specs`, which is slow to import."""
+"""Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
@@ -181,7 +181,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command line `words` (the process's own if None), and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # as it is when the caller has closed it
-            # a terminal without UTF-8 shows an escape for what it can't show
+            # a terminal without UTF-8 shows an escape for other characters
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = _run(sys.argv[1:] if words is None else words)

@@ -35,7 +35,7 @@ class Finding(msgspec.Struct, frozen=True):
     """One word for the subject of the check."""
     what: str
     remedy: str = ""
-    """What to do; never empty for `warn` and `bad`."""
+    """The advice; never empty for `warn` and `bad`."""
 
 
 def ok(about: str, what: str) -> Finding:

@@ -27,7 +27,7 @@ _WITHOUT: Final[Mapping[Role, str]] = {
     Role.MAIL: "no mail is accepted; `matchpost serve` or `matchpost mail` starts one",
     Role.MAILER: "no mail is sent; `matchpost serve` or `matchpost mailer` starts one",
 }
-"""What is missing without one, and what to do. Command workers are counted by the queue."""
+"""The effect of a missing process, and the advice. Command workers are counted by the queue."""
 
 
 def check_processes(facts: Facts) -> Iterator[Finding]:

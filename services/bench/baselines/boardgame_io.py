@@ -14,7 +14,7 @@ _MOVES: Final = 40
 _RUNS: Final = 8
 
 _SECONDS: Final = 8
-"""A run takes one second; sometimes a client gets no more messages, and the run never ends."""
+"""A run takes one second; sometimes a client stops getting messages, and the run never ends."""
 
 
 class NoPeerError(Exception):
