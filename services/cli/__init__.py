@@ -1,1 +1,1 @@
-"""The `matchpost` command."""
+"""The `matchpost` command and its subcommands."""

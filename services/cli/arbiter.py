@@ -1,4 +1,4 @@
-"""`matchpost arbiter`: the operator says who is an arbiter."""
+"""`matchpost arbiter`: the operator appoints and dismisses arbiters."""
 
 import sys
 
@@ -8,14 +8,14 @@ from services.app.context import App
 from services.app.error_codes import FINE, PROBLEMS
 
 
-def run(name: str, yes: bool, settings: Settings) -> int:  # noqa: FBT001 - there are but two
-    """Make an account an arbiter, or one no more; gives the exit code."""
+def run(name: str, is_arbiter: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
+    """Appoint or dismiss an arbiter, and return the exit code."""
     with App(settings) as parts:
         parts.ready()
         try:
-            parts.accounts.set_arbiter(name, yes)
+            parts.accounts.set_arbiter(name, is_arbiter)
         except Refusal as reason:
             print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
             return PROBLEMS[reason.code].exit
-    print(f"{name.lower()} is {'an arbiter' if yes else 'no arbiter'} now")
+    print(f"{name.lower()} is {'now an arbiter' if is_arbiter else 'no longer an arbiter'}")
     return FINE

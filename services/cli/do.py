@@ -1,8 +1,7 @@
-"""`matchpost do`: one command line, its answer on standard output, its refusal on standard error."""
+"""`matchpost do`: run one command line; print its answer, or its refusal on standard error."""
 
 import os
 import sys
-from argparse import Namespace
 from getpass import getpass
 
 from domain.errors import Code, Refusal
@@ -13,22 +12,22 @@ from services.language import LOCAL, Answer, Language
 from services.language.parsing import Blank, blanks
 
 
-def run(arguments: Namespace, settings: Settings) -> int:
-    """Carry out the line; gives the exit code."""
+def run(line: str, url: str, key: str | None, wait: float, settings: Settings) -> int:
+    """Carry out the line, on the server at `url` if there is one, and return the exit code."""
     try:
-        line = _completed(arguments.line)
+        line = _fill_in_input(line)
     except Refusal as reason:
         print(reason, file=sys.stderr)
         return PROBLEMS[reason.code].exit
-    if arguments.url:
-        return _far(arguments.url, line, arguments.key, arguments.wait)
-    with App(settings) as app:
-        return _give(Language(app, origin=LOCAL).do(line, arguments.key, arguments.wait))
+    if url:
+        return _do_remotely(url, line, key, wait)
+    with App(settings) as parts:
+        return _print_answer(Language(parts, origin=LOCAL).do(line, key, wait))
 
 
-def _far(url: str, line: str, key: str | None, wait: float) -> int:
-    """Have a server elsewhere carry the line out; gives the exit code."""
-    # slow to import, and seldom needed
+def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
+    """Send the line to the server at `url`, and return the exit code."""
+    # slow to import, and rarely needed
     from httpx import InvalidURL, TransportError  # noqa: PLC0415
 
     from services.client import Client, ProblemError  # noqa: PLC0415
@@ -40,7 +39,10 @@ def _far(url: str, line: str, key: str | None, wait: float) -> int:
         print(problem, file=sys.stderr)
         return PROBLEMS[Code(problem.code)].exit
     except (TransportError, InvalidURL) as error:
-        print(f"{Code.UNAVAILABLE}: {url} does not answer ({error})", file=sys.stderr)
+        print(
+            f"{Code.UNAVAILABLE}: {url} does not answer ({error}); check the URL and that the server runs",
+            file=sys.stderr,
+        )
         return UNKNOWN
     if not answer.code:
         print(answer.text)
@@ -49,14 +51,14 @@ def _far(url: str, line: str, key: str | None, wait: float) -> int:
     return PROBLEMS[Code(answer.code)].exit
 
 
-def _completed(line: str) -> str:
-    """Ask for each password that is written `-`, and read the lines that `multiple` takes.
+def _fill_in_input(line: str) -> str:
+    """Return the line with each password that is written `-` filled in, and the lines of `multiple`.
 
-    A hyphen that stands anywhere else is the sender's own.
+    A hyphen in any other place stays as it is.
     """
     begun, rest = "", 0
     for blank in blanks(line):
-        begun += line[rest : blank.start] + _asked(blank)
+        begun += line[rest : blank.start] + _ask_password(blank)
         rest = blank.start + 1
     line = begun + line[rest:]
     if line.strip().lower() == "multiple":
@@ -64,10 +66,10 @@ def _completed(line: str) -> str:
     return line
 
 
-def _asked(blank: Blank) -> str:
-    """Ask at the terminal without an echo; a script gives a line of standard input.
+def _ask_password(blank: Blank) -> str:
+    """Return a password, read from the terminal without an echo, or from a line of standard input.
 
-    A password that is to be is asked for twice there, because nobody sees a slip of the finger.
+    A terminal asks for a new password twice, because the user can't see a typing mistake.
     """
     new = blank.part == "new" or blank.form == "signup"
     whose = f"{'new ' * new}password{f' of {blank.userid}' * bool(blank.userid)}"
@@ -76,14 +78,14 @@ def _asked(blank: Blank) -> str:
     else:
         word = getpass(f"{whose}: ")
         if new and getpass(f"{whose} again: ") != word:
-            raise Refusal(Code.USAGE, "the two passwords differ, and nothing was done")
+            raise Refusal(Code.USAGE, "the two passwords differ; nothing was done")
     if len(word.split()) != 1:
-        # what stands behind a blank would be another word of the line
-        raise Refusal(Code.USAGE, f"the {whose} is one word, and was not given; nothing was done")
+        # the part after a space would become another word of the line
+        raise Refusal(Code.USAGE, f"the {whose} has to be one word; nothing was done")
     return word
 
 
-def _give(answer: Answer) -> int:
+def _print_answer(answer: Answer) -> int:
     if not answer.code:
         print(answer.text)
         return FINE

@@ -1,6 +1,6 @@
-"""`matchpost doctor`: what is wrong with the server, in plain words, and what to do.
+"""`matchpost doctor`: report what is wrong with the server, and what to do.
 
-Exit codes: 0 all is well, 1 there is a `warn` or `bad`, 2 the server could not be asked at all.
+Exit codes: 0 all is well, 1 there is a `warn` or `bad`, 2 the server does not answer.
 """
 
 import json
@@ -11,13 +11,13 @@ from infra.settings import Settings
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts
 
-WELL: Final = 0
-UNWELL: Final = 1
-NOT_ASKED: Final = 2
+EXIT_WELL: Final = 0
+EXIT_UNWELL: Final = 1
+EXIT_UNREACHABLE: Final = 2
 
 
-def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the command line
-    """Look at everything and tell what was found; gives the exit code."""
+def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - called by keyword
+    """Run all checks, print the findings, and return the exit code."""
     facts = gather(settings)
     findings = judge(facts)
     print(_as_json(findings) if as_json else _as_text(findings))
@@ -27,12 +27,12 @@ def run(settings: Settings, as_json: bool) -> int:  # noqa: FBT001 - from the co
 def exit_code(facts: Facts, findings: Sequence[Finding]) -> int:
     """Return the exit code for scripts."""
     if facts.server is None:
-        return NOT_ASKED
-    return UNWELL if worst(findings) >= Level.WARN else WELL
+        return EXIT_UNREACHABLE
+    return EXIT_UNWELL if worst(findings) >= Level.WARN else EXIT_WELL
 
 
 def worst(findings: Sequence[Finding]) -> Level:
-    """Return the worst level there is."""
+    """Return the worst level of the findings."""
     return max((finding.level for finding in findings), default=Level.OK)
 
 

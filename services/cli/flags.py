@@ -1,6 +1,6 @@
-"""The command line's words, sorted into flags and the rest.
+"""Flags for settings, and the split of `do`'s words into flags and the command line.
 
-Nothing here imports more than the standard library: `matchpost --help` must be quick.
+Only the standard library is imported at the top, because `matchpost --help` must be quick.
 """
 
 import itertools
@@ -10,31 +10,31 @@ from typing import Any, Final
 
 SETTINGS: Final[Mapping[str, str]] = {
     "data": "the data directory",
-    "redis_url": "the Redis or Valkey of the matches, instead of an embedded server",
-    "queue_url": "the Redis or Valkey of the work queues",
+    "redis_url": "the Redis or Valkey for the matches, instead of an embedded server",
+    "queue_url": "the Redis or Valkey for the work queues",
     "http": "where the HTTP API is served: host:port, or off",
-    "metrics": "where figures for Prometheus are served: host:port, or off",
-    "durability": "what an accepted move promises: fsync or none",
+    "metrics": "where metrics for Prometheus are served: host:port, or off",
+    "durability": "when a move counts as accepted: fsync (once it is on disk) or none",
     "workers": "how many processes decide commands",
-    "shards": "how many shards new data is spread over",
-    "seeds": "where the workers keep the secrets that draws come from",
+    "shards": "how many shards new data is divided into",
+    "seeds": "the folder where workers keep the secret seeds of draws",
     "queue_cap": "how many commands may wait in a shard",
-    "command_rate": "how many commands a minute an account may give",
-    "address_rate": "how many requests without a token a minute may come from an address",
-    "password_rate": "how many wrong passwords a minute may come from a network",
-    "trusted_proxy": "whether a proxy of yours says where requests come from: on or off",
-    "smtp": "where mail is taken by SMTP: host:port, or off",
-    "lmtp": "the unix socket on which mail is taken by LMTP",
-    "relay": "the mail server that takes outgoing mail: an smtp:// or smtps:// URL",
-    "mail_domain": "what stands after the @ in the server's addresses",
-    "mail_key": "the file of the secret that those addresses are made with",
+    "command_rate": "how many commands a minute an account may send",
+    "address_rate": "how many requests without a token an address may send a minute",
+    "password_rate": "how many wrong passwords a network may send a minute",
+    "trusted_proxy": "whether your own proxy passes on the client's address: on or off",
+    "smtp": "where mail is accepted by SMTP: host:port, or off",
+    "lmtp": "the unix socket where mail is accepted by LMTP",
+    "relay": "the mail server for outgoing mail: an smtp:// or smtps:// URL",
+    "mail_domain": "the domain after the @ in the server's addresses",
+    "mail_key": "the file with the secret that signs those addresses",
     "mail_passwords": "whether userid and password are accepted in a mail: on or off",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 
 
 def add_settings(parser: ArgumentParser) -> None:
-    """Return a command the flags for settings; the values are checked by `infra.settings`."""
+    """Add the flags for settings to a command; `infra.settings` checks the values."""
     group = parser.add_argument_group("settings (above environment and file; see docs/settings.md)")
     group.add_argument("--config", metavar="FILE", help="a TOML file with settings")
     for name, meaning in SETTINGS.items():
@@ -42,8 +42,8 @@ def add_settings(parser: ArgumentParser) -> None:
 
 
 def settings_of(arguments: Namespace) -> Any:
-    """Read the settings; `infra.settings.SettingsError` when one is unusable."""
-    import os  # noqa: PLC0415 - with the next, only for commands that have settings
+    """Return the settings; raise `infra.settings.SettingsError` if one is unusable."""
+    import os  # noqa: PLC0415 - like the next, only for commands that have settings
 
     from infra.settings import CONFIG_VARIABLE, load  # noqa: PLC0415
 
@@ -60,10 +60,10 @@ _FLAGS: Final = _VALUED | {"-h", "--help"}
 
 
 def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the words that are flags of `do`, with their values, and all others in order.
+    """Return the flags of `do` with their values, and all other words in order.
 
     A command line has options of its own (`-fast`, `--display=small`) that argparse would refuse.
-    What follows `--` is never taken for a flag of ours.
+    Every word after `--` belongs to the command line.
     """
     ours: list[str] = []
     line: list[str] = []
@@ -72,7 +72,7 @@ def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:
         if word == "--":
             line.extend(rest)
         elif word in _VALUED:
-            # a value that is missing is argparse's to complain of
+            # argparse reports a missing value
             ours += [word, *itertools.islice(rest, 1)]
         else:
             (ours if word.partition("=")[0] in _FLAGS else line).append(word)

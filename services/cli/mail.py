@@ -1,4 +1,4 @@
-"""`matchpost mail`: the process that takes mail."""
+"""`matchpost mail`: the process that accepts mail."""
 
 import asyncio
 import logging
@@ -24,16 +24,16 @@ from services.mail.accounts import MailAccounts
 from services.mail.doors import serve
 from services.mail.intake import Counter
 from services.mail.office import Office
-from services.serve.listening import listen_for_mail
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
+from services.serve.sockets import listen_for_mail
 
 logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
-    """Take mail until told to stop, on sockets that are open, or on those of the settings.
+    """Accept mail until a stop signal, on sockets that are open or those of the settings.
 
-    Gives the exit code.
+    Return the exit code.
     """
     log_to_stderr("mail")
     HEART.watch()
@@ -41,13 +41,17 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
     with ExitStack() as stack:
         sockets = given or list(listen_for_mail(settings, stack).values())
         if not sockets:
-            return _failed("set MATCHPOST_SMTP or MATCHPOST_LMTP to where mail is to be taken")
+            return _failed(
+                "set MATCHPOST_SMTP or MATCHPOST_LMTP to the address where mail is accepted"
+            )
         try:
             secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         except (LostKeyError, OSError) as error:
             return _failed(str(error))
         if settings.relay is None:
-            logger.warning("answers wait until a mailer sends them; set MATCHPOST_RELAY for one")
+            logger.warning(
+                "replies wait until a mailer sends them; set MATCHPOST_RELAY to start one"
+            )
         addresses = Addresses(secret, settings.mail_domain)
         try:
             _agree(settings, addresses)
@@ -68,18 +72,18 @@ def _failed(sentence: str) -> int:
 
 
 def _agree(settings: Settings, addresses: Addresses) -> None:
-    """Compare the mail key with that of others, where the server can be asked now."""
+    """Compare the mail key with that of other processes, if the server answers now."""
     try:
         with App(settings) as parts:
             parts.store.shape()
             agree(parts.data, addresses.fingerprint, parts.store.now())
     except (RedisError, NotRunningError) as error:
-        logger.warning("the mail key can't be compared with that of others: %s", error)
+        logger.warning("the mail key can't be compared with that of other processes: %s", error)
 
 
 @contextmanager
 def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
-    """Return what takes mail, on connections of its own."""
+    """Yield the processor of inbound mail, on connections of its own."""
     url = settings.redis_url or socket_url(settings.data)
     with make_client(url) as data:
         accounts = MailAccounts(

@@ -1,4 +1,4 @@
-"""`matchpost mailer`: the process that makes letters of what happens, and sends them."""
+"""`matchpost mailer`: the process that writes e-mails about events, and sends them."""
 
 import logging
 import os
@@ -15,23 +15,23 @@ from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
-from services.cli import failures
+from services.cli import errors
 from services.mail.composing import Composing
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
 logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """See to the mail until told to stop; gives the exit code.
+    """Send mail until a stop signal, and return the exit code.
 
-    What ends it otherwise, such as a server that went away, is a line in the log.
+    An error that ends it, such as a lost server, is logged as one line.
     """
     log_to_stderr("mailer")
     HEART.watch()
     if settings.relay is None:
-        return _failed("set MATCHPOST_RELAY to the mail server that takes outgoing mail")
+        return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")
     try:
         secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
     except (LostKeyError, OSError) as error:
@@ -42,7 +42,7 @@ def run(settings: Settings) -> int:
         return _failed(str(error))
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = failures.line(error)
+        said = errors.describe(error)
         logger.exception(said, exc_info=debug)
         return UNKNOWN
     return FINE

@@ -1,9 +1,9 @@
-"""`matchpost rebuild [NAME ...] [--check]`: makes lists and ratings anew from the logs, or proves them.
+"""`matchpost rebuild [NAME ...] [--check]`: rebuild lists and ratings from the logs, or check them.
 
-It works while the server plays: a projection is built beside the one that is read, and takes its place
-when it has read as much. With `--check` nothing is replaced; what is built is compared with what is
-read, key by key. Exit codes: 0 done, or equal; 1 a difference, or a leaf that can't be taken in; 2
-the server could not be asked.
+It works while the server runs: a new projection is built beside the live one, and replaces it once it
+has read as much of the logs. With `--check` nothing is replaced: the new one is compared with the live
+one, key by key. Exit codes: 0 done, or equal; 1 a difference, or a leaf that can't be read; 2 the
+server does not answer.
 """
 
 import sys
@@ -26,11 +26,11 @@ from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild, StuckError, done, total
 
 
-def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: FBT001 - from the command line
-    """Rebuild or check the projections named, all if none is; gives the exit code."""
+def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
+    """Rebuild or check the named projections, or all, and return the exit code."""
     chosen = _chosen(names)
     with App(settings) as parts:
-        parts.store.shape()  # says so where there is no data
+        parts.store.shape()  # raises LookupError if there is no data
         try:
             if check:
                 return max(_check(parts.store, parts.data, one) for one in chosen)
@@ -47,7 +47,7 @@ def _chosen(names: Sequence[str]) -> list[Projection]:
 
 
 def _bar() -> Progress:
-    """Return a progress bar on standard error, which shows nothing where that is no terminal."""
+    """Return a progress bar on standard error; it is hidden if that is no terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -60,28 +60,28 @@ def _bar() -> Progress:
 
 
 def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) -> None:
-    """Build all at once, from one reading, and put each in its place when it is done."""
+    """Build all from one reading of the logs, and promote each as soon as it is complete."""
     began = time.monotonic()
     feed = Feed(store, client)
     waiting: list[Rebuild] = []
     try:
         for projection in chosen:
-            waiting.append(Rebuild(store, client, projection))  # noqa: PERF401 - each is dropped, should the next fail
+            waiting.append(Rebuild(store, client, projection))  # noqa: PERF401 - dropped below if the next one fails
         everything = list(waiting)
         with _bar() as bar:
             task = bar.add_task("leaves", total=total(everything))
             while waiting:
-                _go_on(feed, waiting)
+                _advance(feed, waiting)
                 bar.update(task, completed=done(everything))
                 for rebuild in [rebuild for rebuild in waiting if rebuild.finish()]:
                     waiting.remove(rebuild)
-                    _tell(rebuild, began)
+                    _report(rebuild, began)
     finally:
         for rebuild in waiting:
             rebuild.drop()
 
 
-def _go_on(feed: Feed, waiting: Sequence[Rebuild]) -> None:
+def _advance(feed: Feed, waiting: Sequence[Rebuild]) -> None:
     for rebuild in waiting:
         rebuild.go_on()
     if not feed.round([rebuild.track for rebuild in waiting]):
@@ -89,7 +89,7 @@ def _go_on(feed: Feed, waiting: Sequence[Rebuild]) -> None:
             rebuild.check_stuck()
 
 
-def _tell(rebuild: Rebuild, began: float) -> None:
+def _report(rebuild: Rebuild, began: float) -> None:
     leaves = sum(rebuild.track.checkpoint.counts)
     seconds = time.monotonic() - began
     name = rebuild.track.projection.spec.name
@@ -97,7 +97,7 @@ def _tell(rebuild: Rebuild, began: float) -> None:
 
 
 def _check(store: Store, client: redis.Redis, projection: Projection) -> int:
-    """Check one; gives the exit code."""
+    """Compare one projection with a new one, and return the exit code."""
     name = projection.spec.name
     with _bar() as bar:
         goal = sum(store.watermark().ends)
@@ -110,8 +110,11 @@ def _check(store: Store, client: redis.Redis, projection: Projection) -> int:
         result = Check(store, client, projection, progress).run()
     if result.difference:
         print(
-            f"{name}: differs from what {result.leaves:,} leaves make, first at {result.difference}"
+            f"{name}: differs from a rebuild of {result.leaves:,} leaves, first at {result.difference}; "
+            f"`matchpost rebuild {name}` replaces it"
         )
         return REFUSED
-    print(f"{name}: equal to what {result.leaves:,} leaves make, {result.keys:,} keys", flush=True)
+    print(
+        f"{name}: equal to a rebuild of {result.leaves:,} leaves, {result.keys:,} keys", flush=True
+    )
     return FINE

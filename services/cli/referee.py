@@ -1,7 +1,7 @@
 """`matchpost referee`: the rules as a filter, one JSON object a line in and one a line out.
 
-The protocol is stable: other programs rely on it (`docs/referee.md`). Whatever a line holds, it is answered with
-one line, and the next line is read.
+The protocol is stable, because other programs rely on it (`docs/referee.md`). Every line, valid or not,
+is answered with one line.
 """
 
 import re
@@ -18,21 +18,21 @@ from domain.rules import AnyRules, current, pinned, rules_id
 from services.app.error_codes import FINE
 
 LINE_LIMIT: Final = 1 << 20
-"""Bytes a line may have, its end not counted."""
+"""Most bytes of a line, without its end."""
 
-_USUAL: Final = 2
-"""Players of a match, unless told otherwise."""
+_DEFAULT_PLAYERS: Final = 2
+"""Players of a match unless the request says otherwise."""
 
 _SEED: Final = re.compile(r"[0-9A-Fa-f]{64}")
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,5}")
 
 
 _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
-"""What a reader of JSON in any language reads exactly, and can be shown in a sentence."""
+"""A number that JSON readers of every language read exactly, and that fits in a sentence."""
 
 
-class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line that comes in."""
+class RefereeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of input."""
 
     game: str
     players: _Number | None = None
@@ -41,15 +41,15 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: str | _Number | None = None
     """Such as `pow2/1`, or the version alone; the newest if None."""
     setup: Any = None
-    """What chance drew, as recorded."""
+    """The random setup, as recorded."""
     seed: str | None = None
-    """64 hex digits that chance is drawn from."""
+    """64 hex digits from which the random setup is drawn."""
     moves: list[str] = []
     trace: bool = False
 
 
-class MoveRefused(Exception):  # noqa: N818 - it is an answer
-    """A move that was refused, by its index."""
+class MoveRefused(Exception):  # noqa: N818 - an answer, no failure
+    """A refused move, with its index."""
 
     def __init__(self, ply: int, reason: Refusal) -> None:
         super().__init__(f"move {ply}: {reason}")
@@ -57,18 +57,18 @@ class MoveRefused(Exception):  # noqa: N818 - it is an answer
         self.reason = reason
 
 
-_REQUESTS: Final = msgspec.json.Decoder(Request)
+_REQUESTS: Final = msgspec.json.Decoder(RefereeRequest)
 _ANSWERS: Final = msgspec.json.Encoder()
 
 
 def run() -> int:
-    """Answer standard input, line by line, on standard output; gives the exit code."""
+    """Answer standard input on standard output, line by line, and return the exit code."""
     serve(sys.stdin.buffer, sys.stdout.buffer)
     return FINE
 
 
 def serve(lines: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each line at once; blank ones are skipped."""
+    """Answer each line as soon as it is read; skip blank lines."""
     for line in _lines(lines):
         answer = _error(_too_long()) if line is None else judge(line)
         answers.write(_ANSWERS.encode(answer) + b"\n")
@@ -76,7 +76,7 @@ def serve(lines: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _lines(lines: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the lines that are not blank, None for one that is too long to be kept."""
+    """Yield the lines that are not blank; None stands for a line that is too long."""
     while line := lines.readline(LINE_LIMIT + 1):
         if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
@@ -91,7 +91,7 @@ def _too_long() -> Refusal:
 
 
 def judge(line: bytes) -> dict[str, Any]:
-    """Answer one line."""
+    """Return the answer to one line."""
     try:
         return _answer(_read(line))
     except MoveRefused as refused:
@@ -110,7 +110,7 @@ def _error(reason: Refusal) -> dict[str, Any]:
     return {"ok": False, "error": reason.code, "message": reason.sentence}
 
 
-def _read(line: bytes) -> Request:
+def _read(line: bytes) -> RefereeRequest:
     try:
         return _REQUESTS.decode(line)
     except msgspec.ValidationError as error:
@@ -122,28 +122,28 @@ def _read(line: bytes) -> Request:
         raise Refusal(Code.BAD_REQUEST, "the line is nested too deeply") from None
 
 
-def _answer(request: Request) -> dict[str, Any]:
+def _answer(request: RefereeRequest) -> dict[str, Any]:
     rules = _rules(request)
     options = rules.read_options(request.options)
     players = _players(rules, request.players)
     setup = _setup(rules, options, players, request)
     positions = [rules.start(options, players, setup)]
     for ply, text in enumerate(request.moves):
-        positions.append(_played(rules, positions[-1], ply, text))
+        positions.append(_play_move(rules, positions[-1], ply, text))
     answer = {
         "ok": True,
         "rules": rules_id(rules),
         "setup": setup,
         "ply": len(request.moves),
-        **_shown(rules, positions[-1]),
+        **_position_fields(rules, positions[-1]),
         "result": _result(rules, positions[-1]),
     }
     if request.trace:
-        answer["trace"] = [_shown(rules, position) for position in positions]
+        answer["trace"] = [_position_fields(rules, position) for position in positions]
     return answer
 
 
-def _rules(request: Request) -> AnyRules:
+def _rules(request: RefereeRequest) -> AnyRules:
     newest = current(request.game)
     if request.rules is None:
         return newest
@@ -157,14 +157,14 @@ def _rules(request: Request) -> AnyRules:
 def _players(rules: AnyRules, asked: int | None) -> int:
     if asked is not None:
         return asked
-    return _USUAL if _USUAL in rules.players else rules.players[0]
+    return _DEFAULT_PLAYERS if _DEFAULT_PLAYERS in rules.players else rules.players[0]
 
 
-def _setup(rules: AnyRules, options: Any, players: int, request: Request) -> Any:
-    """Return the setup: as recorded, or drawn from the seed; None where chance has no part."""
+def _setup(rules: AnyRules, options: Any, players: int, request: RefereeRequest) -> Any:
+    """Return the setup, recorded or drawn from the seed; None if the game has no random setup."""
     seed, setup = request.seed, request.setup
     if players not in rules.players:
-        return setup  # which the rules' start refuses
+        return setup  # the rules refuse the number of players at the start
     if not rules.needs_draw(options, players):
         if seed is not None:
             raise Refusal(Code.BAD_SETUP, "chance decides nothing here; leave the field seed out")
@@ -178,8 +178,8 @@ def _setup(rules: AnyRules, options: Any, players: int, request: Request) -> Any
     return rules.draw(options, players, Stream(bytes.fromhex(seed), rules_id(rules)))
 
 
-def _played(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
-    """Play one move; `MoveRefused` when it is not legal or the match is over before it."""
+def _play_move(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
+    """Return the position after a move; raise `MoveRefused` if it is illegal or the match is over."""
     if outcome := rules.outcome(position):
         over = Refusal(Code.MATCH_OVER, f"the match is over: {outcome.detail}")
         raise MoveRefused(ply, over)
@@ -190,7 +190,7 @@ def _played(rules: AnyRules, position: Any, ply: int, text: str) -> Any:
     return rules.play(position, move)
 
 
-def _shown(rules: AnyRules, position: Any) -> dict[str, Any]:
+def _position_fields(rules: AnyRules, position: Any) -> dict[str, Any]:
     over = rules.outcome(position) is not None
     return {
         "to_move": None if over else rules.to_move(position),

@@ -1,9 +1,10 @@
-"""`matchpost verify BOARD`: a match's history, checked from its bytes up.
+"""`matchpost verify BOARD`: check a match's whole history, from its bytes up.
 
-What must hold: the events are in sequence, chained and decided again by the pinned rules
-(`domain.match.audit`); the stored snapshot is what they add up to; each command has one stored
-outcome, which is of that command and names its first event, or for a refusal the last event before
-it; and the shard's log has the events and refusals at the places that the outcomes give.
+The history is intact if the events are in sequence, chained, and decided again by the recorded rules
+with the same result (`domain.match.audit`); if the stored snapshot equals the fold of the events; if
+each command has one stored outcome, with that command's digest, which names the command's first event,
+or for a refusal the last event before it; and if the shard's log has the events and refusals at the
+indexes that the outcomes name.
 """
 
 import sys
@@ -33,21 +34,21 @@ from infra.settings import Settings
 from infra.store.port import Store
 from services.app.context import App
 from services.app.error_codes import FINE, REFUSED
-from services.cli.verify_draws import Log, check_draw
+from services.cli.verify_draws import ShardLog, check_draw
 from services.language.reading import read_board
 
 
-class Stored(msgspec.Struct, frozen=True):
-    """What the store has of a match."""
+class StoredMatch(msgspec.Struct, frozen=True):
+    """Everything that is stored of a match."""
 
     snapshot: bytes | None
     events: list[bytes]
     outcomes: Mapping[CommandId, bytes]
 
 
-def run(text: str, settings: Settings) -> int:
-    """Check the match of that number; gives the exit code."""
-    board = read_board(text)
+def run(number: str, settings: Settings) -> int:
+    """Check the match with that number, and return the exit code."""
+    board = read_board(number)
     with App(settings) as parts:
         try:
             print(check(parts.store, board))
@@ -60,27 +61,27 @@ def run(text: str, settings: Settings) -> int:
 
 
 def check(store: Store, board: int) -> str:
-    """Say in a sentence that a match holds; `Broken` names its first event that does not.
+    """Return a sentence that a match is intact; raise `Broken` at the first event that is damaged.
 
-    Refused as `unknown-board` when there is none.
+    Refused as `unknown-board` if there is no such match.
     """
     found = _read(store, board)
     if found.snapshot is None and not found.events:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
-    log = Log(store, board)
-    places = _check_events(log, found, verdict.state.rules)
-    _check_refusals(log, found, places)
-    drawn = check_draw(log, list(map(decode, found.events)), places)
+    log = ShardLog(store, board)
+    indexes = _check_events(log, found, verdict.state.rules)
+    _check_refusals(log, found, indexes)
+    drawn = check_draw(log, list(map(decode, found.events)), indexes)
     return (
-        f"match {board} holds: {_counted(verdict.events)} in sequence, chained, and decided again by "
+        f"match {board} holds: {_event_count(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
 
 
-def failures(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
-    """Yield the boards that do not hold, with the first fault of each; no match is no fault."""
+def damaged_matches(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
+    """Yield the boards of damaged matches with their first fault; skip boards without a match."""
     for board in boards:
         try:
             check(store, board)
@@ -91,12 +92,12 @@ def failures(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]
                 raise
 
 
-def _counted(events: int) -> str:
+def _event_count(events: int) -> str:
     return "1 event" if events == 1 else f"{events} events"
 
 
-def _read(store: Store, board: int) -> Stored:
-    """Return what is stored at one moment, though the match may be going on."""
+def _read(store: Store, board: int) -> StoredMatch:
+    """Return everything that is stored at one moment, even while the match goes on."""
     try:
         return _read_steady(store, board)
     except ResponseError as error:
@@ -105,35 +106,35 @@ def _read(store: Store, board: int) -> Stored:
         raise Broken(1, f"what is stored for the match is of another type ({error})") from error
 
 
-def _read_steady(store: Store, board: int) -> Stored:
+def _read_steady(store: Store, board: int) -> StoredMatch:
     while True:
         (before,) = store.snapshots([board])
-        found = Stored(before, store.events(board), store.outcomes(board))
+        found = StoredMatch(before, store.events(board), store.outcomes(board))
         (after,) = store.snapshots([board])
         if before == after:
             return found
 
 
 def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
-    """Compare the stored snapshot with what the events add up to."""
+    """Compare the stored snapshot with the fold of the events."""
     try:
         snapshot = unpack_snapshot(data)
     except msgspec.MsgspecError as error:
         raise Broken(verdict.events, f"the snapshot after it can't be read: {error}") from error
     seq = snapshot.state.seq
     if seq > verdict.events:
-        raise Broken(verdict.events + 1, f"it is missing: the snapshot stands after {seq} events")
+        raise Broken(verdict.events + 1, f"it is missing: the snapshot was made after {seq} events")
     if seq < verdict.events:
-        raise Broken(seq + 1, f"the snapshot knows nothing of it: it stands after {seq} events")
+        raise Broken(seq + 1, f"the snapshot lacks it: it was made after {seq} events")
     if snapshot.head != verdict.head:
         raise Broken(seq, "the snapshot was made after another event: the hash differs")
     if snapshot.state != verdict.state:
-        raise Broken(seq, "the snapshot's state is not what the events up to it add up to")
+        raise Broken(seq, "the snapshot's state differs from the fold of the events up to it")
 
 
-def _check_events(log: Log, found: Stored, rules: str) -> list[int]:
-    """Check outcome and leaves of each event; gives the log index of each."""
-    places: list[int] = []
+def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
+    """Check the outcome and the leaf of each event, and return the log index of each."""
+    indexes: list[int] = []
     ply = 0
     for group in _commands(found.events):
         first = group[0]
@@ -142,21 +143,21 @@ def _check_events(log: Log, found: Stored, rules: str) -> list[int]:
             raise Broken(first.seq, "no outcome is stored for the command that led to it")
         outcome = _parsed(stored, first.seq)
         if outcome.code or outcome.sentence or outcome.seq != first.seq:
-            raise Broken(first.seq, "the outcome stored for its command is another")
+            raise Broken(first.seq, "the outcome stored for its command is a different one")
         for index, envelope in enumerate(group, outcome.index):
             if log.leaf(index, envelope.seq) != found.events[envelope.seq - 1]:
-                raise Broken(envelope.seq, f"{log.name(index)} is another")
-            if places and index <= places[-1]:
-                raise Broken(envelope.seq, "the log has it before the event before it")
-            places.append(index)
+                raise Broken(envelope.seq, f"{log.name(index)} is a different one")
+            if indexes and index <= indexes[-1]:
+                raise Broken(envelope.seq, "the log has it before its predecessor")
+            indexes.append(index)
         if tells_command(first, rules) and outcome.digest not in _digests(first, ply):
             raise Broken(first.seq, "the outcome stored for its command is of another command")
         ply = _ply_after(group, ply)
-    return places
+    return indexes
 
 
 def _digests(first: Envelope, ply: int) -> list[bytes]:
-    """Return the digests of the commands that this can be the first event of, as they are sent."""
+    """Return the digests of all commands, as sent, whose first event this can be."""
     return [
         commands.digest(commands.encode(Sent(first.match, first.command, first.actor, command)))
         for command in commands_of(first, ply)
@@ -164,31 +165,36 @@ def _digests(first: Envelope, ply: int) -> list[bytes]:
 
 
 def _ply_after(group: Sequence[Envelope], ply: int) -> int:
-    """Return how many moves stand on the board after a command's events."""
+    """Return the ply after a command's events."""
     for envelope in group:
         if isinstance(envelope.body, Moved | Undone):
             ply = envelope.body.ply
     return ply
 
 
-def _check_refusals(log: Log, found: Stored, places: Sequence[int]) -> None:
-    """Check that each outcome that is of no event is that of a refusal in the log."""
+def _check_refusals(log: ShardLog, found: StoredMatch, indexes: Sequence[int]) -> None:
+    """Check that each outcome without an event belongs to a refusal in the log."""
     accepted = {decode(data).command for data in found.events}
     for command, stored in found.outcomes.items():
         if command in accepted:
             continue
-        outcome = _parsed(stored, len(places))
+        outcome = _parsed(stored, len(indexes))
         if not outcome.code:
             raise Broken(
-                outcome.seq, f"it is not of command {command.hex()}, whose outcome says so"
+                outcome.seq,
+                f"it does not come from command {command.hex()}, whose outcome names it",
             )
-        if bisect_left(places, outcome.index) != outcome.seq:
-            raise Broken(outcome.seq, "a refusal is said to follow it, and its leaf does not")
+        if bisect_left(indexes, outcome.index) != outcome.seq:
+            raise Broken(
+                outcome.seq,
+                "the outcome of a refusal names it, but the refusal's leaf does not follow it",
+            )
         leaf = _refusal(log.leaf(outcome.index, outcome.seq))
         wanted = (log.board, command, outcome.code)
         if leaf is None or (leaf.match, leaf.command, leaf.code) != wanted:
             raise Broken(
-                outcome.seq, f"{log.name(outcome.index)}, of a refusal after it, is another"
+                outcome.seq,
+                f"{log.name(outcome.index)}, for a refusal after it, is a different one",
             )
 
 
@@ -207,6 +213,6 @@ def _parsed(stored: bytes, seq: int) -> Outcome:
 
 
 def _commands(events: Sequence[bytes]) -> Iterator[list[Envelope]]:
-    """Return the events of each command together."""
+    """Yield the events of each command together."""
     for _, group in groupby(map(decode, events), key=lambda envelope: envelope.command):
         yield list(group)

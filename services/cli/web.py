@@ -20,21 +20,21 @@ from services.api.metrics import serving_metrics
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
-from services.cli import failures
-from services.serve.listening import address_of, listen
-from services.serve.logs import log_to_stderr
+from services.cli import errors
+from services.serve.logging import log_to_stderr
+from services.serve.sockets import address_of, listen
 
 logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings, fd: int | None) -> int:
-    """Answer until told to stop, on a socket that is open as `fd`, or on the one of the settings.
+    """Answer until a stop signal, on a socket that is open as `fd` or that of the settings.
 
-    Gives the exit code.
+    Return the exit code.
     """
     log_to_stderr("web")
     HEART.watch()
-    # uvicorn raises the signal once more at its end, which would end us before we have cleaned up
+    # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
     with (
         _socket(settings, fd) as listening,
@@ -45,7 +45,7 @@ def run(settings: Settings, fd: int | None) -> int:
             parts.ready()
             parts.store.shape()
         except (LookupError, DurabilityError, NotRunningError, RedisError) as error:
-            logger.error("%s", failures.line(error))  # noqa: TRY400 - the sentence says it all
+            logger.error("%s", errors.describe(error))  # noqa: TRY400 - the sentence says it all
             return UNKNOWN
         bounds = bounds_for(raise_limit())
         behind_proxy = settings.trusted_proxy == "on"

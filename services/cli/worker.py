@@ -1,4 +1,4 @@
-"""The composition of a worker, one of the processes that `matchpost serve` starts."""
+"""`matchpost worker` and `matchpost side`: worker processes that `matchpost serve` starts."""
 
 import logging
 import os
@@ -12,21 +12,20 @@ from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
-from services.cli import failures
-from services.serve.logs import log_to_stderr
+from services.cli import errors
+from services.serve.logging import log_to_stderr
 from workers import command, side
 
 logger = logging.getLogger(__name__)
 
 SIDE_NICENESS = 5
-"""How far the side worker stands back: moves come first."""
+"""The projection worker's nice value: deciding moves comes first."""
 
 
 def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands (`worker`) or feed projections (`side`) until told to stop.
+    """Decide commands (`worker`) or feed projections (`side`) until a stop signal.
 
-    Gives the exit code. What ends it otherwise, such as a server that went away, is a line in the
-    log like all others.
+    Return the exit code. An error that ends it, such as a lost server, is logged as one line.
     """
     log_to_stderr(name)
     HEART.watch()
@@ -34,7 +33,7 @@ def run(settings: Settings, name: str, role: str) -> int:
         _run(settings, role)
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = failures.line(error)
+        said = errors.describe(error)
         logger.exception(said, exc_info=debug)
         return UNKNOWN
     return FINE
@@ -42,7 +41,7 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 def _run(settings: Settings, role: str) -> None:
     if role == "side":
-        stopping = _told_to_stop()
+        stopping = _catch_stop_signals()
         os.nice(SIDE_NICENESS)
         with App(settings) as parts, beating(settings, Role.PROJECTIONS):
             parts.store.shape()
@@ -54,8 +53,8 @@ def _run(settings: Settings, role: str) -> None:
             command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 
-def _told_to_stop() -> Callable[[], bool]:
-    """Return a function that tells whether SIGTERM or SIGINT has come."""
+def _catch_stop_signals() -> Callable[[], bool]:
+    """Catch SIGTERM and SIGINT; return a function that is true once one has arrived."""
     told = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())

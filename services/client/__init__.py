@@ -1,6 +1,6 @@
 """A client of the HTTP API, for programs in Python and for `matchpost --url ... do ...`."""
 
 from services.client.client import Client, Outcome, ProblemError, Text
-from services.client.texts import Texts
+from services.client.draw_texts import Texts
 
 __all__ = ["Client", "Outcome", "ProblemError", "Text", "Texts"]

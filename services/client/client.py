@@ -1,10 +1,10 @@
-"""The client: one method for what programs do most, and `get` and `post` for all else.
+"""The client: a method for each frequent task, and `get` and `post` for everything else.
 
-A command is carried out once: each has a key, and where the connection breaks before the answer
-has come it is sent again with that key. What can't be told then is raised as `httpx.TransportError`.
+A command runs once: each has a key, and if the connection breaks before the answer arrives the client
+sends it again with the same key. If the outcome stays unknown, `httpx.TransportError` is raised.
 
-Where chance draws, the client commits to texts of its own, which `texts` keeps, and reveals them
-by itself after any call once all players have committed.
+For random draws the client commits to texts of its own, which `draw_texts` stores. After every call it
+reveals the texts of matches in which all players have committed.
 """
 
 import json
@@ -19,32 +19,32 @@ from uuid import uuid4
 import httpx
 import msgspec
 
-from services.client.committing import Committing, board_of, committing
-from services.client.texts import Kept, Texts
+from services.client.commitment_lines import CommittingLine, board_of, read_committing_line
+from services.client.draw_texts import KeptText, Texts
 
 logger = logging.getLogger(__name__)
 
 CODE: Final = "Matchpost-Code"
-"""The header that has the stable code of a text answer."""
+"""The header with the stable code of a text answer."""
 
 _ATTEMPTS: Final = 3
 
 _AGAIN_SECONDS: Final = 1.0
-"""After which a stream that broke is asked for again."""
+"""Pause before a broken stream is opened again."""
 
 _SILENT_SECONDS: Final = 60.0
-"""How long a stream may be silent that has a comment every 15 seconds."""
+"""A stream counts as broken after this silence: the server sends a comment every 15 seconds."""
 _OPENING: Final = "/api/challenges"
 
 _DONE: Final = frozenset({"match-over", "too-late", "wrong-text", "time-over", "unknown-board"})
-"""Answers to a reveal after which the text is of no use."""
+"""Refusals of a reveal after which the text is useless."""
 
 _SLACK_SECONDS: Final = 15.0
-"""How much longer than an outcome is waited for an answer may take."""
+"""Time for an answer beyond the wait for the outcome."""
 
 
 class ProblemError(Exception):
-    """A problem document; `code` is stable, `detail` a sentence for people."""
+    """A problem document; `code` is stable, `detail` is a sentence for people."""
 
     def __init__(self, status: int, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")
@@ -54,15 +54,15 @@ class ProblemError(Exception):
 
 
 class Text(msgspec.Struct, frozen=True):
-    """What a command line was answered with."""
+    """The answer to a command line."""
 
     text: str
     code: str
-    """Empty when it was accepted or answered."""
+    """Empty if the line was accepted or answered."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a command in a match."""
+    """The outcome of a command in a match."""
 
     id: str
     board: int
@@ -77,7 +77,7 @@ _OUTCOMES: Final = msgspec.json.Decoder(Outcome)
 
 
 class Client:
-    """Talks to one server; close it when done. For one thread."""
+    """A connection to one server, for one thread; close it when done."""
 
     def __init__(
         self,
@@ -111,9 +111,9 @@ class Client:
         self._http.close()
 
     def do(self, line: str, key: str | None = None, wait: float | None = None) -> Text:
-        """Carry out a command line."""
+        """Run a command line."""
         key = key or uuid4().hex
-        said = committing(line)
+        said = read_committing_line(line)
         if said is None or not self._is_committed_to(said):
             answer = self._do(line, key, wait)
         else:
@@ -129,11 +129,11 @@ class Client:
             raise _problem(response)
         return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""))
 
-    def _is_committed_to(self, said: Committing) -> bool:
+    def _is_committed_to(self, said: CommittingLine) -> bool:
         """Return whether a line leads to a match whose players commit."""
         return said.board is None or self._waits_for(said.board, "commit")
 
-    def _do_committing(self, said: Committing, key: str, wait: float | None) -> Text:
+    def _do_committing(self, said: CommittingLine, key: str, wait: float | None) -> Text:
         commitment = self._texts.new(self._url, said.word, key, said.board)
         answer = self._do(said.with_commitment(commitment), key, wait)
         if answer.code not in ("", "pending", "unavailable"):
@@ -145,7 +145,7 @@ class Client:
     # matches that gather
 
     def start(self, body: Mapping[str, Any], word: str = "", key: str | None = None) -> Outcome:
-        """Start a match with `--gather` among its terms, and commit; `body` as for the API."""
+        """Start a match with `--gather` among its terms, and commit; `body` is that of the API."""
         key = key or uuid4().hex
         commitment = self._texts.new(self._url, word, key)
         sent = {**body, "commitment": commitment}
@@ -155,7 +155,7 @@ class Client:
         return found
 
     def accept(self, board: int, word: str = "", key: str | None = None) -> Outcome:
-        """Accept a match that gathers, and commit."""
+        """Accept a match, and commit to a text if it gathers them."""
         key = key or uuid4().hex
         if not self._waits_for(board, "commit"):
             return self.command(board, {"do": "accept"}, key)
@@ -167,7 +167,7 @@ class Client:
         return found
 
     def open(self, body: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
-        """Open a challenge to a match that gathers, and commit; `body` as for the API."""
+        """Open a challenge to a match that gathers texts, and commit; `body` is that of the API."""
         key = key or uuid4().hex
         commitment = self._texts.new(self._url, key=key)
         sent = {**body, "commitment": commitment}
@@ -176,7 +176,7 @@ class Client:
         return dict(made)
 
     def take(self, challenge: str) -> dict[str, Any]:
-        """Take a challenge, and commit if its match gathers."""
+        """Accept a challenge, and commit if its match gathers texts."""
         path = f"/api/challenges/{challenge}"
         gathers = "--gather" in self.get(path)["terms"]
         if not gathers:
@@ -189,7 +189,7 @@ class Client:
         return dict(taken)
 
     def reveal_all(self) -> None:
-        """Reveal the texts that matches on this server wait for; forget those that none will."""
+        """Reveal the texts that matches on this server wait for; delete those that none will need."""
         for commitment, kept in self._texts.of(self._url).items():
             try:
                 if self._reveal(kept) or self._texts.is_old(kept):
@@ -198,8 +198,8 @@ class Client:
                 logger.warning("a text for a draw is not revealed yet (%s); trying again", error)
                 return
 
-    def _reveal(self, kept: Kept) -> bool:
-        """Reveal a text if its match waits for it; tell whether nobody will ask for it any more."""
+    def _reveal(self, kept: KeptText) -> bool:
+        """Reveal a text if its match waits for it; return whether the text can be deleted."""
         board = kept.board or self._board_of(kept.challenge)
         if board is None:
             return False
@@ -210,7 +210,7 @@ class Client:
         return True
 
     def _board_of(self, challenge: str) -> int | None:
-        """Return the board of the match of an open challenge, once it has one."""
+        """Return the board of an open challenge's match; None while it has none."""
         if not challenge:
             return None
         try:
@@ -220,7 +220,7 @@ class Client:
         return board
 
     def _waits_for(self, board: int, phase: str) -> bool:
-        """Return whether a match is in that phase before a draw."""
+        """Return whether a match is in that phase of its draw."""
         try:
             found = self.match(board)["draw"]
         except ProblemError:
@@ -228,7 +228,7 @@ class Client:
         return found is not None and found["phase"] == phase
 
     def _committed(self, path: str, key: str | None, commitment: str, **request: Any) -> bytes:
-        """Post what commits to a text; where it is refused the text is forgotten."""
+        """Post a request that commits to a text; delete the text if the request is refused."""
         try:
             return bytes(_good(self._once(path, key, None, **request)).content)
         except ProblemError as problem:
@@ -239,23 +239,23 @@ class Client:
     def move(
         self, board: int, move: str, ply: int | None = None, key: str | None = None
     ) -> Outcome:
-        """Play a move; `ProblemError` when it is refused."""
+        """Play a move; raise `ProblemError` if it is refused."""
         return self.command(board, {"do": "move", "move": move, "ply": ply}, key)
 
     def command(self, board: int, body: Mapping[str, Any], key: str | None = None) -> Outcome:
-        """Return a command in a match, such as `{"do": "resign"}`."""
+        """Send a command in a match, such as `{"do": "resign"}`, and return its outcome."""
         response = self._once(f"/api/matches/{board}/commands", key, None, json=dict(body))
         found = _OUTCOMES.decode(_good(response).content)
         self.reveal_all()
         return found
 
     def match(self, board: int) -> dict[str, Any]:
-        """Return a match as it stands."""
+        """Return a match's current state."""
         found: dict[str, Any] = self.get(f"/api/matches/{board}")
         return found
 
     def events(self, board: int, start: int = 1) -> Iterator[dict[str, Any]]:
-        """Return a match's events from `start` on as they come, until it is over."""
+        """Yield a match's events from `start` on as they happen, until it is over."""
         headers = {"Accept": "text/event-stream"}
         path = f"/api/matches/{board}/events"
         with self._http.stream("GET", path, params={"from": start}, headers=headers) as response:
@@ -266,10 +266,10 @@ class Client:
                     yield json.loads(line.removeprefix("data:"))
 
     def notices(self, last: str = "") -> Iterator[dict[str, Any]]:
-        """Return what the account is told as it comes, for ever, after the notice with the id `last`.
+        """Yield the account's notices after that with the id `last` as they arrive, without end.
 
-        Each has its `id` and its `kind`; that of kind `gap` says that more came than the server
-        keeps. A connection that breaks is made again, and goes on after what came last.
+        Each has an `id` and a `kind`; the kind `gap` means that the server has dropped some notices.
+        If the connection breaks the client connects again, and continues after the last notice.
         """
         at = last
         while True:
@@ -281,7 +281,7 @@ class Client:
             time.sleep(_AGAIN_SECONDS)
 
     def _notices(self, last: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
-        """Follow one connection; gives each id, with what it is the id of if that is a notice."""
+        """Yield each id of one connection with its notice; None for an event that is no notice."""
         headers = {"Last-Event-ID": last} if last else {}
         path, timeout = "/api/account/events", httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
         with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
@@ -300,21 +300,21 @@ class Client:
                     fields = {}
 
     def get(self, path: str, **query: Any) -> Any:
-        """Return what is at a path of the API."""
+        """Return the document at a path of the API."""
         return _good(self._http.get(path, params=query)).json()
 
     def post(self, path: str, body: Any) -> Any:
-        """Post to a path of the API; a repetition is not recognised."""
+        """Post to a path of the API; unlike a command, a repetition runs again."""
         response = _good(self._http.post(path, json=body))
         return response.json() if response.content else None
 
     def _once(
         self, path: str, key: str | None, wait: float | None, **request: Any
     ) -> httpx.Response:
-        """Post what is carried out once, however often it has to be sent."""
+        """Post a request that runs once, however often it has to be sent."""
         headers = {**request.pop("headers", {}), "Idempotency-Key": key or uuid4().hex}
         wait = self._wait if wait is None else wait
-        # what waits for no outcome takes no word about that
+        # opening a challenge has no outcome to wait for, and takes no `wait`
         query = {"wait": wait, **request.pop("params", {})} if path != _OPENING else {}
         for attempt in range(1, _ATTEMPTS + 1):
             try:

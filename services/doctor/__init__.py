@@ -1,7 +1,7 @@
-"""What is wrong with a server, and what to do about it: facts are gathered, then judged.
+"""Diagnosis of a server: facts are gathered, then judged.
 
-`gather` asks the server, RQ's Redis, the disk and the clock, and never raises for what it finds;
-`judge` is pure. So a finding can be tested on facts that are made up, and the asking on a server.
+`gather` asks the server, RQ's Redis, the disk and the clock, and does not raise if one of them fails.
+`judge` is pure, so its findings are tested on made-up facts, and `gather` on a real server.
 """
 
 from services.doctor.checks import judge

@@ -1,4 +1,4 @@
-"""The checks: facts in, findings out, in plain words."""
+"""The doctor's checks: facts in, findings out."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -6,21 +6,32 @@ from typing import Final
 from infra.files import LOW
 from infra.lanes import LEASE_MS, WANTED, WANTED_MS
 from infra.projections.lag import Lag
-from services.doctor.clocks import clocks
-from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server
-from services.doctor.findings import Finding, Level, bad, note, ok, warn
-from services.doctor.roles import post, roles
-from services.doctor.words import GIB, MIB, count, size_of, span
+from services.doctor.clocks import check_clocks
+from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
+from services.doctor.findings import (
+    GIB,
+    MIB,
+    Finding,
+    Level,
+    bad,
+    count,
+    note,
+    ok,
+    size_of,
+    span,
+    warn,
+)
+from services.doctor.processes import check_outgoing_mail, check_processes
 
-LATE: Final = 15_000
-"""Milliseconds after which a command that waits was forgotten; drains take milliseconds."""
+LATE_MS: Final = 15_000
+"""A command that waits longer was lost, because a drain takes milliseconds."""
 
-SLOW: Final = 3_000
+SLOW_MS: Final = 3_000
 
 SLOW_FSYNC_MS: Final = 20.0
 
-LITTLE_SPACE: Final = 2 * GIB
-NO_SPACE: Final = 256 * MIB
+WARN_SPACE: Final = 2 * GIB
+BAD_SPACE: Final = 256 * MIB
 
 Check = Callable[[Facts], Iterator[Finding]]
 
@@ -32,8 +43,8 @@ def judge(facts: Facts) -> list[Finding]:
 
 def _server(facts: Facts) -> Iterator[Finding]:
     if facts.server is None:
-        started = "start it with `matchpost serve`, or look into its log"
-        remedy = "look whether it runs and MATCHPOST_REDIS_URL is right"
+        started = "start it with `matchpost serve`, or look at its log"
+        remedy = "check that it runs and MATCHPOST_REDIS_URL is right"
         yield bad("server", facts.unreachable, remedy if facts.settings.redis_url else started)
         return
     server = facts.server
@@ -43,11 +54,11 @@ def _server(facts: Facts) -> Iterator[Finding]:
         yield bad(
             "durability",
             "the server could not write its append-only file",
-            "look at its log and its disk; moves are refused until it can",
+            "look at its log and its disk; moves are refused until it can write",
         )
 
 
-def _durability(facts: Facts, server: Server) -> Finding:
+def _durability(facts: Facts, server: ServerFacts) -> Finding:
     if server.not_durable:
         what, _, remedy = server.not_durable.rpartition("; ")
         return bad(
@@ -57,7 +68,7 @@ def _durability(facts: Facts, server: Server) -> Finding:
         return warn(
             "durability",
             "durability is none: a crash of the machine may lose moves",
-            "take MATCHPOST_DURABILITY=none away, unless this is a trial",
+            "remove MATCHPOST_DURABILITY=none, unless this is a trial",
         )
     return ok("durability", "every accepted move is on the server's disk")
 
@@ -70,7 +81,7 @@ def _shape(facts: Facts) -> Iterator[Finding]:
         if "format" in server.no_shape:
             yield bad("data", server.no_shape, "use the version of matchpost that wrote it")
         else:
-            yield note("data", f"{server.no_shape}; `matchpost serve` makes it")
+            yield note("data", f"{server.no_shape}; `matchpost serve` creates it")
         return
     shape = server.shape
     yield ok(
@@ -80,8 +91,8 @@ def _shape(facts: Facts) -> Iterator[Finding]:
     if shape.shards != facts.settings.shards:
         yield note(
             "data",
-            f"the setting `shards` is {facts.settings.shards}, and is not used: "
-            f"the data was made with {shape.shards}",
+            f"the setting `shards` is {facts.settings.shards} and has no effect: "
+            f"the data was created with {shape.shards}",
         )
 
 
@@ -90,7 +101,7 @@ def _inboxes(facts: Facts) -> Iterator[Finding]:
     if server is None or server.shape is None:
         return
     waiting = sum(shard.waiting for shard in server.shards)
-    late = [s for s in server.shards if s.oldest and server.clock - s.oldest > SLOW]
+    late = [s for s in server.shards if s.oldest and server.clock - s.oldest > SLOW_MS]
     if not late:
         yield ok("inbox", f"{count(waiting, 'command waits', 'commands wait')}")
     for shard in late:
@@ -99,14 +110,14 @@ def _inboxes(facts: Facts) -> Iterator[Finding]:
             f"{count(shard.waiting, 'command waits', 'commands wait')} in shard {shard.number}, "
             f"the oldest for {span(age // 1000)}"
         )
-        remedy = "see what is said of workers and lanes; the log of `serve` says more"
-        yield (bad if age > LATE else warn)("inbox", what, remedy)
+        remedy = "see the findings on workers and lanes, and the log of `serve`"
+        yield (bad if age > LATE_MS else warn)("inbox", what, remedy)
     for shard in server.shards:
         if shard.waiting >= facts.settings.queue_cap:
             yield bad(
                 "inbox",
-                f"the inbox of shard {shard.number} is full: players are told `busy`",
-                "give it more workers, or raise MATCHPOST_QUEUE_CAP",
+                f"the inbox of shard {shard.number} is full: commands are refused as `busy`",
+                "raise MATCHPOST_WORKERS or MATCHPOST_QUEUE_CAP",
             )
 
 
@@ -117,15 +128,15 @@ def _entries(facts: Facts) -> Iterator[Finding]:
                 "inbox",
                 f"{count(shard.aside, 'entry', 'entries')} of shard {shard.number} could not be "
                 "decoded",
-                f"they are kept in the stream {{s{shard.number:02}}}:aside; find out who wrote "
-                "them, then delete it",
+                f"they are kept in the stream {{s{shard.number:02}}}:aside; find out which "
+                "program wrote them, then delete it",
             )
         if shard.tries:
             yield warn(
                 "inbox",
                 f"a command of shard {shard.number} has failed, or was cut off, "
                 f"{count(shard.tries, 'time', 'times')}",
-                "look at the log of `serve`; it is refused as `internal` after 3 tries",
+                "look at the log of `serve`; the command is refused as `internal` after 3 attempts",
             )
 
 
@@ -136,9 +147,9 @@ def _damage(facts: Facts) -> Iterator[Finding]:
         yield bad(
             "matches",
             f"{count(len(boards), 'match', 'matches')} can't be read: {some}"
-            f"{' and others' if len(boards) > 10 else ''}",  # noqa: PLR2004 - as many as are named
-            f"`matchpost verify {boards[0]}` says what is wrong; look at the disk and restore the data "
-            "from a copy; verifying a match that holds again takes it off this list",
+            f"{' and others' if len(boards) > 10 else ''}",  # noqa: PLR2004 - the length of that list
+            f"`matchpost verify {boards[0]}` says what is wrong; check the disk and restore the data from "
+            "a copy; a match leaves this list when `matchpost verify` finds it intact",
         )
 
 
@@ -149,21 +160,21 @@ def _workers(facts: Facts) -> Iterator[Finding]:
             yield bad(
                 "workers",
                 facts.queue_unreachable,
-                "look whether it runs and MATCHPOST_QUEUE_URL is right; no move is lost meanwhile",
+                "check that it runs and MATCHPOST_QUEUE_URL is right; no move is lost meanwhile",
             )
         return
     yield _worker_count(facts, queue)
     for gone in (worker for worker in queue.workers if not worker.alive):
-        yield note("workers", f"process {gone.pid} was killed; RQ forgets it within minutes")
+        yield note("workers", f"process {gone.pid} was killed; RQ drops it within minutes")
     if queue.failed:
         yield note(
             "workers",
-            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour, and the next ones "
-            "did what these were to do; the log says why",
+            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour, and later jobs did "
+            "the work; the log says why",
         )
 
 
-def _worker_count(facts: Facts, queue: QueueFact) -> Finding:
+def _worker_count(facts: Facts, queue: QueueFacts) -> Finding:
     alive = [worker for worker in queue.workers if worker.alive]
     shape = facts.server.shape if facts.server else None
     lanes = shape.lanes if shape else 1
@@ -171,11 +182,15 @@ def _worker_count(facts: Facts, queue: QueueFact) -> Finding:
     what = f"{count(len(alive), 'command worker', 'command workers')} for {count(lanes, 'lane', 'lanes')}"
     waiting = count(queue.waiting, "job waits", "jobs wait")
     if not alive:
-        remedy = "`matchpost serve` starts and restarts them; look whether it runs, and at its log"
+        remedy = (
+            "`matchpost serve` starts and restarts them; check that it runs, and look at its log"
+        )
         return bad("workers", f"no command worker runs; {waiting}", remedy)
     if len(alive) < lanes:
         return warn(
-            "workers", f"{what} (process {who}); {waiting}", "the log of `serve` says why one ended"
+            "workers",
+            f"{what} (process {who}); {waiting}",
+            "the log of `serve` says why a worker ended",
         )
     return ok("workers", f"{what} (process {who}); {waiting}")
 
@@ -188,33 +203,33 @@ def _lanes(facts: Facts) -> Iterator[Finding]:
     yield from found
 
 
-def _lane(lane: Lane) -> Finding | None:
-    if lane.holder and lane.left < 0:
+def _lane(lane: LaneFacts) -> Finding | None:
+    if lane.holder and lane.ttl < 0:
         return bad(
             "lanes",
-            f"the lease of lane {lane.number} never ends: nobody can drain it",
-            f"delete the key lease:{lane.number} in RQ's Redis, and find out who wrote it",
+            f"the lease of lane {lane.number} never ends: no worker can drain it",
+            f"delete the key lease:{lane.number} in RQ's Redis, and find out which program wrote it",
         )
-    if lane.holder and lane.left > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
+    if lane.holder and lane.ttl > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
         return bad(
             "lanes",
-            f"the lease of lane {lane.number} has {span(lane.left // 1000)} left, more than one can "
-            "have: the server's clock was set back",
-            "set the clock right, by NTP; the next drain takes such a lease over, and if it stays, "
-            "look whether `matchpost serve` and its workers run",
+            f"the lease of lane {lane.number} has {span(lane.ttl // 1000)} left, longer than a "
+            "lease lasts: the server's clock was set back",
+            "correct the clock, by NTP; the next drain takes such a lease over; if it stays, "
+            "check that `matchpost serve` and its workers run",
         )
     if lane.holder == WANTED:
-        return note("lanes", f"a drain of lane {lane.number} was asked for and has not begun")
+        return note("lanes", f"a drain of lane {lane.number} was requested and has not begun")
     if lane.holder:
         return note(
             "lanes",
-            f"lane {lane.number} is drained now; its lease ends in {lane.left / 1000:.1f} s",
+            f"lane {lane.number} is being drained; its lease ends in {lane.ttl / 1000:.1f} s",
         )
-    if lane.held:
+    if lane.unreleased:
         return warn(
             "lanes",
-            f"the last drain of lane {lane.number} was cut off, and no other has come yet",
-            "if it stays so, look whether workers run; the log says what ended the last one",
+            f"the last drain of lane {lane.number} was cut off, and no other has begun",
+            "if that does not change, check that workers run; the log says what ended the last drain",
         )
     return None
 
@@ -224,7 +239,7 @@ def _projections(facts: Facts) -> Iterator[Finding]:
     clock = facts.server.clock if facts.server else 0
     found = [finding for lag in lags for finding in _projection(lag, clock)]
     if lags and not found:
-        yield ok("lists", "lists, notices and ratings have everything that was played")
+        yield ok("lists", "lists, notices and ratings are up to date")
     yield from found
 
 
@@ -233,62 +248,70 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
     for stuck in lag.stuck:
         yield warn(
             "lists",
-            f"{name} stop at {stuck.what}, since {span((clock - stuck.since) // 1000)}: "
+            f"{name} are stuck at {stuck.what}, since {span((clock - stuck.since) // 1000)}: "
             f"{stuck.error}",
-            "look at the log of `serve`; what is behind it in that shard is not listed, matches go on",
+            "look at the log of `serve`; later events of that shard are not listed, matches go on",
         )
     age = 0 if lag.oldest is None else clock - lag.oldest
     behind = f"{name} are {count(lag.events, 'event', 'events')} and {span(age // 1000)} behind"
-    anew = _anew(lag)
-    if anew and lag.building:
-        yield note("lists", f"{name} are being made anew: {anew}")
-    elif anew:
+    why = _why_rebuild(lag)
+    if why and lag.building:
+        yield note("lists", f"{name} are being rebuilt: {why}")
+    elif why:
         newer = lag.version is not None and lag.version > lag.spec.version
-        who = "the newer program reads them" if newer else "the side worker of `serve` does that"
-        yield warn(
-            "lists", f"{name} must be rebuilt: {anew}", f"{who}; else `matchpost rebuild {name}`"
+        who = (
+            "the newer program reads them"
+            if newer
+            else "the projection worker of `serve` does that"
         )
-    elif age > LATE:
-        yield warn("lists", behind, "look at the log of `serve` for what the side worker says")
+        yield warn(
+            "lists", f"{name} must be rebuilt: {why}", f"{who}; else `matchpost rebuild {name}`"
+        )
+    elif age > LATE_MS:
+        yield warn("lists", behind, "look at the projection worker's lines in the log of `serve`")
     elif lag.events:
         yield note("lists", behind)
 
 
-def _anew(lag: Lag) -> str:
-    """Say why a projection must be made anew; empty when it is sound."""
+def _why_rebuild(lag: Lag) -> str:
+    """Return why a projection must be rebuilt; empty if it is sound."""
     if lag.version is None:
         return "there are none yet" if lag.events else ""
     if lag.version != lag.spec.version:
-        return f"they are of version {lag.version}, and this program's is {lag.spec.version}"
-    return "an event came that belongs before others" if lag.late else ""
+        return f"they have version {lag.version}, and this program needs {lag.spec.version}"
+    return "an event arrived that belongs before events they have" if lag.late else ""
 
 
 def _disk(facts: Facts) -> Iterator[Finding]:
     directory = facts.directory
-    # a server elsewhere has its files elsewhere, and they can't be seen from here
+    # the files of another server can't be seen from this machine
     if facts.settings.redis_url is not None:
-        yield note("disk", "the data is on another server, whose disk is not looked at")
+        yield note("disk", "the data is on another server, whose disk is not checked")
         return
     yield _space(directory)
     if directory.fsync_ms is None:
         if directory.exists:
-            yield bad("disk", f"nothing can be written to {directory.path}", "look at its owner")
+            yield bad(
+                "disk",
+                f"nothing can be written to {directory.path}",
+                "check its owner and its permissions",
+            )
     elif directory.fsync_ms > SLOW_FSYNC_MS:
         yield warn(
             "disk",
-            f"a sync takes {directory.fsync_ms:.1f} ms: every move waits for one",
+            f"a sync takes {directory.fsync_ms:.1f} ms, and every move waits for one",
             "put the data directory on a faster disk",
         )
     else:
         yield ok("disk", f"a sync takes {directory.fsync_ms:.2f} ms")
 
 
-def _space(directory: Directory) -> Finding:
+def _space(directory: DirectoryFacts) -> Finding:
     what = f"{size_of(directory.free)} are free for {directory.path}"
-    remedy = "make room; when the disk is full no move is taken"
-    if directory.free < NO_SPACE:
+    remedy = "free some space; no move is accepted when the disk is full"
+    if directory.free < BAD_SPACE:
         return bad("disk", what, remedy)
-    if directory.free < LITTLE_SPACE:
+    if directory.free < WARN_SPACE:
         return warn("disk", what, remedy)
     return ok("disk", what)
 
@@ -308,7 +331,7 @@ def _owner(facts: Facts) -> Iterator[Finding]:
             "stop the server's process, then start `matchpost serve`",
         )
     else:
-        yield note("serve", f"nobody owns {directory.path}")
+        yield note("serve", f"no process owns {directory.path}")
 
 
 def _memory(facts: Facts) -> Iterator[Finding]:
@@ -317,7 +340,7 @@ def _memory(facts: Facts) -> Iterator[Finding]:
         return
     share = server.memory / server.memory_limit if server.memory_limit else 0.0
     what = f"the server uses {size_of(server.memory)} of {size_of(server.memory_limit)}"
-    remedy = "give it more memory; when it has none left no move is taken"
+    remedy = "give it more memory; no move is accepted when none is left"
     if share > 0.9:  # noqa: PLR2004 - nine tenths
         yield bad("memory", what, remedy)
     elif share > 0.7:  # noqa: PLR2004 - seven tenths
@@ -344,13 +367,12 @@ def _draws(facts: Facts) -> Iterator[Finding]:
             Level.NOTE,
             "draws",
             why,
-            "what came after the backup is lost; take the file `.left` beside the seeds away when you "
-            "have seen to it",
+            "events after the backup are lost; delete the file `.left` beside the seeds to dismiss this",
         )
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, clocks, _shape, _workers, roles, _lanes, _inboxes, _entries, _damage,
-    _projections, post, _disk, _memory, _files, _draws,
+    _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
+    _projections, check_outgoing_mail, _disk, _memory, _files, _draws,
 )  # fmt: skip
-"""In the order in which they are told."""
+"""In the order of the report."""

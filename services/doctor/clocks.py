@@ -1,20 +1,19 @@
-"""What the doctor says of the clocks: this machine's, the server's, and those of the matches."""
+"""The doctor's checks of the clocks: this machine's, the server's, and those of the matches."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from services.doctor.facts import Facts, Server
-from services.doctor.findings import Finding, bad, ok, warn
-from services.doctor.words import count, span
+from services.doctor.facts import Facts, ServerFacts
+from services.doctor.findings import Finding, bad, count, ok, span, warn
 
-APART: Final = 60_000
-"""Milliseconds beyond which the keeper fires nothing."""
+BAD_SKEW_MS: Final = 60_000
+"""Beyond this difference the keeper sends no reminder and lets no flag fall."""
 
-CLOSE: Final = 5_000
+WARN_SKEW_MS: Final = 5_000
 
 
-def clocks(facts: Facts) -> Iterator[Finding]:
-    """Compare the clocks, and look for reminders and flags that ought to have come."""
+def check_clocks(facts: Facts) -> Iterator[Finding]:
+    """Compare the clocks, and report reminders and flags that are overdue."""
     if facts.server is None:
         return
     yield _difference(facts.clock - facts.server.clock)
@@ -27,14 +26,18 @@ def clocks(facts: Facts) -> Iterator[Finding]:
 def _difference(apart: int) -> Finding:
     how = "ahead of" if apart > 0 else "behind"
     what = f"this machine's clock is {abs(apart) / 1000:.1f} s {how} the server's"
-    if abs(apart) > APART:
+    if abs(apart) > BAD_SKEW_MS:
         return bad(
             "clock",
-            f"{what}; no deadline is acted upon",
-            "set both clocks, best by NTP; what is due then comes by itself",
+            f"{what}; no reminder is sent and no flag falls",
+            "set both clocks, best by NTP; overdue reminders and flags then follow by themselves",
         )
-    if abs(apart) > CLOSE:
-        return warn("clock", what, "set both clocks, best by NTP; above 60 s no deadline is kept")
+    if abs(apart) > WARN_SKEW_MS:
+        return warn(
+            "clock",
+            what,
+            "set both clocks, best by NTP; above 60 s no reminder is sent and no flag falls",
+        )
     return ok("clock", "this machine and the server agree on the time")
 
 
@@ -44,11 +47,11 @@ def _stepped(step: int, left: int) -> Finding:
         "clock",
         f"the server's clock was set {how} by {span(abs(step) // 1000)}; no reminder is sent and no flag "
         f"falls for another {span(left // 1000)}",
-        "look whether it is right now, and set it right, by NTP, before flags fall",
+        "check that the clock is right now, and correct it, by NTP, before flags fall",
     )
 
 
-def _overdue(server: Server) -> Finding:
+def _overdue(server: ServerFacts) -> Finding:
     late = sum(shard.overdue for shard in server.shards)
     if not late:
         return ok("clock", "no reminder and no flag is overdue")
@@ -58,5 +61,5 @@ def _overdue(server: Server) -> Finding:
         "clock",
         f"{count(late, 'match is', 'matches are')} overdue for a reminder or a flag, "
         f"the oldest for {age}",
-        "look whether `matchpost serve` runs and the clocks agree; its log names what can't be kept",
+        "check that `matchpost serve` runs and the clocks agree; its log names the matches that fail",
     )

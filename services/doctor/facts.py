@@ -1,4 +1,4 @@
-"""The facts: what the server, RQ's Redis, the data directory and the clock say, without judgement."""
+"""The facts: what the server, RQ's Redis, the data directory and the clock report, not yet judged."""
 
 import os
 import shutil
@@ -35,25 +35,25 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 
-OVERDUE: Final = 60_000
-"""Milliseconds after which a reminder or a flag that has not come is told: sixty ticks."""
+OVERDUE_MS: Final = 60_000
+"""Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
 
 
-class Directory(msgspec.Struct, frozen=True):
-    """The data directory and the disk below it."""
+class DirectoryFacts(msgspec.Struct, frozen=True):
+    """The data directory and its disk."""
 
     path: str
     exists: bool
     free: int
-    """Bytes this user may still write."""
+    """Bytes that this user may still write."""
     fsync_ms: float | None = None
-    """Median of an fdatasync there; None where nothing can be written."""
+    """Median of an fdatasync there; None if nothing can be written."""
     owner: int | None = None
-    """Process id of the `matchpost serve` that owns it and lives."""
+    """Process id of the running `matchpost serve` that owns it."""
 
 
-class Shard(msgspec.Struct, frozen=True):
-    """What waits in a shard."""
+class ShardFacts(msgspec.Struct, frozen=True):
+    """The inbox of a shard, and its reminders and flags."""
 
     number: int
     waiting: int
@@ -62,85 +62,85 @@ class Shard(msgspec.Struct, frozen=True):
     aside: int
     """Entries that could not be decoded."""
     tries: int
-    """The most attempts at an entry that made trouble; 0 when there is none."""
+    """The most attempts at any entry that failed; 0 if none failed."""
     overdue: int = 0
-    """Matches whose reminder or flag ought to have come more than a minute ago."""
+    """Matches whose reminder or flag has been due for more than a minute."""
     due: int | None = None
     """When the next reminder or flag is due, in ms by the server's clock."""
 
 
-class Post(msgspec.Struct, frozen=True):
-    """The mail that goes out."""
+class OutboxFacts(msgspec.Struct, frozen=True):
+    """Outgoing mail."""
 
     waiting: int = 0
-    """Letters that are not sent yet."""
+    """E-mails that are not sent yet."""
     late: int = 0
-    """Milliseconds since the first of them was due; 0 where none is."""
+    """Milliseconds since the first of them was due; 0 if none is due."""
     down: str = ""
-    """Why the relay is left alone; empty when it is not."""
+    """Why nothing is sent to the relay for now; empty if it works."""
 
 
-class Server(msgspec.Struct, frozen=True):
+class ServerFacts(msgspec.Struct, frozen=True):
     """The server of the matches."""
 
     name: str
     clock: int
-    """Its time, in ms."""
+    """Its time in ms."""
     pid: int
     uptime: int
     """Seconds."""
     memory: int
     """Bytes used."""
     memory_limit: int
-    """Its `maxmemory`, or else the machine's memory; 0 where neither is told."""
+    """Its `maxmemory`, or else the machine's memory; 0 if neither is known."""
     log_ok: bool
-    """Whether it could last write its append-only file."""
+    """Whether its latest write to the append-only file succeeded."""
     not_durable: str
-    """Why the durability that is set is not given; empty when it is."""
+    """Why the durability of the settings is not reached; empty if it is."""
     shape: Shape | None
     no_shape: str
-    """Why there is no shape; empty when there is one."""
-    shards: tuple[Shard, ...] = ()
+    """Why there is no shape; empty if there is one."""
+    shards: tuple[ShardFacts, ...] = ()
     beats: tuple[Beat, ...] = ()
     """Signs of life of all processes."""
     gone: frozenset[str] = frozenset()
-    """The fields of those that were processes of this machine, and are none any more."""
-    post: Post = Post()
+    """The fields of heartbeats whose process on this machine has ended."""
+    outbox: OutboxFacts = OutboxFacts()
     projections: tuple[Lag, ...] = ()
     damaged: tuple[int, ...] = ()
     """Matches that could not be read."""
     steps: Clock = Clock()
-    """What is known of steps of its clock."""
+    """Recorded steps of its clock."""
 
 
-class Lane(msgspec.Struct, frozen=True):
+class LaneFacts(msgspec.Struct, frozen=True):
     """A lane's lease."""
 
     number: int
     holder: str
-    """Empty when nobody has it, `wanted` when a drain was asked for."""
-    left: int
-    """Milliseconds until it ends; negative when it never does."""
-    held: bool
-    """Whether a drain has it, or had it and never gave it back."""
+    """Empty if no drain holds it, `wanted` if a drain was requested."""
+    ttl: int
+    """Milliseconds until it ends; negative if it never ends."""
+    unreleased: bool
+    """Whether a drain holds it, or ended without releasing it."""
 
 
-class WorkerFact(msgspec.Struct, frozen=True):
+class WorkerFacts(msgspec.Struct, frozen=True):
     """A command worker as registered with RQ."""
 
     pid: int
     host: str
     alive: bool
-    """Whether the process exists; for other machines, whether it was heard of of late."""
+    """Whether the process exists; on another machine, whether RQ still lists it."""
 
 
-class QueueFact(msgspec.Struct, frozen=True):
+class QueueFacts(msgspec.Struct, frozen=True):
     """RQ's Redis."""
 
     waiting: int
     failed: int
-    workers: tuple[WorkerFact, ...]
-    lanes: tuple[Lane, ...]
+    workers: tuple[WorkerFacts, ...]
+    lanes: tuple[LaneFacts, ...]
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -148,17 +148,17 @@ class Facts(msgspec.Struct, frozen=True):
 
     settings: Settings
     clock: int
-    """This machine's time, in ms, when the server told its own."""
-    directory: Directory
-    server: Server | None
+    """This machine's time in ms, read together with the server's."""
+    directory: DirectoryFacts
+    server: ServerFacts | None
     unreachable: str
-    """Why there is no server; empty when there is one."""
-    queue: QueueFact | None
+    """Why the server does not answer; empty if it does."""
+    queue: QueueFacts | None
     queue_unreachable: str = ""
     files: int = LOW
-    """How many files a process of this user may have open."""
+    """Open files that a process of this user may have."""
     seeds_left: tuple[str, ...] = ()
-    """Why chains of seeds were left for new ones."""
+    """Why chains of seeds were abandoned for new ones."""
 
 
 def now() -> int:
@@ -167,7 +167,7 @@ def now() -> int:
 
 
 def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
-    """Ask everything that can be asked; `clock` is this machine's, in ms."""
+    """Return all facts that can be read; `clock` is this machine's, in ms."""
     directory = _directory(settings)
     server, queue, why, queue_why = None, None, "", ""
     when = clock()
@@ -196,11 +196,11 @@ def _reason(url: str | None, error: Exception) -> str:
     return f"the server at {shown_url(url)} does not answer ({error})" if url else str(error)
 
 
-def _directory(settings: Settings) -> Directory:
+def _directory(settings: Settings) -> DirectoryFacts:
     path = settings.data
     there = next(place for place in (path, *path.parents) if place.exists())
     free = shutil.disk_usage(there).free
-    return Directory(
+    return DirectoryFacts(
         path=str(path),
         exists=path.is_dir(),
         free=free,
@@ -214,7 +214,7 @@ def _fsync_ms(path: Path) -> float | None:
         return None
     try:
         return median_fdatasync(path) * 1000
-    except OSError:  # a full disk: that is told by the free space
+    except OSError:  # a full disk, which `free` reports
         return None
 
 
@@ -223,13 +223,13 @@ def _owner(path: Path) -> int | None:
     return pid if pid is not None and is_alive(pid) else None
 
 
-def _server(client: redis.Redis, settings: Settings) -> Server:
+def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
     seconds, micros = client.time()
     clock = int(seconds) * 1000 + int(micros) // 1000
     info: Mapping[str, Any] = client.info()
     shape, no_shape = _shape(client, settings)
     beats = sorted(read_beats(client), key=lambda beat: beat.field)
-    return Server(
+    return ServerFacts(
         name=_name(info),
         clock=clock,
         pid=int(info.get("process_id", 0)),
@@ -243,18 +243,18 @@ def _server(client: redis.Redis, settings: Settings) -> Server:
         shards=_shards(client, shape, clock) if shape else (),
         beats=tuple(beats),
         gone=frozenset(beat.field for beat in beats if beat.is_gone),
-        post=_post(client, clock),
+        outbox=_outbox(client, clock),
         projections=_projections(client, settings) if shape else (),
         damaged=tuple(Damage(client).found()),
         steps=ClockNotes(client).read(),
     )
 
 
-def _post(client: redis.Redis, clock: int) -> Post:
+def _outbox(client: redis.Redis, clock: int) -> OutboxFacts:
     outbox = Outbox(client)
     first, rest = outbox.first_due(), outbox.last_rest()
     late = 0 if first is None else max(0, clock - first)
-    return Post(outbox.waiting(), late, rest.why if rest else "")
+    return OutboxFacts(outbox.waiting(), late, rest.why if rest else "")
 
 
 def _name(info: Mapping[str, Any]) -> str:
@@ -281,23 +281,23 @@ def _shape(client: redis.Redis, settings: Settings) -> tuple[Shape | None, str]:
         return None, str(error)
 
 
-def _shards(client: redis.Redis, shape: Shape, clock: int) -> tuple[Shard, ...]:
+def _shards(client: redis.Redis, shape: Shape, clock: int) -> tuple[ShardFacts, ...]:
     with client.pipeline(transaction=False) as pipe:
         for number in range(shape.shards):
             pipe.xlen(keys.inbox(number))
             pipe.xrange(keys.inbox(number), count=1)
             pipe.xlen(keys.aside(number))
             pipe.hvals(keys.tries(number))
-            pipe.zcount(keys.due(number), 0, clock - OVERDUE)
+            pipe.zcount(keys.due(number), 0, clock - OVERDUE_MS)
             pipe.zrange(keys.due(number), 0, 0, withscores=True)
         replies = iter(pipe.execute())
     rows = zip(*[replies] * 6, strict=True)
     return tuple(_shard(number, row) for number, row in enumerate(rows))
 
 
-def _shard(number: int, row: tuple[Any, ...]) -> Shard:
+def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
     waiting, first, aside, tries, overdue, due = row
-    return Shard(
+    return ShardFacts(
         number,
         waiting,
         _received(first),
@@ -317,12 +317,12 @@ def _received(first: Any) -> int | None:
     return int(first[0][1].get(b"t", 0)) if first else None
 
 
-def _queue(client: redis.Redis, shape: Shape | None) -> QueueFact:
+def _queue(client: redis.Redis, shape: Shape | None) -> QueueFacts:
     queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
     # the mailer is a worker of RQ's, too
     workers = Worker.all(connection=client, serializer=JSONSerializer)
     deciding = [worker for worker in workers if COMMANDS in worker.queue_names()]
-    return QueueFact(
+    return QueueFacts(
         waiting=queue.count,
         failed=FailedJobRegistry(queue=queue).get_job_count(cleanup=False),
         workers=tuple(map(_worker, deciding)),
@@ -330,14 +330,14 @@ def _queue(client: redis.Redis, shape: Shape | None) -> QueueFact:
     )
 
 
-def _worker(worker: BaseWorker) -> WorkerFact:
+def _worker(worker: BaseWorker) -> WorkerFacts:
     here = worker.hostname == socket.gethostname()
     pid = int(worker.pid or 0)
-    # RQ forgets a worker of any machine that has not been heard of for its time
-    return WorkerFact(pid, str(worker.hostname), alive=not here or is_alive(pid))
+    # RQ drops a worker, of any machine, that has sent no heartbeat for its time to live
+    return WorkerFacts(pid, str(worker.hostname), alive=not here or is_alive(pid))
 
 
-def _lanes(client: redis.Redis, lanes: int) -> tuple[Lane, ...]:
+def _lanes(client: redis.Redis, lanes: int) -> tuple[LaneFacts, ...]:
     with client.pipeline(transaction=False) as pipe:
         for number in range(lanes):
             pipe.get(keys.lease(number))
@@ -345,6 +345,6 @@ def _lanes(client: redis.Redis, lanes: int) -> tuple[Lane, ...]:
             pipe.exists(keys.held(number))
         replies = iter(pipe.execute())
     return tuple(
-        Lane(number, (holder or b"").decode(errors="replace"), left, bool(held))
+        LaneFacts(number, (holder or b"").decode(errors="replace"), left, bool(held))
         for number, (holder, left, held) in enumerate(zip(*[replies] * 3, strict=True))
     )

@@ -1,1 +1,1 @@
-"""`matchpost serve`: everything on one machine, each part a supervised process."""
+"""`matchpost serve`: run everything on one machine, each part as a supervised process."""

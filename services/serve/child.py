@@ -1,4 +1,4 @@
-"""What a supervisor looks after: a child that can be started, watched and ended."""
+"""Child processes of a supervisor: started, watched and ended."""
 
 import os
 import signal
@@ -11,39 +11,40 @@ from infra.process import spawn
 
 
 class Child(Protocol):
-    """A process as its supervisor sees it; `infra.embedded.EmbeddedServer` is one too."""
+    """A process that a supervisor runs; `infra.embedded.EmbeddedServer` is one, too."""
 
     @property
     def name(self) -> str:
-        """What the log calls it."""
+        """Its name in the log."""
 
     def start(self) -> None:
-        """Start it; do nothing if it runs. Raises an exception with a sentence if it can't."""
+        """Start it; do nothing if it runs. Raise an exception with a sentence if it can't start."""
 
     def poll(self) -> int | None:
-        """None while it runs, otherwise its return code (negative for a signal)."""
+        """Return None while it runs, otherwise its return code (negative for a signal)."""
 
     @property
     def is_silent(self) -> bool:
-        """Whether it runs and has given no sign of life for too long."""
+        """Whether it runs and has sent no sign of life for too long."""
 
     def terminate(self) -> None:
-        """Ask it to end in good order, at once; harmless when it has ended."""
+        """Ask it to end, without waiting; harmless if it has ended."""
 
     def kill(self) -> None:
-        """End it for certain, at once; harmless when it has ended."""
+        """Kill it, without waiting; harmless if it has ended."""
 
 
 class ProcessChild:
     """A child that is a program of its own.
 
-    It gets SIGKILL when the supervisor ends, however that ends: a signal it could handle might
-    leave a worker that outlives its supervisor and works beside its own replacement. What the
-    child starts itself is not covered; it has to do the same (`infra.process.spawn`).
+    The kernel kills it when the supervisor ends, however the supervisor ends. It is SIGKILL because
+    a worker that handles a milder signal might outlive its supervisor and work beside its own
+    replacement. Processes that the child starts are not covered: the child has to start them in the
+    same way (`infra.process.spawn`).
     """
 
-    _process: subprocess.Popen[bytes] | None = None  # the last one started
-    _pulse: Pulse | None = None  # of the last one started, while it runs
+    _process: subprocess.Popen[bytes] | None = None  # of the latest start
+    _pulse: Pulse | None = None  # of the latest start, while it runs
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class ProcessChild:
     ) -> None:
         """`env` replaces the environment; `prepare` runs in the parent before each start.
 
-        Who is `watched` gives signs of life (`infra.liveness`).
+        A `watched` child sends signs of life (`infra.liveness`).
         """
         self.name = name
         self._argv = tuple(argv)
@@ -68,11 +69,11 @@ class ProcessChild:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the last start; None before the first."""
+        """The process id of the latest start; None before the first."""
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Start the program; do nothing if it runs. Raises OSError if it can't be started."""
+        """Start the program; do nothing if it runs. Raise OSError if it can't be started."""
         if self._process is not None and self._process.poll() is None:
             return
         if self._prepare is not None:
@@ -92,7 +93,7 @@ class ProcessChild:
         return spawn(self._argv, env=env, pass_fds=[*self._pass_fds, *more])
 
     def poll(self) -> int | None:
-        """None while it runs, otherwise its return code; 0 before the first start."""
+        """Return None while it runs, otherwise its return code; 0 before the first start."""
         code = 0 if self._process is None else self._process.poll()
         if code is not None:
             self._forget_pulse()
@@ -105,7 +106,7 @@ class ProcessChild:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is watched, runs, and has given no sign of life for too long."""
+        """Whether it is watched, runs, and has sent no sign of life for too long."""
         return self._pulse is not None and self._pulse.is_silent
 
     def terminate(self) -> None:
@@ -115,6 +116,6 @@ class ProcessChild:
 
     def kill(self) -> None:
         """Send SIGKILL to the program and all of its process group."""
-        self._forget_pulse()  # nothing more is to be heard
+        self._forget_pulse()  # a killed process sends nothing
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)

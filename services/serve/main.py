@@ -1,4 +1,4 @@
-"""`matchpost serve`: the server, the command workers, the side worker and the keeper, on one machine."""
+"""`matchpost serve`: server, command workers, projection worker and scheduler on one machine."""
 
 import logging
 import sys
@@ -27,11 +27,11 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services import __version__
-from services.serve.greeting import greeting
-from services.serve.listening import address_of, listen, listen_for_mail
-from services.serve.logs import log_to_stderr
+from services.serve.banner import banner
+from services.serve.logging import log_to_stderr
+from services.serve.processes import mail_child, mailer_child, side_child, web_child, worker_child
+from services.serve.sockets import address_of, listen, listen_for_mail
 from services.serve.supervisor import Supervisor
-from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
 from workers.due_check import DueCheck
 from workers.keeper import Keeper
 from workers.steadiness import Steadiness
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Run until told to stop; gives the exit code. Standard output has the word `ready`."""
+    """Run until a stop signal, and return the exit code. Print `ready` once everything runs."""
     log_to_stderr("serve")
     raise_limit()
     try:
@@ -54,12 +54,12 @@ def run(settings: Settings) -> int:
 
 
 def _serve(settings: Settings, stack: ExitStack) -> None:
-    foundation = []
+    servers = []
     url = settings.redis_url
     if url is None:
         server = EmbeddedServer(settings.data, durable=settings.durability.durable)
         stack.enter_context(server)
-        foundation.append(server)
+        servers.append(server)
         url = server.url
     data = stack.enter_context(make_client(url))
     queue = stack.enter_context(make_client(settings.queue_url or url))
@@ -71,27 +71,27 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     keeper = Keeper(store, lanes, steadiness=Steadiness(ClockNotes(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
-    listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
-    if listening is not None:
-        children.append(web_child(settings, url, listening))
+    listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
+    if listener is not None:
+        children.append(web_child(settings, url, listener))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
     check = DueCheck(DueTimes(data, shape), Damage(data))
-    ticks = [keeper.tick, check.tick, *(server.note_synced for server in foundation)]
+    ticks = [keeper.tick, check.tick, *(server.note_synced for server in servers)]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
-    # last of all ticks: one that fails is silence, which the doctor hears
+    # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
     ticks.append(_sign_of_life(heartbeat, data))
-    if settings.redis_url is not None:  # else the server has ended by then
+    if settings.redis_url is not None:  # an embedded server has ended by then
         stack.callback(_end, heartbeat, data)
-    supervisor = Supervisor(children, tick=partial(_tick, ticks), foundation=foundation)
-    supervisor.run(started=lambda: _started(settings, url, listening))
+    supervisor = Supervisor(children, tick=partial(_tick, ticks), depends_on=servers)
+    supervisor.run(started=lambda: _started(settings, url, listener))
 
 
 def _bell(bell: Bell) -> Callable[[], None]:
-    """Return the tick that asks for the mailer; what happens from now on is mailed."""
+    """Return the tick that wakes the mailer; events from now on are mailed."""
     bell.begin()
     return bell.tick
 
@@ -102,14 +102,14 @@ def _end(heartbeat: Heartbeat, data: Redis) -> None:
 
 
 def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
-    """Return the tick that says that the scheduler works."""
+    """Return the tick that sends the scheduler's heartbeat."""
     due = 0.0
 
     def tick() -> None:
         nonlocal due
         if time.monotonic() >= due:
             due = time.monotonic() + EVERY_SECONDS
-            # where nothing can be written the scheduler goes on, and its silence is what is seen
+            # if nothing can be written the scheduler goes on; the doctor reports its silence
             with suppress(RedisError):
                 heartbeat.beat(data)
 
@@ -121,6 +121,6 @@ def _tick(ticks: Sequence[Callable[[], None]]) -> None:
         tick()
 
 
-def _started(settings: Settings, url: str, listening: socket | None) -> None:
+def _started(settings: Settings, url: str, listener: socket | None) -> None:
     point("serve.started")
-    print(greeting(settings, url, address_of(listening) if listening else None), flush=True)
+    print(banner(settings, url, address_of(listener) if listener else None), flush=True)

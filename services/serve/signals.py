@@ -1,4 +1,4 @@
-"""Signals as a single-threaded loop wants them: counted, and waking it from its wait."""
+"""Signals for a single-threaded loop: they are counted, and interrupt its wait."""
 
 import select
 import signal
@@ -8,22 +8,22 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Final, Self
 
-TOGETHER: Final = 0.5
-"""Seconds within which several signals are one request to stop."""
+SAME_REQUEST_SECONDS: Final = 0.5
+"""Seconds within which several signals count as one request to stop."""
 
-_STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Signals:
-    """While entered, requests to stop are counted, and they and ended children end a `wait`.
+    """Count stop signals while entered; a signal or an exited child interrupts `wait`.
 
-    `on_stop` is called from the handler, so that a blocking step can be cut short. A SIGHUP that
-    was ignored when the program was started (`nohup`) stays ignored. Main thread only.
+    The handler calls `on_stop`, so that a blocking step can be cut short. A SIGHUP that was ignored
+    when the program started (`nohup`) stays ignored. Main thread only.
     """
 
     def __init__(self, on_stop: Callable[[], None]) -> None:
         self.stops = 0
-        """How many times the program was asked to stop."""
+        """Requests to stop so far."""
         self._on_stop = on_stop
         self._last = 0.0
 
@@ -32,7 +32,7 @@ class Signals:
         self._reader.setblocking(False)
         self._writer.setblocking(False)
         self._old_wakeup = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        kept = {number: signal.getsignal(number) for number in (*_STOPPING, signal.SIGCHLD)}
+        kept = {number: signal.getsignal(number) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
         self._old = {
             number: handler
             for number, handler in kept.items()
@@ -55,19 +55,19 @@ class Signals:
         self._writer.close()
 
     def wait(self, seconds: float) -> None:
-        """Wait until a signal arrives or has arrived since the last wait, or `seconds` passed."""
+        """Wait until a signal arrives, or `seconds` pass; return at once if one came since the last wait."""
         ready, _, _ = select.select([self._reader], [], [], max(0.0, seconds))
         if ready:
             self._reader.recv(4096)
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        # a terminal, `make` or `timeout` may signal the group and us as well: that is one request
-        if self.stops and now - self._last < TOGETHER:
+        # a terminal, `make` or `timeout` may signal both the group and this process: one request
+        if self.stops and now - self._last < SAME_REQUEST_SECONDS:
             return
         self._last = now
         self.stops += 1
         self._on_stop()
 
     def _child(self, _number: int, _frame: FrameType | None) -> None:
-        """Do nothing: with a handler, an ended child wakes the loop."""
+        """Do nothing: the handler exists so that an exited child wakes the loop."""

@@ -1,11 +1,11 @@
-"""The supervisor: starts children, starts them again when they end, and ends with them.
+"""The supervisor: start child processes, restart them when they end, and stop them at the end.
 
-One thread, one loop. Guarantees: a child that ends is started again after a back-off, and its
-end is one line in the log; one that gives no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT or SIGHUP the children are ended in order; children
-end with the supervisor however it ends (the kernel sees to it, see `infra.process`); an
-exception in the tick is logged and the tick tried again.
+One thread, one loop. Guarantees: a child that ends is restarted after a back-off, and its end is one
+line in the log; a child that sends no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT
+or SIGHUP the children are stopped in order; children end with the supervisor however it ends (the
+kernel ensures it, see `infra.process`); an exception in the tick is logged and the tick is retried.
 
-Children of the *foundation* (the server) are what the others rest on: they are started first and
+Children of the *server* they depend on (`depends_on`) are started first and
 ended last, and while one is down neither are the others started nor is the tick called.
 """
 
@@ -20,28 +20,28 @@ from services.serve.signals import Signals
 
 logger = logging.getLogger(__name__)
 
-FIRST_DELAY: Final = 0.1
-"""Seconds until a child that ended is started again, the first time."""
+MIN_DELAY: Final = 0.1
+"""Seconds until a child is restarted after its first end."""
 
-LAST_DELAY: Final = 10.0
-"""Seconds to which that delay doubles."""
+MAX_DELAY: Final = 10.0
+"""The delay doubles up to this many seconds."""
 
-GOOD_LIFE: Final = 30.0
-"""Seconds of life after which a child's end counts as its first."""
+STABLE_SECONDS: Final = 30.0
+"""After running for so many seconds a child's end counts as its first."""
 
 STOP_DEADLINE: Final = 10.0
-"""Seconds that children have to end in good order."""
+"""Seconds that children have to end by themselves before they are killed."""
 
-_LAST_TICK_DELAY: Final = 30.0  # seconds; where the delays of a failing tick end
-_WATCH_SECONDS: Final = 1.0  # how often it looks whether children give signs of life
-_KILL_DEADLINE: Final = 5.0  # seconds the kernel may need to end a killed child
+_MAX_TICK_DELAY: Final = 30.0  # seconds; the longest delay of a failing tick
+_WATCH_SECONDS: Final = 1.0  # between two checks for signs of life
+_KILL_DEADLINE: Final = 5.0  # seconds the kernel may take to end a killed child
 
 
 class Supervisor:
-    """Looks after `children`, and calls `tick` every `tick_interval` seconds, in the main thread.
+    """Supervises `children` and calls `tick` every `tick_interval` seconds, in the main thread.
 
-    `stop_deadline` is the time, in seconds, that the children, and then the foundation, have to
-    end in good order when the supervisor is told to stop.
+    When the supervisor stops, the children have `stop_deadline` seconds to end by themselves, and
+    then the server they depend on has the same time.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class Supervisor:
         tick: Callable[[], None],
         tick_interval: float = 1.0,
         *,
-        foundation: Sequence[Child] = (),
+        depends_on: Sequence[Child] = (),
         stop_deadline: float = STOP_DEADLINE,
     ) -> None:
-        self._foundation = [_Post(child) for child in foundation]
-        self._children = [_Post(child) for child in children]
+        self._dependencies = [_ChildSlot(child) for child in depends_on]
+        self._children = [_ChildSlot(child) for child in children]
         self._tick = _Tick(tick, tick_interval)
         self._stop_deadline = stop_deadline
         self._starting: Child | None = None
         self._signals = Signals(self._cut_start_short)
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:
-        """Start all children, call `started`, and look after them until told to stop.
+        """Start all children, call `started`, and supervise until a stop signal; return when all ended.
 
-        Children that run already are taken over. Returns when all have ended. What the first
-        start of a child, or `started`, raises is raised from here, when all others have ended.
+        Children that run already are adopted. If the first start of a child, or `started`, raises,
+        all other children are stopped first and then the exception is raised from here.
         """
         with self._signals:
             try:
@@ -81,95 +81,95 @@ class Supervisor:
                 self._stop_all()
 
     def _start_all(self) -> None:
-        """Start each child for the first time, the foundation first."""
-        for post in (*self._foundation, *self._children):
+        """Start each child for the first time, the server they depend on first."""
+        for slot in (*self._dependencies, *self._children):
             if self._signals.stops:
                 return
             try:
-                self._start(post)
+                self._start(slot)
             except Exception:
-                # one that ended because we were told to stop while it started is no failure
+                # a start that a stop signal cut short is no failure
                 if self._signals.stops:
                     return
                 raise
 
-    def _start(self, post: "_Post") -> None:
-        """Start one child; a signal that arrives meanwhile ends it."""
-        self._starting = post.child
+    def _start(self, slot: "_ChildSlot") -> None:
+        """Start one child; a stop signal that arrives meanwhile ends it."""
+        self._starting = slot.child
         try:
-            post.start()
+            slot.start()
         finally:
             self._starting = None
 
     def _cut_start_short(self) -> None:
-        """End the child that is being started: a server may load its data for long."""
+        """End the child that is starting, because a server may load its data for a long time."""
         if self._starting is not None:
             self._starting.terminate()
 
     def _end_silent(self) -> None:
-        """Kill children that have given no sign of life for too long; they are started again.
+        """Kill children that have sent no sign of life for too long; they are restarted.
 
-        SIGKILL, because one that hangs may not hear anything else.
+        SIGKILL, because a child that hangs may not handle any other signal.
         """
-        for post in self._children:
-            if not post.is_down and post.child.is_silent:
-                logger.error("ALARM: %s gives no sign of life, and is killed", post.child.name)
-                post.child.kill()
+        for slot in self._children:
+            if not slot.is_down and slot.child.is_silent:
+                logger.error("ALARM: %s gives no sign of life, and is killed", slot.child.name)
+                slot.child.kill()
 
     def _reap(self) -> None:
-        """Note and log which children ended."""
-        for post in (*self._foundation, *self._children):
-            post.reap()
+        """Record and log which children ended."""
+        for slot in (*self._dependencies, *self._children):
+            slot.reap()
 
     def _restart(self) -> None:
-        """Start again what is due; nothing above a foundation that is down."""
-        for post in self._foundation:
-            self._start_again(post)
-            if post.is_down:
+        """Restart the children that are due; none while a server they depend on is down."""
+        for slot in self._dependencies:
+            self._start_again(slot)
+            if slot.is_down:
                 return
-        for post in self._children:
-            self._start_again(post)
+        for slot in self._children:
+            self._start_again(slot)
 
-    def _start_again(self, post: "_Post") -> None:
-        """Start a child if its time has come; a failure is logged and delays it further."""
-        if self._signals.stops or not post.is_due:
+    def _start_again(self, slot: "_ChildSlot") -> None:
+        """Start a child if it is due; a failure is logged and lengthens its delay."""
+        if self._signals.stops or not slot.is_due:
             return
         try:
-            self._start(post)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
-            post.note_failure(error)
+            self._start(slot)
+        except Exception as error:  # noqa: BLE001 - the other children go on after any error
+            slot.note_failure(error)
             return
-        logger.info("%s was started again", post.child.name)
-        if post in self._foundation:
-            self._children_now()
+        logger.info("%s was started again", slot.child.name)
+        if slot in self._dependencies:
+            self._reset_delays()
 
-    def _children_now(self) -> None:
-        """Forget the delays of children that ended because the foundation was down."""
-        for post in self._children:
-            post.forgive()
+    def _reset_delays(self) -> None:
+        """Reset the delays of children that ended because the server was down."""
+        for slot in self._children:
+            slot.reset_delay()
 
     def _call_tick(self) -> None:
-        """Call the tick if it is due and can work."""
-        if not self._signals.stops and not any(post.is_down for post in self._foundation):
+        """Call the tick if it is due and the server runs."""
+        if not self._signals.stops and not any(slot.is_down for slot in self._dependencies):
             self._tick.call_if_due()
 
     def _next_event(self) -> float:
-        """Return the time of the next thing to do, by the monotonic clock."""
-        down = [post.due for post in self._foundation if post.is_down]
+        """Return when the loop has to act next, by the monotonic clock."""
+        down = [slot.due for slot in self._dependencies if slot.is_down]
         if down:
             return min(down)
-        due = [self._tick.due, *(post.due for post in self._children if post.is_down)]
+        due = [self._tick.due, *(slot.due for slot in self._children if slot.is_down)]
         return min([time.monotonic() + _WATCH_SECONDS, *due])
 
     def _stop_all(self) -> None:
-        """End the children together, then the foundation, last started first."""
-        patience = min(1, self._signals.stops)  # any signal but the one that told us to stop
-        self._stop([post.child for post in self._children], patience)
-        for post in reversed(self._foundation):
-            self._stop([post.child], patience)
+        """Stop the children together, then the servers they depend on, last started first."""
+        patience = min(1, self._signals.stops)  # any signal after the one that asked to stop
+        self._stop([slot.child for slot in self._children], patience)
+        for slot in reversed(self._dependencies):
+            self._stop([slot.child], patience)
 
     def _stop(self, children: Sequence[Child], patience: int) -> None:
-        """End some children: ask, wait until the deadline or a signal more than `patience`, kill."""
+        """Stop children: ask, wait until the deadline or more than `patience` signals, then kill."""
         for child in children:
             child.terminate()
         deadline = time.monotonic() + self._stop_deadline
@@ -183,59 +183,59 @@ class Supervisor:
         self._await_killed(children)
 
     def _await_killed(self, children: Sequence[Child]) -> None:
-        """Wait for killed children, so that nothing of them is left when we return."""
+        """Wait for killed children, so that none runs when this returns."""
         deadline = time.monotonic() + _KILL_DEADLINE
         while _running(children) and time.monotonic() < deadline:
             self._signals.wait(deadline - time.monotonic())
         for child in _running(children):
-            logger.error("%s is still there after it was killed", child.name)
+            logger.error("%s still runs after it was killed", child.name)
 
 
-class _Post:
-    """A child's place: whether it is manned, since when, and when to try again."""
+class _ChildSlot:
+    """A child with its state: whether it runs, since when, and when to start it next."""
 
     def __init__(self, child: Child) -> None:
         self.child = child
         self.is_down = True
-        self.due = 0.0  # by the monotonic clock; when to start it, while it is down
-        self._delay = FIRST_DELAY
-        self._born = 0.0
+        self.due = 0.0  # when to start it while it is down, by the monotonic clock
+        self._delay = MIN_DELAY
+        self._started_at = 0.0
 
     @property
     def is_due(self) -> bool:
-        """Whether it is down and to be started now."""
+        """Whether it is down and has to be started now."""
         return self.is_down and time.monotonic() >= self.due
 
     def start(self) -> None:
-        """Start the child; what it raises passes through."""
+        """Start the child; its exceptions pass through."""
         self.child.start()
         self.is_down = False
-        self._born = time.monotonic()
+        self._started_at = time.monotonic()
 
     def reap(self) -> None:
-        """Note that the child ended, if it did."""
+        """Record the child's end, if it has ended."""
         if self.is_down or (code := self.child.poll()) is None:
             return
-        life = time.monotonic() - self._born
-        if life >= GOOD_LIFE:
-            self._delay = FIRST_DELAY
+        life = time.monotonic() - self._started_at
+        if life >= STABLE_SECONDS:
+            self._delay = MIN_DELAY
         self._back_off(f"{describe_exit(code)} after {life:.1f} s")
 
     def note_failure(self, error: Exception) -> None:
-        """Note that the child could not be started."""
+        """Record that the child could not be started."""
         self._back_off(f"could not start: {type(error).__name__}: {error}")
 
-    def forgive(self) -> None:
-        """Make it due now, with the shortest delay after it."""
+    def reset_delay(self) -> None:
+        """Make it due now, and the next delay the shortest."""
         self.due = time.monotonic()
-        self._delay = FIRST_DELAY
+        self._delay = MIN_DELAY
 
     def _back_off(self, why: str) -> None:
-        """Set the time of the next try, and double the delay after that."""
+        """Schedule the next start, and double the delay after it."""
         logger.warning("%s %s; next start in %g s", self.child.name, why, self._delay)
         self.is_down = True
         self.due = time.monotonic() + self._delay
-        self._delay = min(2 * self._delay, LAST_DELAY)
+        self._delay = min(2 * self._delay, MAX_DELAY)
 
 
 class _Tick:
@@ -247,13 +247,13 @@ class _Tick:
         self._interval = self._delay = interval
 
     def call_if_due(self) -> None:
-        """Call it if its time has come, and set the next time."""
+        """Call it if it is due, and schedule the next call."""
         if time.monotonic() < self.due:
             return
         try:
             self._function()
         except Exception:
-            self._delay = min(2 * self._delay, max(_LAST_TICK_DELAY, self._interval))
+            self._delay = min(2 * self._delay, max(_MAX_TICK_DELAY, self._interval))
             logger.exception("the tick failed; next try in %g s", self._delay)
         else:
             self._delay = self._interval
@@ -261,5 +261,5 @@ class _Tick:
 
 
 def _running(children: Sequence[Child]) -> list[Child]:
-    """Return those of the children that have not ended."""
+    """Return the children that have not ended."""
     return [child for child in children if child.poll() is None]

@@ -26,7 +26,7 @@ from infra.lanes import Lanes
 from infra.outcomes import Outcome
 from infra.queue import wake
 from infra.store.server import RedisStore
-from services.cli.bench.workload import Game, games, moves, starts
+from services.bench.workload import PlannedGame, games, moves, starts
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")
@@ -189,7 +189,7 @@ def gateway(client: redis.Redis) -> CommandGateway:
     return CommandGateway(store, Lanes(client, lambda lane: wake(client, lane)), client)
 
 
-def order(game: Game, number: int) -> Sent:
+def order(game: PlannedGame, number: int) -> Sent:
     """The nth command of a game, 0 for the challenge."""
     return [*starts([game]), *moves([game])][number]
 

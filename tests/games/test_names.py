@@ -25,10 +25,10 @@ EXAMPLES = {
     "api/players.py": ["pow2", "pow2"],
     "api/starting.py": ["pow2"],
     "cli/main.py": ["pow2", "pow2"],
-    "serve/greeting.py": ["pow2"],
+    "serve/banner.py": ["pow2"],
 }
 """Examples of commands and values in help and in the API's document: a file, and what it names."""
-MEASURED = SERVICES / "cli" / "bench"
+MEASURED = SERVICES / "bench"
 """Benchmarks play one game, because only then can runs be compared."""
 
 

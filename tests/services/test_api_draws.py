@@ -300,7 +300,7 @@ def test_a_match_called_for_before_commitments_were_there_starts_with_the_vacati
     assert any(isinstance(body, MatchStarted) for body in bodies)
     found = match(api, board)
     assert found["clock"]["deadline"] - found["updated"] > 11 * DAY
-    assert "gave their texts one after another" in check(store, board)
+    assert "sent their texts one after another" in check(store, board)
 
 
 # those who leave

@@ -10,7 +10,7 @@ from fakes.served import SCRIPT
 
 from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, Snapshot, seal
-from services.cli.bench.workload import games, moves, starts
+from services.bench.workload import games, moves, starts
 
 
 def bench(*words: str) -> dict[str, Any]:

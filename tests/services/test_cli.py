@@ -16,7 +16,7 @@ from domain.errors import Code, Refusal
 from infra import gateway, keys
 from infra.settings import SettingsError, table
 from services import __version__
-from services.cli import failures
+from services.cli import errors
 from services.cli.flags import SETTINGS, split_line
 from services.cli.main import WAIT_SECONDS, main
 
@@ -247,7 +247,7 @@ def test_the_referee_answers_line_by_line(nowhere):
     ],
 )
 def test_what_goes_wrong_is_one_line(capsys, error, code, said):
-    assert failures.run(error) == code
+    assert errors.report(error) == code
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(said)

@@ -70,7 +70,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
 
 def test_the_prompt_says_whose_password_and_a_new_one_is_asked_for_twice(monkeypatch):
     asked = typed(monkeypatch, "wonderland", "wonder2", "wonder2")
-    line = do._completed("change password alice - -")
+    line = do._fill_in_input("change password alice - -")
     assert line == "change password alice wonderland wonder2"
     assert asked == [
         "password of alice: ",
@@ -82,7 +82,7 @@ def test_the_prompt_says_whose_password_and_a_new_one_is_asked_for_twice(monkeyp
 def test_two_new_passwords_that_differ_change_nothing(monkeypatch):
     typed(monkeypatch, "wonder2", "wonder3")
     with pytest.raises(Refusal) as caught:
-        do._completed("signup alice -")
+        do._fill_in_input("signup alice -")
     assert caught.value.code is Code.USAGE
 
 
@@ -90,7 +90,7 @@ def test_two_new_passwords_that_differ_change_nothing(monkeypatch):
 def test_a_password_that_is_no_word_is_no_part_of_the_line(monkeypatch, word):
     typed(monkeypatch, word)
     with pytest.raises(Refusal):
-        do._completed("pow2 chat 15 alice - hello")
+        do._fill_in_input("pow2 chat 15 alice - hello")
 
 
 def test_a_script_gives_the_password_and_the_text_keeps_its_hyphen(server):

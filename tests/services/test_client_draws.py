@@ -12,7 +12,7 @@ from infra.settings import load
 from infra.tokens import Scope
 from services.app.context import App
 from services.client import Client, ProblemError, Texts
-from services.client.committing import committing
+from services.client.commitment_lines import read_committing_line
 
 GATHER = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
 
@@ -173,5 +173,5 @@ def test_a_text_that_its_match_will_not_ask_for_is_forgotten(
     ],
 )
 def test_lines_that_commit_are_known(line: str, found: tuple | None) -> None:
-    said = committing(line)
+    said = read_committing_line(line)
     assert (said and (said.line, said.word, said.board)) == found

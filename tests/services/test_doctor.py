@@ -32,7 +32,15 @@ from infra.store.port import Shape, Submission
 from infra.store.server import RedisStore
 from services.cli.doctor import exit_code, worst
 from services.doctor import Finding, Level, gather, judge
-from services.doctor.facts import Directory, Facts, Lane, QueueFact, Server, Shard, WorkerFact
+from services.doctor.facts import (
+    DirectoryFacts,
+    Facts,
+    LaneFacts,
+    QueueFacts,
+    ServerFacts,
+    ShardFacts,
+    WorkerFacts,
+)
 
 OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "door:1")
@@ -261,8 +269,8 @@ def test_no_durability_is_told_though_it_was_asked_for(settings: Settings) -> No
 @pytest.mark.parametrize(
     ("apart", "level", "words"),
     [
-        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no deadline"),
-        (-90, Level.BAD, "90[.].* s behind the server's; no deadline"),
+        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no reminder"),
+        (-90, Level.BAD, "90[.].* s behind the server's; no reminder"),
         (20, Level.WARN, "s ahead of the server's$"),
     ],
 )
@@ -282,7 +290,7 @@ def test_lists_that_are_up_to_date_are_well(
     catch_up(bench.store, redis_client)
     assert found(settings) == []
     said = [f.what for f in judge(gather(settings)) if f.about == "lists"]
-    assert said == ["lists, notices and ratings have everything that was played"]
+    assert said == ["lists, notices and ratings are up to date"]
 
 
 @pytest.mark.usefixtures("worker")
@@ -320,7 +328,7 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
     assert live is not None
     stuck = Stuck("leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x")
     shelf.note_stuck(live[1], "3", stuck)
-    words = "lists stop at leaf 7 of shard 3, since 2 h: ValueError: x"
+    words = "lists are stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
     assert said(found(settings), Level.WARN, words)
 
 
@@ -338,14 +346,16 @@ def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
 BEATS = tuple(Beat(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
-SERVER = Server("Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Shape(1, 1), "", beats=BEATS)
+SERVER = ServerFacts(
+    "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Shape(1, 1), "", beats=BEATS
+)
 FACTS = Facts(
     Settings(data=Path("/data"), shards=1),
     1_000_000,
-    Directory("/data", True, 50 * GIB, 0.5, 5),
+    DirectoryFacts("/data", True, 50 * GIB, 0.5, 5),
     SERVER,
     "",
-    QueueFact(0, 0, (WorkerFact(8, "here", True),), (Lane(0, "", -2, False),)),
+    QueueFacts(0, 0, (WorkerFacts(8, "here", True),), (LaneFacts(0, "", -2, False),)),
 )
 
 
@@ -372,19 +382,19 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (with_("server", memory=95), Level.BAD, "the server uses"),
         (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
         (
-            with_("queue", lanes=(Lane(0, "wanted", 3_561_000, False),)),
+            with_("queue", lanes=(LaneFacts(0, "wanted", 3_561_000, False),)),
             Level.BAD,
-            "59 min left, more than",
+            "59 min left, longer than",
         ),
         (
-            with_("queue", lanes=(Lane(0, "f00", 3_561_000, True),)),
+            with_("queue", lanes=(LaneFacts(0, "f00", 3_561_000, True),)),
             Level.BAD,
-            "59 min left, more than",
+            "59 min left, longer than",
         ),
         (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
         (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
         (
-            with_("server", shards=(Shard(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
+            with_("server", shards=(ShardFacts(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
             Level.BAD,
             "3 commands wait in shard 0, the oldest for 2 h",
         ),
@@ -400,11 +410,11 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        (with_("queue", lanes=(Lane(0, "wanted", 900, False),)), "was asked for"),
-        (with_("queue", lanes=(Lane(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
-        (with_("settings", shards=8), "the setting `shards` is 8, and is not used"),
+        (with_("queue", lanes=(LaneFacts(0, "wanted", 900, False),)), "was requested"),
+        (with_("queue", lanes=(LaneFacts(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
+        (with_("settings", shards=8), "the setting `shards` is 8 and has no effect"),
         (
-            with_("queue", workers=(WorkerFact(8, "h", True), WorkerFact(9, "h", False))),
+            with_("queue", workers=(WorkerFacts(8, "h", True), WorkerFacts(9, "h", False))),
             "process 9 was killed",
         ),
         (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
@@ -431,10 +441,10 @@ LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
 @pytest.mark.parametrize(
     ("changes", "level", "words"),
     [
-        ({"version": 0}, Level.WARN, "must be rebuilt: they are of version 0, and this program's"),
-        ({"version": 99}, Level.WARN, "must be rebuilt: they are of version 99, and this"),
-        ({"late": True}, Level.WARN, "must be rebuilt: an event came that belongs before others"),
-        ({"late": True, "building": True}, Level.NOTE, "ratings are being made anew: an event"),
+        ({"version": 0}, Level.WARN, "must be rebuilt: they have version 0, and this program"),
+        ({"version": 99}, Level.WARN, "must be rebuilt: they have version 99, and this"),
+        ({"late": True}, Level.WARN, "must be rebuilt: an event arrived that belongs before"),
+        ({"late": True, "building": True}, Level.NOTE, "ratings are being rebuilt: an event"),
         ({"events": 7, "oldest": 999_000}, Level.NOTE, "ratings are 7 events and 1 s behind"),
         ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
     ],

@@ -93,7 +93,7 @@ def test_a_clock_an_hour_wrong_is_said_whatever_is_overdue(
     bench.challenge(NAG, 1)
     difference, overdue = said(settings, apart)
     assert difference.level is overdue.level is Level.BAD
-    assert "no deadline is acted upon" in difference.what
+    assert "no reminder is sent and no flag falls" in difference.what
     assert "NTP" in difference.remedy
 
 

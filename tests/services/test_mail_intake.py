@@ -18,7 +18,7 @@ from services.mail.doors import CONNECTIONS, MAILS, Doors
 from services.mail.intake import Counter
 from services.mail.mime import LINE, SIZE, UnfitError
 from services.mail.office import TryAgainError
-from services.serve.listening import listen, listen_at
+from services.serve.sockets import listen, listen_unix
 
 HERE = "known@play.example.org"
 
@@ -57,7 +57,7 @@ class Running:
 
     def __init__(self, taker, path, **limits):
         self.counter = Counter(taker.open)
-        self._sockets = [listen("127.0.0.1:0"), listen_at(path)]
+        self._sockets = [listen("127.0.0.1:0"), listen_unix(path)]
         self.smtp = self._sockets[0].getsockname()
         self.lmtp = path
         self.loop = asyncio.new_event_loop()
@@ -317,19 +317,19 @@ def test_a_mail_is_carried_out_to_its_end_when_its_sender_leaves(running, taker,
 
 def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(running, tmp_path):
     with pytest.raises(OSError, match=r"MATCHPOST_LMTP can't be .*: another program listens there"):
-        listen_at(running.lmtp)
+        listen_unix(running.lmtp)
     with Wire(running.lmtp) as wire:  # the attempt before it was heard, too
         assert wire.answer().startswith("220 ")
     left = tmp_path / "left"
-    listen_at(left).close()
+    listen_unix(left).close()
     assert left.exists()
-    listen_at(left).close()
+    listen_unix(left).close()
     with pytest.raises(OSError, match="MATCHPOST_LMTP can't be"):
-        listen_at(tmp_path / ("a" * 200))
+        listen_unix(tmp_path / ("a" * 200))
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(OSError, match="MATCHPOST_LMTP can't be"):
-        listen_at(file)
+        listen_unix(file)
     assert file.read_text() == "mine"
 
 

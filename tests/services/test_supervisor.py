@@ -24,7 +24,7 @@ STUBBORN = (
 PROGRAM = f"""
 import sys
 from services.serve.child import ProcessChild
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
 from services.serve.supervisor import Supervisor
 log_to_stderr("serve")
 children = [
@@ -111,15 +111,15 @@ def test_the_delay_doubles_while_a_child_keeps_ending(caplog: pytest.LogCaptureF
 
 
 def test_the_delay_ends_doubling_and_a_good_life_resets_it(monkeypatch, caplog):
-    post = supervisor_module._Post(python("worker-1", "raise SystemExit(0)"))
+    slot = supervisor_module._ChildSlot(python("worker-1", "raise SystemExit(0)"))
     for _ in range(10):
-        post.note_failure(OSError("no"))
-    assert caplog.records[-1].args[2] == supervisor_module.LAST_DELAY
-    monkeypatch.setattr(supervisor_module, "GOOD_LIFE", 0.0)
-    post.start()
-    while not post.is_down:
-        post.reap()
-    assert caplog.records[-1].args[2] == supervisor_module.FIRST_DELAY
+        slot.note_failure(OSError("no"))
+    assert caplog.records[-1].args[2] == supervisor_module.MAX_DELAY
+    monkeypatch.setattr(supervisor_module, "STABLE_SECONDS", 0.0)
+    slot.start()
+    while not slot.is_down:
+        slot.reap()
+    assert caplog.records[-1].args[2] == supervisor_module.MIN_DELAY
 
 
 def test_a_child_that_can_t_be_started_at_first_ends_the_others_and_is_reported():
@@ -207,7 +207,7 @@ def test_the_foundation_is_started_first_and_ended_last():
 
     argv = [sys.executable, "-c", FOREVER]
     upper = Named("upper", argv)
-    Supervisor([upper], lambda: None, foundation=[Named("base", argv)]).run(started=stop)
+    Supervisor([upper], lambda: None, depends_on=[Named("base", argv)]).run(started=stop)
     assert events == ["start base", "start upper", "end upper", "end base"]
 
 
@@ -228,7 +228,7 @@ def test_a_killed_server_is_back_before_the_workers(tmp_path: Path, caplog):
             stop()
 
     with server:
-        Supervisor([worker], tick, 0.01, foundation=[server]).run(started=kill_both)
+        Supervisor([worker], tick, 0.01, depends_on=[server]).run(started=kill_both)
     lines = caplog.text
     assert "the tick failed" not in lines
     assert lines.index("valkey was started again") < lines.index("worker-1 was started again")
@@ -250,7 +250,7 @@ def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path: Path):
     alarm = signal.signal(signal.SIGALRM, lambda *_: stop())
     signal.setitimer(signal.ITIMER_REAL, 0.5)
     try:
-        Supervisor([worker], lambda: None, foundation=[loading]).run()
+        Supervisor([worker], lambda: None, depends_on=[loading]).run()
     finally:
         signal.signal(signal.SIGALRM, alarm)
         loading.stop()
@@ -311,7 +311,7 @@ def test_signals_that_come_together_are_one_request_and_a_later_one_hurries(
 
 def test_the_log_is_lines_with_time_role_and_level():
     code = (
-        "import logging; from services.serve.logs import log_to_stderr;"
+        "import logging; from services.serve.logging import log_to_stderr;"
         "log_to_stderr('worker-1'); logging.getLogger('any').info('hello %s', 'you')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

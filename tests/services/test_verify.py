@@ -148,7 +148,7 @@ def test_dropping_the_last_events_is_found(store, count):
     del store._matches[BOARD].events[-count:]
     found = broken(store)
     assert found.seq == EVENTS - count + 1
-    assert "it is missing: the snapshot stands after 8 events" in found.sentence
+    assert "it is missing: the snapshot was made after 8 events" in found.sentence
 
 
 @pytest.mark.parametrize("first", range(EVENTS))
@@ -197,7 +197,9 @@ def test_a_forged_end_and_snapshot_are_found_by_the_outcomes(store):
     assert "no outcome is stored" in found.sentence
 
 
-@pytest.mark.parametrize(("index", "said"), [(0, "another"), (8, "another"), (99, "missing")])
+@pytest.mark.parametrize(
+    ("index", "said"), [(0, "a different one"), (8, "a different one"), (99, "missing")]
+)
 def test_a_forged_end_snapshot_and_outcome_are_found_by_the_log(store, index, said):
     sent, leaves, snapshot = forged(store)
     match = store._matches[BOARD]
@@ -279,7 +281,7 @@ def test_an_outcome_of_a_command_that_never_was_is_found(store):
     match.outcomes[b"f" * 16] = outcomes.stored(bytes(8), 3, outcomes.tail("", 3, ""))
     found = broken(store)
     assert found.seq == 3
-    assert found.sentence.startswith(f"it is not of command {(b'f' * 16).hex()}")
+    assert found.sentence.startswith(f"it does not come from command {(b'f' * 16).hex()}")
 
 
 REFUSAL = 1
@@ -323,7 +325,7 @@ def test_a_refusals_leaf_that_was_changed_is_found(store, other):
     found = broken(store)
     assert (found.seq, found.sentence) == (
         1,
-        "leaf 1 of shard 1's log, of a refusal after it, is another",
+        "leaf 1 of shard 1's log, for a refusal after it, is a different one",
     )
 
 
@@ -345,7 +347,7 @@ def test_the_log_has_the_events_in_their_order(store):
     for command, was, index in ((first, a, b.index), (second, b, a.index)):
         tail = outcomes.tail("", was.seq, "")
         match.outcomes[command] = outcomes.stored(was.digest, index, tail)
-    assert broken(store).sentence == "the log has it before the event before it"
+    assert broken(store).sentence == "the log has it before its predecessor"
 
 
 @pytest.mark.parametrize("place", range(EVENTS))

@@ -22,7 +22,7 @@ from infra.durability import Mode
 from infra.lanes import Lanes
 from infra.store.port import Store
 from infra.store.server import RedisStore
-from services.cli.verify import check, failures
+from services.cli.verify import check, damaged_matches
 from services.language import Language
 from workers.keeper import Keeper
 
@@ -37,7 +37,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 def kinds_of(store: Store, *boards: int) -> set[type]:
     """Return the kinds of events of matches, which must hold."""
-    assert dict(failures(store, boards)) == {}
+    assert dict(damaged_matches(store, boards)) == {}
     return {type(decode(data).body) for board in boards for data in store.events(board)}
 
 

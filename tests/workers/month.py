@@ -41,7 +41,7 @@ from domain.match.state import MatchState, due
 from infra import keys
 from infra.durability import Mode
 from infra.store.port import Shape
-from services.cli.verify import failures
+from services.cli.verify import damaged_matches
 from tests.workers.misfortune import Darkness, Fate
 from tests.workers.plain_clock import Kept, PlainClock
 from tests.workers.players import Players
@@ -357,7 +357,7 @@ class Month(TimedBench):
             assert state.over == clock.over
             self._check_once(board, state)
         assert dues == {}
-        assert dict(failures(self.store, range(1, self._matches + 1))) == {}
+        assert dict(damaged_matches(self.store, range(1, self._matches + 1))) == {}
         self.figures["matches over"] = sum(clock.over for clock in self._clocks)
         self.figures["days"] = (self.now - BEGIN) // DAY
 

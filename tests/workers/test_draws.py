@@ -22,7 +22,7 @@ from infra.lanes import Lanes
 from infra.seeds import Seeds, chains_left
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
-from services.cli.verify import check, failures
+from services.cli.verify import check, damaged_matches
 from workers.drain import Drain
 
 
@@ -233,7 +233,7 @@ def test_no_seed_is_used_again_when_data_was_put_back(
     again = start_all(bench, 7, 11, 15, 19)
     assert not seen & {draw.seed for draw in again}
     assert {draw.chain for draw in again} == {2}
-    assert dict(failures(bench.store, (3, 7, 11, 15, 19))) == {}
+    assert dict(damaged_matches(bench.store, (3, 7, 11, 15, 19))) == {}
     assert "ALARM: shard 3: seeds up to number 5 of chain 1 were used" in caplog.text
     (why,) = chains_left(bench.folder)
     assert why.endswith(
@@ -265,7 +265,7 @@ def test_draws_that_were_cut_off_are_no_alarm(
         Drain(store, bench.lanes, bench.client, 0, seeds=Seeds(store, bench.folder)).run()
     bench.client.delete(keys.lease(0))
     assert [draw.chain for draw in start_all(bench, 15)] == [2]
-    assert dict(failures(bench.store, (3, 7, 11, 15))) == {}
+    assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
     assert "draws were cut off" in caplog.text
     assert "ALARM" not in caplog.text
     assert chains_left(bench.folder) == []

@@ -23,7 +23,7 @@ from infra.lanes import Lanes
 from infra.outcomes import parse
 from infra.queue import wake
 from infra.store.server import RedisStore
-from services.cli.bench.workload import Game, starts
+from services.bench.workload import PlannedGame, starts
 from workers.keeper import DOOR
 
 _LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
@@ -94,7 +94,7 @@ def _leave_waiting(station: Station, number: int) -> None:
 def _at_a_sending(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
     """Begin a match whose time is over already: the keeper has to send its flag."""
     board = OVERDUE_BOARDS + number
-    (start,) = starts([Game(board, (b"L%07d" % board, b"D%07d" % board), ())], _TERMS)
+    (start,) = starts([PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), ())], _TERMS)
     player = Client("overdue", station.connect, station.record, open_door=_door_of_long_ago)
     began = now()
     # the keeper may die before the player has heard

@@ -22,7 +22,7 @@ from infra.gateway import Gateway, OutcomePending
 from infra.outcomes import Outcome
 from infra.store.port import Store
 from infra.store.server import RedisStore
-from services.cli.bench.workload import Game, games, moves, starts
+from services.bench.workload import PlannedGame, games, moves, starts
 
 Connect = Callable[[], Redis]
 
@@ -153,14 +153,14 @@ class Client:
 
 
 @cache
-def _played(number: int) -> tuple[Game, ...]:
+def _played(number: int) -> tuple[PlannedGame, ...]:
     return tuple(games(number))
 
 
 def orders(board: int, plies: int, variants: int = 8) -> Iterator[Sent]:
     """Give the commands of a match: a game, with commands between that must be refused."""
     game = _played(variants)[board % variants]
-    game = Game(board, (b"L%07d" % board, b"D%07d" % board), game.moves[:plies])
+    game = PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), game.moves[:plies])
     yield from starts([game])
     for ply, sent in enumerate(moves([game])):
         yield sent
@@ -170,7 +170,7 @@ def orders(board: int, plies: int, variants: int = 8) -> Iterator[Sent]:
             yield _other(game, f"forged:{ply}", STRANGER, ply + 1)
 
 
-def _other(game: Game, key: str, actor: bytes, ply: int) -> Sent:
+def _other(game: PlannedGame, key: str, actor: bytes, ply: int) -> Sent:
     id_ = command_id("fault", actor, f"{game.board}:{key}")
     return Sent(
         game.board, id_, actor, Move(text=game.moves[min(ply, len(game.moves) - 1)], ply=ply)

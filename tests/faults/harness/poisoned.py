@@ -21,9 +21,9 @@ from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.app.context import App
 from services.serve.child import ProcessChild
-from services.serve.logs import log_to_stderr
+from services.serve.logging import log_to_stderr
+from services.serve.processes import side_child
 from services.serve.supervisor import Supervisor
-from services.serve.workers import side_child
 from workers import command
 from workers.keeper import Keeper
 
@@ -91,7 +91,7 @@ def _serve() -> None:
             for name in (f"matchpost worker {n}" for n in range(shape.lanes))
         ]
         children = [*workers, side_child(settings, server.url)]
-        supervisor = Supervisor(children, tick=keeper.tick, foundation=[server])
+        supervisor = Supervisor(children, tick=keeper.tick, depends_on=[server])
         supervisor.run(started=lambda: print("ready", flush=True))  # noqa: T201 - as `serve` does
 
 

@@ -16,7 +16,7 @@ from infra import keys
 from infra.accounts import Accounts
 from infra.faults import POINTS
 from infra.tokens import Scope, Tokens
-from services.cli.bench.workload import games
+from services.bench.workload import games
 
 WEB_POINTS = tuple(p for p in POINTS if p.startswith("submit."))
 

@@ -1,6 +1,6 @@
-"""The sockets of the doors. They listen before the process that answers on them is there.
+"""Listening sockets of the front ends, opened before the process that answers on them runs.
 
-So whoever comes early, or while that process is started again, waits a moment and is answered.
+A client that connects early, or while that process is restarted, therefore waits instead of failing.
 """
 
 import errno
@@ -17,15 +17,15 @@ _BACKLOG: Final = 2048
 
 
 def listen(address: str, setting: str = "MATCHPOST_HTTP") -> socket.socket:
-    """Listen on `host:port`, which `setting` names; OSError, with a sentence, where it can't be."""
+    """Listen on `host:port`; raise OSError with a sentence about `setting` if that is impossible."""
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     try:
-        listening = _bound(host, int(port))
+        listener = _bound(host, int(port))
     except (OSError, OverflowError) as error:
         raise OSError(f"{setting} can't be {address}: {_why(error)}") from error
-    listening.listen(_BACKLOG)
-    return listening
+    listener.listen(_BACKLOG)
+    return listener
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -42,41 +42,41 @@ def _bound(host: str, port: int) -> socket.socket:
     return bound
 
 
-def listen_at(path: Path) -> socket.socket:
-    """Listen on the unix socket MATCHPOST_LMTP; OSError, with a sentence, where it can't be.
+def listen_unix(path: Path) -> socket.socket:
+    """Listen on a unix socket; raise OSError with a sentence about MATCHPOST_LMTP if that fails.
 
-    Whoever may enter its directory may write to it, as whoever is on this machine may to a port.
+    Every user who may enter its directory may connect, as every user of the machine may to a port.
     """
-    listening = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     try:
         _clear(path)
-        listening.bind(str(path))
+        listener.bind(str(path))
         path.chmod(0o666)
     except OSError as error:
-        listening.close()
+        listener.close()
         raise OSError(f"MATCHPOST_LMTP can't be {path}: {_why(error)}") from error
-    listening.listen(_BACKLOG)
-    return listening
+    listener.listen(_BACKLOG)
+    return listener
 
 
 def listen_for_mail(settings: Settings, stack: ExitStack) -> dict[str, socket.socket]:
-    """Listen for mail as the settings say; gives the sockets by protocol, which `stack` closes."""
+    """Listen for mail as the settings say; return the sockets by protocol. `stack` closes them."""
     sockets = {}
     if settings.smtp != "off":
         sockets["smtp"] = stack.enter_context(listen(settings.smtp, "MATCHPOST_SMTP"))
     if settings.lmtp is not None:
-        sockets["lmtp"] = stack.enter_context(listen_at(settings.lmtp))
+        sockets["lmtp"] = stack.enter_context(listen_unix(settings.lmtp))
         stack.callback(settings.lmtp.unlink, missing_ok=True)
     return sockets
 
 
 def _clear(path: Path) -> None:
-    """Take away a socket on which nobody listens any more."""
+    """Delete a socket file on which no process listens."""
     if not path.exists() or not stat.S_ISSOCK(path.stat().st_mode):
         return
-    with socket.socket(socket.AF_UNIX) as trying:
+    with socket.socket(socket.AF_UNIX) as probe:
         try:
-            trying.connect(str(path))
+            probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink()
 
@@ -86,13 +86,13 @@ def _why(error: Exception) -> str:
         return "another program listens there; choose another port, or off"
     if isinstance(error, socket.gaierror) or not isinstance(error, OSError):
         return "there is no such address"
-    if not error.errno:  # a path too long has none
+    if not error.errno:  # as for a path that is too long
         return str(error)
     return os.strerror(error.errno or 0)
 
 
-def address_of(listening: socket.socket) -> str:
-    """Return the URL at which a socket is reached from this machine."""
-    host, port = listening.getsockname()[:2]
+def address_of(listener: socket.socket) -> str:
+    """Return the URL that reaches a socket from this machine."""
+    host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,6 +1,6 @@
-"""`matchpost bench NAME`: measurements side by side with their peers, in one run.
+"""`matchpost bench NAME`: measure matchpost beside its baselines, in one run.
 
-A benchmark gives one `Report`. It is printed as a table, or with `--json` as one object with the
+A benchmark returns one `Report`. It is printed as a table, or with `--json` as one object with the
 fields `rate`, `unit`, `peers`, `ratios` and `details`.
 """
 
@@ -11,16 +11,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from services.cli.bench.boardgame_peer import NoPeerError
+from services.bench.baselines.boardgame_io import NoPeerError
 
 _ABOUT: Final = {
-    "pipeline": "moves from inbox to durable outcome, beside other ways to do it",
+    "pipeline": "moves from inbox to durable outcome, beside other designs",
     "rules": "legal moves and random play, beside python-chess",
-    "replay": "events folded, and plies decided again by verify",
+    "replay": "events folded, and plies decided again by `verify`",
     "memory": "bytes of an active match in the server",
     "start": "seconds until a server is ready, empty and with matches to load",
     "http": "moves over HTTP until their durable outcome",
-    "scaling": "cost of a move as matches grow many and long",
+    "scaling": "cost of a move as matches grow in number and length",
 }
 
 _FAILED: Final = 2
@@ -28,16 +28,18 @@ _MOST_MS: Final = 1_000
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the benchmark that `words` name, and give the exit code."""
+    """Run the benchmark that `words` name, and return the exit code."""
     arguments = vars(_parser().parse_args(words))
     name, as_json = arguments.pop("name"), arguments.pop("json")
-    # slow to import, and not needed to say how it is used
-    rig = import_module("services.cli.bench.rig")
-    module = import_module(f"services.cli.bench.{name}")
+    # slow to import, and not needed for `--help`
+    harness = import_module("services.bench.harness")
+    module = import_module(f"services.bench.{name}")
     try:
-        with rig.place(arguments.pop("folder"), arguments.pop("fsync_delay")) as where:
-            report = module.run(where, **arguments)
-    except (rig.NoCompilerError, NoPeerError) as error:
+        with harness.open_environment(
+            arguments.pop("folder"), arguments.pop("fsync_delay")
+        ) as bench:
+            report = module.run(bench, **arguments)
+    except (harness.NoCompilerError, NoPeerError) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return _FAILED
     if as_json:
@@ -50,7 +52,7 @@ def run(words: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="matchpost bench",
-        description="Measure, side by side with peers, in one run. Each starts servers of its own.",
+        description="Measure matchpost beside other programs, in one run. Each benchmark starts its own servers.",
         allow_abbrev=False,
     )
     names = parser.add_subparsers(title="benchmarks", metavar="NAME", required=True, dest="name")
@@ -74,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
             type=_milliseconds,
             default=0.0,
             metavar="MS",
-            help="add so many milliseconds to each fsync of the servers (needs a C compiler)",
+            help="milliseconds added to each fsync of the servers (needs a C compiler)",
         )
         options[name](one)
     return parser
@@ -113,7 +115,7 @@ def _http(parser: Any) -> None:
         "--boardgame-io",
         type=Path,
         metavar="FOLDER",
-        help="measure boardgame.io beside it: a folder with it in node_modules (needs Node)",
+        help="also measure boardgame.io, from a folder with it in node_modules (needs Node)",
     )
 
 
@@ -126,9 +128,9 @@ def _scaling(parser: Any) -> None:
         "--lengths", type=_counts, default=[10, 50, 100, 200, 500], metavar="N,N",
         help="plies of every match (default 10,50,100,200,500)",
     )  # fmt: skip
-    _add(parser, "--moves", 20_000, "moves timed at each point", dest="timed")
+    _add(parser, "--moves", 20_000, "moves measured at each point", dest="timed")
     parser.add_argument(
-        "--plot", type=Path, help="draw both into this file, .svg or .png (needs matplotlib)"
+        "--plot", type=Path, help="plot both into this file, .svg or .png (needs matplotlib)"
     )
 
 

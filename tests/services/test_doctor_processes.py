@@ -23,7 +23,7 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.doctor import Finding, Level, gather, judge
-from services.doctor.facts import Facts, Post
+from services.doctor.facts import Facts, OutboxFacts
 from services.serve.main import _sign_of_life
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
@@ -77,9 +77,9 @@ def test_processes_that_give_signs_of_life_are_well(facts: Facts) -> None:
 @pytest.mark.parametrize(
     ("role", "level", "words"),
     [
-        (Role.PROJECTIONS, Level.WARN, "no projection worker gives a sign of life"),
-        (Role.SCHEDULER, Level.BAD, "no scheduler gives a sign of life"),
-        (Role.WEB, Level.WARN, "no web process gives a sign of life"),
+        (Role.PROJECTIONS, Level.WARN, "no projection worker sends signs of life"),
+        (Role.SCHEDULER, Level.BAD, "no scheduler sends signs of life"),
+        (Role.WEB, Level.WARN, "no web process sends signs of life"),
     ],
 )
 def test_a_role_that_is_missing_is_told(facts: Facts, role: Role, level: Level, words: str) -> None:
@@ -121,7 +121,7 @@ def test_what_was_there_of_late_is_missed_whatever_the_settings_say(facts: Facts
     mailer = Beat(Role.MAILER, "there", 9, "1", 1, facts.server.clock - 2 * SILENT_MS)
     words = [f.what for f in told(with_(facts, beats=(*facts.server.beats, mailer)))]
     assert words == [
-        "no mailer gives a sign of life",
+        "no mailer sends signs of life",
         "mailer 9 on there has been silent for 60 s",
     ]
 
@@ -150,22 +150,22 @@ def test_seeds_that_a_worker_lacks_are_told(facts: Facts) -> None:
 
 def test_different_versions_are_worth_knowing(facts: Facts) -> None:
     (_, finding) = told(changed(facts, Role.WEB, version="2"))
-    assert (finding.level, finding.what) == (Level.NOTE, "they are of different versions: 1, 2")
+    assert (finding.level, finding.what) == (Level.NOTE, "they run different versions: 1, 2")
 
 
 def test_a_relay_that_is_down_is_told(facts: Facts) -> None:
     one(
-        with_(facts, post=Post(3, 5, "it is not there")),
+        with_(facts, outbox=OutboxFacts(3, 5, "it is not there")),
         Level.BAD,
-        "3 letters wait: it is not there",
+        "3 e-mails wait: it is not there",
     )
 
 
 def test_letters_that_nobody_sends_are_told(facts: Facts) -> None:
     one(
-        with_(facts, post=Post(1, 300_000)),
+        with_(facts, outbox=OutboxFacts(1, 300_000)),
         Level.WARN,
-        "1 letter waits to be sent, the first for 5",
+        "1 e-mail waits to be sent, the first for 5",
     )
 
 
@@ -175,8 +175,8 @@ def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -
     outbox.lay_in(Rest(2_000, 1, "connection refused"))
     found = gather(facts.settings).server
     assert found is not None
-    assert (found.post.waiting, found.post.down) == (1, "connection refused")
-    assert found.post.late > 1_000_000
+    assert (found.outbox.waiting, found.outbox.down) == (1, "connection refused")
+    assert found.outbox.late > 1_000_000
 
 
 # signs of life
@@ -266,7 +266,7 @@ def test_a_mailer_alone_is_no_command_worker(
         process.terminate()
         process.wait(30)
     told = [finding.what for finding in findings if finding.level is Level.BAD]
-    assert told == ["no command worker runs; no jobs wait", "no scheduler gives a sign of life"]
+    assert told == ["no command worker runs; no jobs wait", "no scheduler sends signs of life"]
     assert read_beats(redis_client) == [], "it ended in good order"
 
 

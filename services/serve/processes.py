@@ -1,4 +1,4 @@
-"""How `serve` starts its workers: the console script in a role of its own."""
+"""The child processes of `serve`: the console script, once for each role."""
 
 import os
 import sys
@@ -11,9 +11,9 @@ from services.serve.child import ProcessChild
 
 
 def console_script() -> Path:
-    """Return the `matchpost` of this installation.
+    """Return the path of this installation's `matchpost`.
 
-    Never `python -m`: that would run a folder named `services` in the current directory.
+    Never `python -m`: it would run a folder named `services` in the current directory.
     """
     script = Path(sys.executable).with_name("matchpost")
     return script if script.exists() else Path(sys.argv[0]).absolute()
@@ -25,21 +25,21 @@ def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChil
 
 
 def side_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Return the side worker for the server at `redis_url`."""
+    """Return the projection worker for the server at `redis_url`."""
     return _child("side", "side", settings, redis_url)
 
 
-def web_child(settings: Settings, redis_url: str, listening: socket) -> ProcessChild:
-    """Return the process that answers on a socket which listens already."""
-    fd = listening.fileno()
+def web_child(settings: Settings, redis_url: str, listener: socket) -> ProcessChild:
+    """Return the web process, which answers on a socket that listens already."""
+    fd = listener.fileno()
     argv = [str(console_script()), "web", "--fd", str(fd)]
     environment = _environment(settings, redis_url)
     return ProcessChild("web", argv, env=environment, pass_fds=[fd], watched=True)
 
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:
-    """Return the process that takes mail on sockets which listen already, by their protocols."""
-    fds = {protocol: listening.fileno() for protocol, listening in sockets.items()}
+    """Return the process that accepts mail, on sockets that listen already, by protocol."""
+    fds = {protocol: listener.fileno() for protocol, listener in sockets.items()}
     flags = [word for protocol, fd in fds.items() for word in (f"--{protocol}-fd", str(fd))]
     argv = [str(console_script()), "mail", *flags]
     environment = _environment(settings, redis_url)

@@ -9,7 +9,7 @@ from fakes.served import SCRIPT, Served
 
 from infra.durability import Mode
 from infra.settings import Settings
-from services.serve.greeting import greeting
+from services.serve.banner import banner
 
 
 def typed(said: str) -> list[str]:
@@ -20,7 +20,7 @@ def typed(said: str) -> list[str]:
 @pytest.mark.skipif(not SCRIPT.with_name("activate").exists(), reason="no virtual environment")
 def test_the_lines_work_from_another_directory_without_any_preparation(tmp_path: Path) -> None:
     with Served(tmp_path / "my data") as served:
-        said = greeting(Settings(data=served.data), "unix:///unused")
+        said = banner(Settings(data=served.data), "unix:///unused")
         clean = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
         done = subprocess.run(
             ["bash", "-euc", "\n".join(typed(said))], cwd="/", env=clean, text=True, timeout=60,
@@ -37,13 +37,13 @@ def test_where_matchpost_is_on_the_path_no_environment_is_entered(
 ) -> None:
     monkeypatch.setenv("PATH", str(SCRIPT.parent))
     assert shutil.which("matchpost") == str(SCRIPT)
-    first, *_ = typed(greeting(Settings(data=tmp_path), "unix:///unused"))
+    first, *_ = typed(banner(Settings(data=tmp_path), "unix:///unused"))
     assert first == f"export MATCHPOST_DATA={tmp_path}"
 
 
 def test_a_password_is_not_shown_and_durability_none_is_to_be_set_there_too(tmp_path: Path) -> None:
     url = "redis://user:sekret@localhost:1"
-    said = greeting(Settings(data=tmp_path, redis_url=url, durability=Mode.NONE), url)
+    said = banner(Settings(data=tmp_path, redis_url=url, durability=Mode.NONE), url)
     assert "sekret" not in said
     assert "The data is on the server at redis://***@localhost:1" in said
     assert "export MATCHPOST_DURABILITY=none" in typed(said)

@@ -1,9 +1,9 @@
-"""The peer: one RQ job a move, on the same server with the same settings.
+"""Baseline: one RQ job a move, on the same server with the same settings.
 
-A job does what a batch of ours does for one command: load the match, decide, chain, and write
-events, log, snapshot and outcome in one transaction. Jobs are enqueued beforehand, with JSON
-arguments and nothing kept of their results. The rate is the better of one and of two workers; with
-two, each has a queue with half of the matches, so that a match's moves stay in order.
+A job does the work of a drain for one command: load the match, decide, chain, and write events, log,
+snapshot and outcome in one transaction. Jobs are enqueued beforehand, with JSON arguments and without
+stored results. The rate is the better of one and of two workers; with two, each has a queue with half
+of the matches, so that the moves of a match stay in order.
 """
 
 import multiprocessing
@@ -22,8 +22,8 @@ from domain.match.decide import Decided, decide
 from domain.match.events import command_id
 from domain.match.record import pack_snapshot, seal, unpack_snapshot
 from infra.clients import make_client
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import Game
+from services.bench.harness import BenchEnvironment
+from services.bench.workload import PlannedGame
 
 _QUEUES: Final = ("peer-0", "peer-1")
 _WAIT: Final = 600
@@ -31,27 +31,27 @@ _WAIT: Final = 600
 _client: redis.Redis | None = None
 
 
-class Found(msgspec.Struct, frozen=True):
-    """The better rate, in moves a second, and how it came about."""
+class JobRates(msgspec.Struct, frozen=True):
+    """The better rate, in moves a second, and the rates for each number of workers."""
 
     rate: float
     details: dict[str, Any]
 
 
-def measure(where: Place, played: Sequence[Game], jobs: int) -> Found:
-    """Measure about `jobs` moves with one worker, then with two."""
+def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], jobs: int) -> JobRates:
+    """Return the rates of about `jobs` moves, with one worker and with two."""
     rates = {}
     for workers in (1, 2):
-        with where.server(f"rq-{workers}") as server:
-            rates[workers] = _measure(played, jobs, server.url, workers, where.progress)
-    return Found(
+        with bench.server(f"rq-{workers}") as server:
+            rates[workers] = _measure(played, jobs, server.url, workers, bench.progress)
+    return JobRates(
         max(rates.values()),
         {"jobs": jobs, **{f"{w} worker(s)": round(rate, 1) for w, rate in rates.items()}},
     )
 
 
 def _measure(
-    played: Sequence[Game], jobs: int, url: str, workers: int, progress: Progress
+    played: Sequence[PlannedGame], jobs: int, url: str, workers: int, progress: Progress
 ) -> float:
     task = progress.add_task(f"rq_job_per_move, {workers} worker(s)", total=None)
     with make_client(url) as client:
@@ -82,12 +82,12 @@ def _measure(
     return count / seconds
 
 
-def _start(game: Game) -> Start:
+def _start(game: PlannedGame) -> Start:
     return Start(rules="pow2/1", options=(), seats=game.seats)
 
 
-def _enqueue(queues: Sequence[Queue], played: Sequence[Game], jobs: int) -> int:
-    """Enqueue whole games until there are about `jobs` moves."""
+def _enqueue(queues: Sequence[Queue], played: Sequence[PlannedGame], jobs: int) -> int:
+    """Enqueue whole games of about `jobs` moves in all; return the number of jobs."""
     count = 0
     for game in played:
         queue = queues[game.board % len(queues)]
@@ -102,7 +102,7 @@ def _enqueue(queues: Sequence[Queue], played: Sequence[Game], jobs: int) -> int:
 
 def _work(url: str, queue: str, ready: Any) -> None:
     with make_client(url, blocking_timeout=30) as connection:
-        global _client  # noqa: PLW0603 - RQ calls a plain function; this is its process's client
+        global _client  # noqa: PLW0603 - RQ calls a plain function, which needs this process's client
         _client = connection
         worker = SimpleWorker(
             [queue], connection=connection, serializer=JSONSerializer, log_job_description=False
@@ -112,7 +112,7 @@ def _work(url: str, queue: str, ready: Any) -> None:
 
 
 def job_move(board: int, ply: int, actor: str, text: str) -> None:
-    """Decide one move and write what follows; raises when it is refused."""
+    """Decide one move and write its events; raise RuntimeError if it is refused."""
     if _client is None:
         raise RuntimeError("this job runs in a worker of the benchmark only")
     account = bytes.fromhex(actor)
@@ -127,10 +127,10 @@ def _play(
     snapshot = unpack_snapshot(stored)
     id_ = command_id("bench", actor, f"{board}:{number}")
     sent = Sent(board, id_, actor, command)
-    decided = decide(sent, snapshot.state)
-    if not isinstance(decided, Decided):
-        raise RuntimeError(f"the peer's move was refused: {decided.sentence}")
-    sealed, after = seal(sent, decided, snapshot, time.time_ns() // 1_000_000)
+    decision = decide(sent, snapshot.state)
+    if not isinstance(decision, Decided):
+        raise RuntimeError(f"the peer's move was refused: {decision.sentence}")
+    sealed, after = seal(sent, decision, snapshot, time.time_ns() // 1_000_000)
     with client.pipeline(transaction=True) as pipe:
         pipe.rpush(f"{name}:ev", *sealed)
         pipe.set(name, pack_snapshot(after))

@@ -1,15 +1,14 @@
-"""The processes of a server by what they do, from their signs of life, and the mail that goes out."""
+"""The doctor's checks of processes, by their heartbeats, and of outgoing mail."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from infra.heartbeats import Beat, Role
 from services.doctor.facts import Facts
-from services.doctor.findings import Finding, bad, note, ok, warn
-from services.doctor.words import count, span
+from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 
 _LATE_MS: Final = 120_000
-"""How long a letter may have been due: twice as long as the mailer may be at something else."""
+"""An e-mail is late after this time: twice the longest that the mailer does something else."""
 
 _NAMES: Final[Mapping[Role, str]] = {
     Role.WORKER: "command worker",
@@ -21,18 +20,18 @@ _NAMES: Final[Mapping[Role, str]] = {
 }
 
 _WITHOUT: Final[Mapping[Role, str]] = {
-    Role.PROJECTIONS: "lists, notices and ratings stand still; `matchpost serve` starts one",
-    Role.SCHEDULER: "no reminder comes, no flag falls and lost jobs stay lost; it is part of "
-    "`matchpost serve`, so that has to run on one machine at least",
-    Role.WEB: "nobody is answered over HTTP; `matchpost serve` or `matchpost web` starts one",
-    Role.MAIL: "no mail is taken; `matchpost serve` or `matchpost mail` starts one",
+    Role.PROJECTIONS: "lists, notices and ratings are not updated; `matchpost serve` starts one",
+    Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; it is part of "
+    "`matchpost serve`, which has to run on at least one machine",
+    Role.WEB: "pages and the API do not answer; `matchpost serve` or `matchpost web` starts one",
+    Role.MAIL: "no mail is accepted; `matchpost serve` or `matchpost mail` starts one",
     Role.MAILER: "no mail is sent; `matchpost serve` or `matchpost mailer` starts one",
 }
-"""What it means that there is none, and what to do. Command workers are counted by the queue."""
+"""The effect of a missing process, and the advice. Command workers are counted by the queue."""
 
 
-def roles(facts: Facts) -> Iterator[Finding]:
-    """Return which processes are missing, silent, or at odds with others."""
+def check_processes(facts: Facts) -> Iterator[Finding]:
+    """Report processes that are missing or silent, or contradict each other."""
     server = facts.server
     if server is None or server.shape is None:
         return
@@ -48,11 +47,11 @@ def roles(facts: Facts) -> Iterator[Finding]:
         names = dict.fromkeys(
             _NAMES[role] for role in Role if role in {beat.role for beat in alive}
         )
-        yield ok("processes", f"what runs gives signs of life: {', '.join(names)}")
+        yield ok("processes", f"all send signs of life: {', '.join(names)}")
     yield from found
     if len({beat.version for beat in alive}) > 1:
         listed = ", ".join(sorted({beat.version for beat in alive}))
-        yield note("processes", f"they are of different versions: {listed}")
+        yield note("processes", f"they run different versions: {listed}")
 
 
 def _missing(facts: Facts, alive: Sequence[Beat]) -> Iterator[Finding]:
@@ -60,11 +59,11 @@ def _missing(facts: Facts, alive: Sequence[Beat]) -> Iterator[Finding]:
     for role in _expected(facts):
         if role not in there:
             found = bad if role is Role.SCHEDULER else warn
-            yield found("processes", f"no {_NAMES[role]} gives a sign of life", _WITHOUT[role])
+            yield found("processes", f"no {_NAMES[role]} sends signs of life", _WITHOUT[role])
 
 
 def _expected(facts: Facts) -> list[Role]:
-    """Return the roles that somebody has to have: by the settings, or because somebody had it of late."""
+    """Return the roles that have to run: by the settings, or because one ran recently."""
     settings = facts.settings
     wanted = {
         Role.PROJECTIONS: True,
@@ -83,8 +82,8 @@ def _silent(silent: Sequence[Beat], clock: int) -> Iterator[Finding]:
             "processes",
             f"{_NAMES[beat.role]} {beat.pid} on {beat.host} has been silent for "
             f"{span(max(0, clock - beat.at) // 1000)}",
-            "it hangs, its machine is gone, or it can't reach the server; look there, and end it if it "
-            "is still there. One that was taken away for good is forgotten within a day",
+            "it hangs, its machine is down, or it can't reach the server; look at that machine, and end "
+            "the process if it still runs. A removed process is forgotten within a day",
         )
 
 
@@ -98,7 +97,7 @@ def _mail_keys(alive: Sequence[Beat]) -> Iterator[Finding]:
         yield bad(
             "mail",
             f"processes have different mail keys: {who}",
-            "answers to some mails are refused; give all machines the same file, see MATCHPOST_MAIL_KEY",
+            "replies to some mails are refused; use the same file on all machines, see MATCHPOST_MAIL_KEY",
         )
 
 
@@ -109,28 +108,28 @@ def _seeds(alive: Sequence[Beat]) -> Iterator[Finding]:
                 "seeds",
                 f"{_NAMES[beat.role]} {beat.pid} on {beat.host} lacks the seeds of "
                 f"{count(len(beat.lost), 'shard', 'shards')} ({', '.join(map(str, beat.lost))}): "
-                "matches that draw are refused there",
-                "give all machines with workers the same folder, see MATCHPOST_SEEDS, or restore it",
+                "matches that need a draw are refused there",
+                "use the same folder on all machines with workers, see MATCHPOST_SEEDS, or restore it",
             )
 
 
-def post(facts: Facts) -> Iterator[Finding]:
-    """Return whether mail goes out."""
+def check_outgoing_mail(facts: Facts) -> Iterator[Finding]:
+    """Report whether e-mails are sent."""
     server = facts.server
     if server is None:
         return
-    waiting = count(server.post.waiting, "letter waits", "letters wait")
-    if server.post.down:
+    waiting = count(server.outbox.waiting, "e-mail waits", "e-mails wait")
+    if server.outbox.down:
         yield bad(
             "mail",
-            f"the relay does not take mail, and {waiting}: {server.post.down}",
-            "look whether it runs and MATCHPOST_RELAY is right; nothing is lost meanwhile",
+            f"the relay does not accept mail, and {waiting}: {server.outbox.down}",
+            "check that it runs and MATCHPOST_RELAY is right; no e-mail is lost meanwhile",
         )
-    elif server.post.late > _LATE_MS:
+    elif server.outbox.late > _LATE_MS:
         yield warn(
             "mail",
-            f"{waiting} to be sent, the first for {span(server.post.late // 1000)}",
-            "look whether a mailer runs and where MATCHPOST_RELAY is set, and at its log",
+            f"{waiting} to be sent, the first for {span(server.outbox.late // 1000)}",
+            "check that a mailer runs where MATCHPOST_RELAY is set, and look at its log",
         )
     elif facts.settings.relay is not None:
         yield ok("mail", waiting)

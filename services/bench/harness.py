@@ -1,4 +1,4 @@
-"""What a benchmark runs on: a server of its own, real workers, and a door that keeps them busy."""
+"""The environment of a benchmark: its own server, real workers, and a load generator."""
 
 import shutil
 import subprocess
@@ -29,36 +29,36 @@ from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Queued, Shape
 from infra.store.server import RedisStore
-from services.serve.workers import worker_child
+from services.serve.processes import worker_child
 from workers.keeper import Keeper
 
 SHARDS: Final = 8
 MICRO_BATCH: Final = 256
-"""Commands a door hands in together."""
+"""Commands that the load generator submits together."""
 
 WINDOW: Final = 8_192
-"""Commands under way at most: a door does not flood the inboxes."""
+"""Most commands without an outcome, so that the load generator does not flood the inboxes."""
 
 _STUCK_SECONDS: Final = 60.0
 
 
 class NoCompilerError(Exception):
-    """A slower disk was asked for, and there is no C compiler to make one."""
+    """A slower disk was requested, and there is no C compiler to build the library for it."""
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a benchmark's servers write, on what disk, and where it shows its progress."""
+class BenchEnvironment(msgspec.Struct, frozen=True):
+    """Folder and disk delay of a benchmark's servers, and its progress bar."""
 
     folder: Path
     fsync_delay_ms: float
     progress: Progress
 
     def server(self, name: str) -> EmbeddedServer:
-        """Return a server of its own folder; not started."""
-        return EmbeddedServer(self.folder / name, env=self.env())
+        """Return a server with its own folder, not started."""
+        return EmbeddedServer(self.folder / name, env=self.variables())
 
-    def env(self) -> dict[str, str]:
-        """Return the variables under which the servers run."""
+    def variables(self) -> dict[str, str]:
+        """Return the environment variables of the servers."""
         if not self.fsync_delay_ms:
             return {}
         return {
@@ -67,7 +67,7 @@ class Place(msgspec.Struct, frozen=True):
         }
 
     def disk(self) -> dict[str, float]:
-        """Return what belongs into every benchmark's details."""
+        """Return the disk's figures, for the details of every benchmark."""
         return {
             "median fdatasync ms": round(1_000 * median_fdatasync(self.folder), 3),
             "fsync delay ms": self.fsync_delay_ms,
@@ -75,8 +75,8 @@ class Place(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def place(folder: Path | None, fsync_delay_ms: float) -> Iterator[Place]:
-    """Return a place; a temporary folder unless one is named."""
+def open_environment(folder: Path | None, fsync_delay_ms: float) -> Iterator[BenchEnvironment]:
+    """Yield an environment, in a temporary folder unless one is named."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with ExitStack() as stack:
         where = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -89,17 +89,17 @@ def place(folder: Path | None, fsync_delay_ms: float) -> Iterator[Place]:
             transient=True,
             disable=not console.is_terminal,
         )
-        yield Place(where, fsync_delay_ms, stack.enter_context(progress))
+        yield BenchEnvironment(where, fsync_delay_ms, stack.enter_context(progress))
 
 
 def _shim(folder: Path) -> Path:
-    """Compile the library that slows the server's disk."""
+    """Compile the library that slows the server's disk, and return its path."""
     compiler = shutil.which("cc")
     if compiler is None:
         raise NoCompilerError("--fsync-delay needs a C compiler named cc; install one")
     library = folder / "slow_fsync.so"
     if not library.exists():
-        with as_file(files("services.cli.bench").joinpath("slow_fsync.c")) as source:
+        with as_file(files("services.bench").joinpath("slow_fsync.c")) as source:
             subprocess.run(  # noqa: S603 - our own source
                 [compiler, "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True
             )
@@ -108,7 +108,7 @@ def _shim(folder: Path) -> Path:
 
 @contextmanager
 def workers(count: int, url: str, folder: Path) -> Iterator[None]:
-    """Run command workers while entered."""
+    """Run `count` command workers while entered."""
     settings = Settings(data=folder, workers=count)
     children = [worker_child(number, settings, url) for number in range(1, count + 1)]
     try:
@@ -124,20 +124,20 @@ def workers(count: int, url: str, folder: Path) -> Iterator[None]:
 
 
 def new_store(client: redis.Redis, lanes: int) -> RedisStore:
-    """Lay out an empty server."""
+    """Return a store on an empty server."""
     store = RedisStore(client, Mode.FSYNC, cap=10 * WINDOW)
     store.create(Shape(shards=SHARDS, lanes=lanes))
     return store
 
 
-class Door:
-    """Submits in micro-batches, keeps a window under way, and counts the outcomes."""
+class LoadGenerator:
+    """Submits in micro-batches, keeps at most a window of commands open, and counts outcomes."""
 
     def __init__(self, client: redis.Redis, store: RedisStore, progress: Progress) -> None:
         self._channel = new_channel()
         self._store = store
         self._progress = progress
-        # the keeper's look at every lane is what a busy door does with each micro-batch
+        # the keeper checks every lane, as a busy front end does with each micro-batch
         self._keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
         self._listener = Listener(client, self._channel)
         self._waiting: set[bytes] = set()
@@ -154,7 +154,7 @@ class Door:
         self._listener.close()
 
     def submit_all(self, orders: Iterable[Sent], what: str, total: int) -> float:
-        """Submit all, wait for all outcomes, each an acceptance; give the seconds it took."""
+        """Submit all and wait for all outcomes; return the seconds. Raise RuntimeError on a refusal."""
         task = self._progress.add_task(what, total=total)
         left = iter(orders)
         began = time.perf_counter()
@@ -172,7 +172,7 @@ class Door:
         answers = self._store.submit([submission_of(order, 0, self._channel) for order in batch])
         for order, answer in zip(batch, answers, strict=True):
             if not isinstance(answer, Queued):
-                raise RuntimeError(f"a command was not taken: {answer}")
+                raise RuntimeError(f"a command was not accepted into the inbox: {answer}")
             self._waiting.add(order.id)
         self._keeper.tick()
 

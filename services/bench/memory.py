@@ -1,4 +1,4 @@
-"""What a match costs in the server's memory: all its keys and its share of the log."""
+"""Memory of a match in the server: all its keys, and its share of the log."""
 
 import time
 from collections.abc import Sequence
@@ -6,29 +6,29 @@ from collections.abc import Sequence
 import redis
 
 from domain.clocks.terms import Terms
-from services.cli.bench.limit_peer import decided, write
-from services.cli.bench.report import Report
-from services.cli.bench.rig import Place, new_store
-from services.cli.bench.workload import Game, endless, moves, starts
+from services.bench.baselines.redis_only import decide_all, submit_and_commit
+from services.bench.harness import BenchEnvironment, new_store
+from services.bench.report import Report
+from services.bench.workload import PlannedGame, endless, moves, starts
 from workers.drain import BATCH
 
 
-def run(where: Place, matches: int, plies: int) -> Report:
-    """Fill a server with active matches; the headline is commits a second while filling."""
-    with where.server("memory") as server, server.client() as client:
+def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
+    """Fill a server with active matches; the rate is commits a second while filling."""
+    with bench.server("memory") as server, server.client() as client:
         store = new_store(client, 1)
-        before = used(client)
-        task = where.progress.add_task(f"{matches} matches", total=matches)
+        before = used_memory(client)
+        task = bench.progress.add_task(f"{matches} matches", total=matches)
         seconds, chunk = 0.0, 500
         for first in range(1, matches + 1, chunk):
             played = endless(min(chunk, matches + 1 - first), plies, first)
-            prepared = decided([*starts(played, Terms()), *moves(played)], {})
+            prepared = decide_all([*starts(played, Terms()), *moves(played)], {})
             began = time.perf_counter()
             for start in range(0, len(prepared), BATCH):
-                write(store, prepared[start : start + BATCH])
+                submit_and_commit(store, prepared[start : start + BATCH])
             seconds += time.perf_counter() - began
-            where.progress.advance(task, len(played))
-        each = (used(client) - before) / matches
+            bench.progress.advance(task, len(played))
+        each = (used_memory(client) - before) / matches
         parts = _parts(client, played)
     return Report(
         rate=matches * (plies + 1) / seconds,
@@ -39,17 +39,17 @@ def run(where: Place, matches: int, plies: int) -> Report:
             "plies": plies,
             "bytes a match": round(each),
             "of which, by MEMORY USAGE of one match": parts,
-            **where.disk(),
+            **bench.disk(),
         },
     )
 
 
-def used(client: redis.Redis) -> int:
-    """Return the bytes the server has allocated."""
+def used_memory(client: redis.Redis) -> int:
+    """Return the bytes that the server has allocated."""
     return int(client.info("memory")["used_memory"])
 
 
-def _parts(client: redis.Redis, played: Sequence[Game]) -> dict[str, int]:
+def _parts(client: redis.Redis, played: Sequence[PlannedGame]) -> dict[str, int]:
     """Return the bytes of each key of one match."""
     found = {}
     for name in client.scan_iter(match=f"*:m:{played[0].board}*", count=10_000):

@@ -1,4 +1,4 @@
-"""What a benchmark found, as JSON and as a table."""
+"""The result of a benchmark, as JSON and as a table."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,17 @@ from rich.table import Table
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one run."""
+    """The results of one run."""
 
     rate: float
-    """The headline, in `unit` a second."""
+    """The main figure, in `unit` a second."""
     unit: str
     peers: Mapping[str, float]
-    """What else was measured in the same run, in the same unit a second."""
+    """Rates of the baselines, in the same unit a second."""
     details: Mapping[str, Any]
 
     def to_json(self) -> str:
-        """Return the one object that `--json` prints."""
+        """Return the JSON object that `--json` prints."""
         return msgspec.json.encode(
             {
                 "rate": round(self.rate, 1),

@@ -1,4 +1,4 @@
-"""The log of a process of `matchpost`: lines on standard error, one form for all."""
+"""Logging of `matchpost` processes: lines on standard error, all in one format."""
 
 import logging
 import sys
@@ -6,10 +6,10 @@ import time
 
 
 def log_to_stderr(role: str, level: int = logging.INFO) -> None:
-    """Send what is logged in this process to standard error: UTC time, role, level, message.
+    """Log this process to standard error, each line as UTC time, role, level and message.
 
-    `role` tells the processes of one machine apart (`serve`, `worker-1`). Replaces handlers that
-    were set before.
+    `role` distinguishes the processes of one machine (`serve`, `worker-1`). Handlers that were set
+    before are replaced.
     """
     formatter = logging.Formatter(f"%(asctime)s {role} %(levelname)s %(message)s")
     formatter.converter = time.gmtime

@@ -1,25 +1,25 @@
-"""How soon a server is there: on an empty directory, and with matches to load."""
+"""Time until a server is ready: on an empty directory, and with matches to load."""
 
 import os
 import subprocess
 import time
 from pathlib import Path
 
-from services.cli.bench.limit_peer import decided, write
-from services.cli.bench.report import Report, median_and_p99
-from services.cli.bench.rig import Place, new_store
-from services.cli.bench.workload import endless, moves, starts
-from services.serve.workers import console_script
+from services.bench.baselines.redis_only import decide_all, submit_and_commit
+from services.bench.harness import BenchEnvironment, new_store
+from services.bench.report import Report, median_and_p99
+from services.bench.workload import endless, moves, starts
+from services.serve.processes import console_script
 from workers.drain import BATCH
 
 _TIMES = 5
 
 
-def run(where: Place, matches: int, plies: int) -> Report:
-    """Measure; the headline is starts a second on an empty directory, one after the other."""
-    empty = [_start(where.folder / f"empty-{n}") for n in range(_TIMES)]
-    full = where.folder / "full"
-    load = _fill(where, "full", matches, plies)
+def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
+    """Measure; the rate is starts a second on an empty directory, one after the other."""
+    empty = [_start(bench.folder / f"empty-{n}") for n in range(_TIMES)]
+    full = bench.folder / "full"
+    load = _fill(bench, "full", matches, plies)
     details = {
         "seconds until ready, empty directory": [round(seconds, 3) for seconds in empty],
         "matches to load": matches,
@@ -27,7 +27,7 @@ def run(where: Place, matches: int, plies: int) -> Report:
         "server's load seconds": round(load, 3),
         "seconds until ready, with them": round(_start(full), 3),
         "matchpost --help, us": median_and_p99([_help() for _ in range(11)]),
-        **where.disk(),
+        **bench.disk(),
     }
     return Report(rate=len(empty) / sum(empty), unit="starts", peers={}, details=details)
 
@@ -45,7 +45,7 @@ def _start(data: Path) -> float:
         text=True,
     ) as process:
         if process.stdout is None:
-            raise RuntimeError("a pipe was asked for")
+            raise RuntimeError("Popen returned no pipe")
         ready = any(line == "ready\n" for line in process.stdout)
         seconds = time.perf_counter() - began
         process.terminate()
@@ -54,19 +54,19 @@ def _start(data: Path) -> float:
     return seconds
 
 
-def _fill(where: Place, name: str, matches: int, plies: int) -> float:
-    """Fill a data directory, and give the seconds the server takes to load it again."""
-    task = where.progress.add_task(f"{matches} matches to load", total=matches)
-    with where.server(name) as server, server.client() as client:
+def _fill(bench: BenchEnvironment, name: str, matches: int, plies: int) -> float:
+    """Fill a data directory; return the seconds that the server takes to load it."""
+    task = bench.progress.add_task(f"{matches} matches to load", total=matches)
+    with bench.server(name) as server, server.client() as client:
         store = new_store(client, 1)
         chunk = 500
         for first in range(1, matches + 1, chunk):
             played = endless(min(chunk, matches + 1 - first), plies, first)
-            prepared = decided([*starts(played), *moves(played)], {})
+            prepared = decide_all([*starts(played), *moves(played)], {})
             for at in range(0, len(prepared), BATCH):
-                write(store, prepared[at : at + BATCH])
-            where.progress.advance(task, len(played))
-    with where.server(name) as server:
+                submit_and_commit(store, prepared[at : at + BATCH])
+            bench.progress.advance(task, len(played))
+    with bench.server(name) as server:
         return server.load_seconds
 
 

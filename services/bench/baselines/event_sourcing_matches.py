@@ -1,4 +1,4 @@
-"""Matches in the `eventsourcing` library's own terms: an aggregate, and an application of them."""
+"""Matches as the `eventsourcing` library has them: an aggregate and its application."""
 
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from eventsourcing.domain import Aggregate, event
 from domain.rules import current
 
 
-class Match(Aggregate):
+class MatchAggregate(Aggregate):
     """A match of pow2."""
 
     def __init__(self) -> None:
@@ -30,17 +30,17 @@ class Match(Aggregate):
         rules.outcome(self.position)
 
 
-class Matches(Application[UUID]):
-    """All matches."""
+class MatchApplication(Application[UUID]):
+    """The application with all matches."""
 
     def start(self) -> UUID:
-        """Begin one."""
-        match = Match()
+        """Start a match, and return its id."""
+        match = MatchAggregate()
         self.save(match)
         return match.id
 
     def move(self, match_id: UUID, text: str) -> None:
-        """Play a move in one."""
-        match: Match = self.repository.get(match_id)
+        """Play a move in a match."""
+        match: MatchAggregate = self.repository.get(match_id)
         match.play(text)
         self.save(match)

@@ -1,11 +1,11 @@
-"""The peer of the rules: python-chess, by its own examples' way of counting and playing."""
+"""Baseline of the rules: python-chess, used as its own examples use it."""
 
 import importlib.util
 import random
 import time
 from typing import Any, Final
 
-from services.cli.bench.workload import SEED
+from services.bench.workload import SEED
 
 _DEPTH: Final = 4
 
@@ -16,7 +16,7 @@ def present() -> bool:
 
 
 def perft_rate() -> tuple[int, float]:
-    """Return the leaves counted from chess's start, and how many a second."""
+    """Return the number of leaves below the first position, and leaves a second."""
     import chess  # noqa: PLC0415 - optional
 
     board = chess.Board()
@@ -37,7 +37,7 @@ def _perft(board: Any, depth: int) -> int:
 
 
 def random_rate(plies: int) -> tuple[int, float]:
-    """Return the plies played by random legal moves, and how many a second."""
+    """Return the number of random plies played, and plies a second."""
     import chess  # noqa: PLC0415 - optional
 
     chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret

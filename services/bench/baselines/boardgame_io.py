@@ -1,4 +1,4 @@
-"""boardgame.io's server in memory, with its own socket clients: what people use for such games today."""
+"""Baseline: boardgame.io's server in memory with its own socket clients, in wide use today."""
 
 import socket
 import subprocess
@@ -9,36 +9,36 @@ from typing import Final
 import msgspec
 
 _MOVES: Final = 40
-"""Of each match; a client plays one, and the server is given several such runs to become warm."""
+"""Moves of each match. A client plays one match a run, and several runs warm the server up."""
 
 _RUNS: Final = 8
 
 _SECONDS: Final = 8
-"""A run takes one; now and then one of its clients is told nothing any more, and it never ends."""
+"""A run takes one second; sometimes a client stops getting messages, and the run never ends."""
 
 
 class NoPeerError(Exception):
-    """boardgame.io was asked for and can't be run; the message is a sentence."""
+    """boardgame.io was requested and can't be run; the message is a sentence."""
 
 
-class _Played(msgspec.Struct, frozen=True):
+class _RunResult(msgspec.Struct, frozen=True):
     rate: float
     moves: int
 
 
 def rate(folder: Path, clients: int) -> float:
-    """Return its moves a second in the best of some runs; `folder` has `node_modules` with it."""
-    with as_file(files("services.cli.bench").joinpath("boardgame_io.cjs")) as script:
+    """Return the moves a second in the best run; `folder` has it in `node_modules`."""
+    with as_file(files("services.bench.baselines").joinpath("boardgame_io.cjs")) as script:
         try:
             return _measured([str(script), str(folder)], clients)
         except FileNotFoundError as error:
-            raise NoPeerError("--boardgame-io needs Node on the path") from error
+            raise NoPeerError("--boardgame-io needs the program `node`; install Node.js") from error
 
 
 def _measured(words: list[str], clients: int) -> float:
     port = str(_free_port())
     with subprocess.Popen(  # noqa: S603 - our own script
-        ["node", *words, "serve", port],  # noqa: S607 - wherever it is installed
+        ["node", *words, "serve", port],  # noqa: S607 - found on the path
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -56,7 +56,7 @@ def _measured(words: list[str], clients: int) -> float:
 
 
 def _played(words: list[str], port: str, clients: int, run: int) -> float:
-    """Return the moves a second of one run; 0 for one that does not end."""
+    """Return the moves a second of one run; 0 if it does not end."""
     moves = str(clients * _MOVES)
     try:
         done = subprocess.run(  # noqa: S603 - our own script
@@ -68,11 +68,11 @@ def _played(words: list[str], port: str, clients: int, run: int) -> float:
         )
     except subprocess.TimeoutExpired:
         return 0.0
-    return msgspec.json.decode(done.stdout.splitlines()[-1], type=_Played).rate
+    return msgspec.json.decode(done.stdout.splitlines()[-1], type=_RunResult).rate
 
 
 def _free_port() -> int:
-    """Return a port that is free now, and the one above it with some luck."""
+    """Return a port that is free now; the next one is probably free, too."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Histories: how fast events fold to a state, and how fast `verify` decides them again."""
+"""Histories: events folded a second, and plies a second that `verify` decides again."""
 
 import time
 from collections.abc import Sequence
@@ -6,19 +6,19 @@ from typing import Any
 
 from domain.match.audit import verify
 from domain.match.record import refold
-from services.cli.bench import es_peer
-from services.cli.bench.limit_peer import decided
-from services.cli.bench.report import Report
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import games, moves, starts
+from services.bench.baselines import event_sourcing
+from services.bench.baselines.redis_only import decide_all
+from services.bench.harness import BenchEnvironment
+from services.bench.report import Report
+from services.bench.workload import games, moves, starts
 
 _ROUNDS = 3
 
 
-def run(where: Place, matches: int) -> Report:
-    """Measure; the headline is events folded a second, from stored bytes to the last state."""
+def run(bench: BenchEnvironment, matches: int) -> Report:
+    """Measure; the rate is events folded a second, from stored bytes to the last state."""
     played = games(matches)
-    writes = decided([*starts(played), *moves(played)], {})
+    writes = decide_all([*starts(played), *moves(played)], {})
     histories: dict[int, list[bytes]] = {}
     for _, write in writes:
         histories.setdefault(write.board, []).extend(write.leaves)
@@ -33,11 +33,13 @@ def run(where: Place, matches: int) -> Report:
         "matches": matches,
         "events": events,
         "verify plies a second": round(verify_rate, 1),
-        **where.disk(),
+        **bench.disk(),
     }
     peers = {}
-    if es_peer.present():
-        peers["eventsourcing_sqlite"] = es_peer.replay_rate(where, played[: max(1, matches // 10)])
+    if event_sourcing.present():
+        peers["eventsourcing_sqlite"] = event_sourcing.replay_rate(
+            bench, played[: max(1, matches // 10)]
+        )
     else:
         details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
     return Report(rate=fold_rate, unit="events", peers=peers, details=details)

@@ -1,6 +1,7 @@
-"""One move over HTTP until its durable outcome: a real `serve`, keep-alive clients on raw sockets.
+"""Moves over HTTP until their durable outcome: a real `serve`, and keep-alive clients on raw sockets.
 
-The clients speak just enough HTTP to be no part of what is measured, in a process of their own.
+The clients run in a process of their own and speak only as much HTTP as they need, so that they take
+little of the measured time.
 """
 
 import asyncio
@@ -25,25 +26,25 @@ from infra.accounts import Accounts
 from infra.settings import Settings
 from infra.tokens import Scope
 from services.app.context import App
-from services.cli.bench import boardgame_peer
-from services.cli.bench.report import Report, median_and_p99
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import Game, games, moves, starts
-from services.serve.workers import console_script
+from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
+from services.bench.harness import BenchEnvironment
+from services.bench.report import Report, median_and_p99
+from services.bench.workload import PlannedGame, games, moves, starts
+from services.serve.processes import console_script
 
 _SECONDS_TO_START: Final = 60.0
 
 _API: Final = "The API is at "
 
 
-def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> Report:
+def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path | None) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
     played = games(2 * clients * matches)
-    with _serving(where) as (url, data):
+    with _serving(bench) as (url, data):
         orders = _prepare(data, played)
         half = len(played) // 2
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
-        # half of that speed: each client waits twice as long between two moves as it took
+        # half speed: each client takes twice as long from one move to the next
         pause = clients / (fast.rate / 2)
         calm = _load(url, _shares(orders, played[half:], clients), pause)
     details = {
@@ -52,15 +53,15 @@ def run(where: Place, clients: int, matches: int, boardgame_io: Path | None) -> 
         "latency at full speed, us": median_and_p99(fast.latencies),
         "moves a second at half speed": round(calm.rate),
         "latency at half speed, us": median_and_p99(calm.latencies),
-        **where.disk(),
+        **bench.disk(),
     }
     peers = {}
     if boardgame_io is not None:
-        peers["boardgame_io"] = boardgame_peer.rate(boardgame_io, clients)
+        peers["boardgame_io"] = boardgame_io_rate(boardgame_io, clients)
     return Report(rate=fast.rate, unit="moves", peers=peers, details=details)
 
 
-class _Result(msgspec.Struct, frozen=True):
+class _LoadResult(msgspec.Struct, frozen=True):
     rate: float
     """Moves a second."""
     moves: int
@@ -69,13 +70,13 @@ class _Result(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def _serving(where: Place) -> Iterator[tuple[str, Path]]:
-    """Run `matchpost serve`, and give the address of its API and its data directory."""
-    data = where.folder / "http"
+def _serving(bench: BenchEnvironment) -> Iterator[tuple[str, Path]]:
+    """Run `matchpost serve`; yield the address of its API and its data directory."""
+    data = bench.folder / "http"
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
     env = {
         **clean,
-        **where.env(),
+        **bench.variables(),
         "MATCHPOST_DATA": str(data),
         "MATCHPOST_HTTP": "127.0.0.1:0",
         "MATCHPOST_COMMAND_RATE": "1000000000",
@@ -99,8 +100,8 @@ def _serving(where: Place) -> Iterator[tuple[str, Path]]:
             process.terminate()
 
 
-def _prepare(data: Path, played: Sequence[Game]) -> dict[int, list[bytes]]:
-    """Sign two players up, start all matches, and give the requests of each board's moves."""
+def _prepare(data: Path, played: Sequence[PlannedGame]) -> dict[int, list[bytes]]:
+    """Sign up two players, start all matches, and return the requests of each board's moves."""
     with App(Settings(data=data)) as parts:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         accounts = Accounts(parts.data, cheap)
@@ -140,21 +141,21 @@ def _request(sent: Sent, account: AccountId, tokens: dict[AccountId, str]) -> by
 
 
 def _shares(
-    orders: dict[int, list[bytes]], played: Sequence[Game], clients: int
+    orders: dict[int, list[bytes]], played: Sequence[PlannedGame], clients: int
 ) -> list[list[bytes]]:
-    """Deal whole matches out to the clients: each plays one after the other."""
+    """Return the requests of each client, which plays whole matches one after the other."""
     return [
         list(chain.from_iterable(orders[game.board] for game in played[client::clients]))
         for client in range(clients)
     ]
 
 
-def _load(url: str, shares: list[list[bytes]], pause: float) -> _Result:
-    """Send all, each client its share; a process of its own, so as to share no lock with us."""
+def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:
+    """Let each client send its share, in another process so that no lock is shared."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         seconds, latencies = pool.apply(_play, (url, shares, pause))
     count = sum(map(len, shares))
-    return _Result(rate=count / seconds, moves=count, latencies=latencies)
+    return _LoadResult(rate=count / seconds, moves=count, latencies=latencies)
 
 
 def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, list[float]]:
@@ -169,7 +170,7 @@ def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, lis
 
 
 async def _client(host: str, port: int, requests: list[bytes], pause: float) -> list[float]:
-    """Send one request after the other, `pause` seconds from the beginning of each to the next."""
+    """Send requests in turn, `pause` seconds from start to start, and return the latencies."""
     reader, writer = await asyncio.open_connection(host, port)
     latencies = []
     due = time.perf_counter()

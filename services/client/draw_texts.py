@@ -1,7 +1,7 @@
-"""Texts for draws: made and kept on this machine until they are revealed.
+"""Texts for random draws, stored on this machine until they are revealed.
 
-A text is written to a file of its own, for nobody else to read, before its commitment is sent: so
-whatever breaks on the way, what was committed to can be revealed. The file is named by the commitment.
+A text is written to a file of its own before its commitment is sent, so that it can be revealed even
+if the connection breaks. Only its user may read the file, which is named after the commitment.
 """
 
 import os
@@ -15,30 +15,30 @@ from typing import Final
 import msgspec
 
 _OLD_SECONDS: Final = 90 * 24 * 3600
-"""A text that no match has asked for by then is nobody's any more."""
+"""A text that no match has needed by then is deleted."""
 
 
-class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A text, and what is known of where it belongs."""
+class KeptText(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stored text, and the match it belongs to, as far as known."""
 
     url: str
-    """Of the server."""
+    """URL of the server."""
     text: str
-    """In hex digits."""
+    """Hex digits."""
     made: float
-    """When, in seconds since 1970."""
+    """Creation time in seconds since 1970."""
     board: int | None = None
     challenge: str = ""
-    """Of an open challenge, whose match has no board yet."""
+    """Id of an open challenge whose match has no board yet."""
     key: str = ""
-    """Of the command that commits to it."""
+    """Key of the command that commits to it."""
 
 
-_DECODER: Final = msgspec.json.Decoder(Kept)
+_DECODER: Final = msgspec.json.Decoder(KeptText)
 
 
 def state_folder() -> Path:
-    """Return where this user's programs keep such things."""
+    """Return the folder for this user's texts."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "matchpost" / "draws"
 
@@ -50,50 +50,50 @@ class Texts:
         self._folder = folder or state_folder()
 
     def new(self, url: str, word: str = "", key: str = "", board: int | None = None) -> str:
-        """Make a text of chance and of the word, if there is one; return its commitment.
+        """Create a text from random bytes and the word, if any; return its commitment.
 
-        One that was made for the same command is taken again.
+        A repeated command gets the text that was created for it before.
         """
         for commitment, kept in self.of(url).items():
             if key and kept.key == key:
                 return commitment
         text = secrets.token_bytes(32) + (sha256(word.encode()).digest() if word else b"")
         commitment = sha256(text).hexdigest()
-        self._write(commitment, Kept(url, text.hex(), time.time(), board, key=key))
+        self._write(commitment, KeptText(url, text.hex(), time.time(), board, key=key))
         return commitment
 
     def place(self, commitment: str, board: int | None = None, challenge: str = "") -> None:
-        """Note where a text belongs."""
+        """Record the match or challenge of a text."""
         kept = self._read(self._file(commitment))
         if kept is not None:
             changed = msgspec.structs.replace(kept, board=board, challenge=challenge)
             self._write(commitment, changed)
 
-    def of(self, url: str) -> Mapping[str, Kept]:
+    def of(self, url: str) -> Mapping[str, KeptText]:
         """Return the texts for a server, by their commitments."""
         files = sorted(self._folder.glob("*.json"))
         found = {file.stem: kept for file in files if (kept := self._read(file))}
         return {commitment: kept for commitment, kept in found.items() if kept.url == url}
 
     def drop(self, commitment: str) -> None:
-        """Forget a text that is revealed, or that nobody will ask for."""
+        """Delete a text that is revealed, or that no match will need."""
         self._file(commitment).unlink(missing_ok=True)
 
-    def is_old(self, kept: Kept) -> bool:
-        """Return whether nobody asks for it any more."""
+    def is_old(self, kept: KeptText) -> bool:
+        """Return whether the text is too old for any match to need it."""
         return time.time() - kept.made > _OLD_SECONDS
 
     def _file(self, commitment: str) -> Path:
         return self._folder / f"{commitment}.json"
 
-    def _read(self, file: Path) -> Kept | None:
+    def _read(self, file: Path) -> KeptText | None:
         try:
             return _DECODER.decode(file.read_bytes())
         except FileNotFoundError:
-            return None  # another program has revealed it meanwhile
+            return None  # another program has revealed it in the meantime
 
-    def _write(self, commitment: str, kept: Kept) -> None:
-        """Write a file whole or not at all, and sync it."""
+    def _write(self, commitment: str, kept: KeptText) -> None:
+        """Write a file atomically, and sync it."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self._file(commitment)
         new = file.with_suffix(f".{os.getpid()}.new")

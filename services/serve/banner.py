@@ -1,4 +1,4 @@
-"""What `serve` tells the terminal once it runs: where the data is, and what to type next."""
+"""The text that `serve` prints once it runs: where the data is, and what to type next."""
 
 import shlex
 import shutil
@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.clients import shown_url
 from infra.settings import Settings
-from services.serve.workers import console_script
+from services.serve.processes import console_script
 
 _EXAMPLES: Final = (
     'matchpost do "signup alice secret"',
@@ -16,10 +16,10 @@ _EXAMPLES: Final = (
 )
 
 
-def greeting(settings: Settings, url: str, http: str | None = None) -> str:
+def banner(settings: Settings, url: str, http: str | None = None) -> str:
     """Return the lines, the last of them the word `ready`.
 
-    `url` is the server's, `http` that of the API, None where there is none.
+    `url` is the address of the Redis server, `http` that of the API, or None without an API.
     """
     if settings.redis_url is None:
         place = f"The data is in {settings.data}"
@@ -39,7 +39,7 @@ def greeting(settings: Settings, url: str, http: str | None = None) -> str:
 
 
 def _preparation(settings: Settings) -> list[str]:
-    """Return what has to be typed first in a new terminal, wherever that is."""
+    """Return the lines to type first in a new terminal, in any directory."""
     lines = []
     script = console_script()
     activate = script.with_name("activate")

@@ -1,7 +1,7 @@
-"""The bare limit: the same submits and the same commits on the same server, nothing decided.
+"""Baseline: only Redis, with the same submits and commits on the same server, and no decisions.
 
-One client hands in the commands and commits what was decided beforehand, in batches of the drain's
-size, each ended by the same barrier. No worker, no wake-up, no reading back.
+One client submits the commands and commits events that were decided beforehand, in batches of the
+drain's size, each ended by the same barrier. It has no worker, no wake-up and no reads.
 """
 
 import time
@@ -17,31 +17,31 @@ from infra import outcomes
 from infra.gateway import submission_of
 from infra.keys import shard_of
 from infra.store.port import Queued, Store, Write
-from services.cli.bench.rig import SHARDS, Place, new_store
-from services.cli.bench.workload import Game, moves, starts
+from services.bench.harness import SHARDS, BenchEnvironment, new_store
+from services.bench.workload import PlannedGame, moves, starts
 from workers.drain import BATCH
 
 
-def measure(where: Place, played: Sequence[Game]) -> float:
+def measure(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:
     """Return the moves a second."""
     snapshots: dict[int, Snapshot] = {}
-    first = decided(starts(played), snapshots)
-    rest = decided(moves(played), snapshots)
-    with where.server("limit") as server, server.client() as client:
+    first = decide_all(starts(played), snapshots)
+    rest = decide_all(moves(played), snapshots)
+    with bench.server("limit") as server, server.client() as client:
         store = new_store(client, 1)
-        write(store, first)
-        task = where.progress.add_task("redis_limit", total=len(rest))
+        submit_and_commit(store, first)
+        task = bench.progress.add_task("redis_limit", total=len(rest))
         began = time.perf_counter()
         for start in range(0, len(rest), BATCH):
-            write(store, rest[start : start + BATCH])
-            where.progress.advance(task, BATCH)
+            submit_and_commit(store, rest[start : start + BATCH])
+            bench.progress.advance(task, BATCH)
         seconds = time.perf_counter() - began
-        where.progress.remove_task(task)
+        bench.progress.remove_task(task)
     return len(rest) / seconds
 
 
-def decided(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[tuple[Sent, Write]]:
-    """Decide beforehand, from `snapshots` on, which are kept up to date."""
+def decide_all(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[tuple[Sent, Write]]:
+    """Return the commits that the commands lead to; `snapshots` is updated."""
     found = []
     for order in orders:
         before = snapshots.get(order.match, NO_MATCH)
@@ -69,8 +69,8 @@ def decided(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[tupl
     return found
 
 
-def write(store: Store, batch: Sequence[tuple[Sent, Write]]) -> None:
-    """Hand a batch in and commit it."""
+def submit_and_commit(store: Store, batch: Sequence[tuple[Sent, Write]]) -> None:
+    """Submit a batch, and commit it."""
     answers = store.submit([submission_of(order, 0, "door:limit") for order, _ in batch])
     store.commit(
         [

@@ -1,4 +1,4 @@
-"""What goes wrong with the server or with us, as one line on standard error."""
+"""Errors of the command line, as one line on standard error."""
 
 import sys
 
@@ -16,22 +16,22 @@ from services.app.error_codes import PROBLEMS, UNKNOWN, server_failure
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 
 
-def run(error: Exception) -> int:
-    """Say on standard error what happened, and give the exit code."""
+def report(error: Exception) -> int:
+    """Print the error on standard error, and return the exit code."""
     if isinstance(error, Refusal):
         print(error, file=sys.stderr)
         return PROBLEMS[error.code].exit
-    print(line(error), file=sys.stderr)
+    print(describe(error), file=sys.stderr)
     return UNKNOWN
 
 
-def line(error: Exception) -> str:
-    """Say in a line what happened."""
+def describe(error: Exception) -> str:
+    """Return the error as one line."""
     if isinstance(error, SettingsError | GamePackageError):
         return f"matchpost: {error}"
     if isinstance(error, RedisError):
         return f"{Code.UNAVAILABLE}: {server_failure(error)}"
-    # exactly LookupError: a KeyError would be a mistake of ours
+    # LookupError itself: a KeyError would be a bug
     if isinstance(error, _SENTENCES) or type(error) is LookupError:
         return f"{Code.UNAVAILABLE}: {error}"
     return (

@@ -1,8 +1,8 @@
-"""How fast the rules are: legal moves and random play, beside python-chess.
+"""Speed of the rules: legal moves and random play, beside python-chess.
 
-Legal moves are counted as python-chess's own perft does: every path of some length from the start,
-the last ply only counted. Random play picks uniformly among the legal moves and asks for the
-outcome after each.
+Legal moves are counted as python-chess's own perft counts them: all paths of one length from the start,
+where the last ply is counted and not played. Random play picks uniformly among the legal moves, and
+computes the outcome after each.
 """
 
 import random
@@ -17,17 +17,17 @@ from domain.match.commands import encode as write_order
 from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, pack_snapshot, seal, unpack_snapshot
 from domain.rules import AnyRules, current, rules_id
-from services.cli.bench import chess_peer
-from services.cli.bench.report import Report, median_and_p99
-from services.cli.bench.rig import Place
-from services.cli.bench.workload import SEED, games, moves, starts
+from services.bench.baselines import python_chess
+from services.bench.harness import BenchEnvironment
+from services.bench.report import Report, median_and_p99
+from services.bench.workload import SEED, games, moves, starts
 
 _DEPTHS: Final = {"pow2": 3}
-"""Plies of the perft; 2 where a game is not listed."""
+"""Plies of the perft; 2 for a game that is not listed."""
 
 
-def run(where: Place, key: str, plies: int) -> Report:
-    """Measure one game's rules; the headline is random plies a second."""
+def run(bench: BenchEnvironment, key: str, plies: int) -> Report:
+    """Measure one game's rules; the rate is random plies a second."""
     rules = current(key)
     counted, count_rate = _best(lambda: _perft_rate(rules))
     played, rate = _best(lambda: _random_rate(rules, plies))
@@ -39,18 +39,18 @@ def run(where: Place, key: str, plies: int) -> Report:
         "decision us": _decision(),
     }
     peers = {}
-    if chess_peer.present():
-        _, chess_count_rate = _best(chess_peer.perft_rate)
-        _, peers["python_chess"] = _best(lambda: chess_peer.random_rate(plies))
+    if python_chess.present():
+        _, chess_count_rate = _best(python_chess.perft_rate)
+        _, peers["python_chess"] = _best(lambda: python_chess.random_rate(plies))
         details["python_chess perft leaves a second"] = round(chess_count_rate, 1)
         details["perft ratio"] = round(count_rate / chess_count_rate, 2)
     else:
         details["python_chess"] = "not measured: install matchpost[bench]"
-    return Report(rate=rate, unit="random plies", peers=peers, details={**details, **where.disk()})
+    return Report(rate=rate, unit="random plies", peers=peers, details={**details, **bench.disk()})
 
 
 def _best(measure: Callable[[], tuple[int, float]]) -> tuple[int, float]:
-    """Return the best of three runs: other load only ever slows one down."""
+    """Return the best of three runs, because other load only slows a run down."""
     return max((measure() for _ in range(3)), key=lambda found: found[1])
 
 
@@ -62,7 +62,7 @@ def _perft_rate(rules: AnyRules) -> tuple[int, float]:
 
 
 def _start(rules: AnyRules) -> Any:
-    """Return a first position without options, drawn always alike where chance decides it."""
+    """Return a first position without options; a random setup always has the same seed."""
     options, players = rules.read_options(()), rules.players[0]
     setup = rules.draw(options, players, Stream(bytes(32), rules_id(rules)))
     return rules.start(options, players, setup)
@@ -99,10 +99,10 @@ def _decision() -> dict[str, float]:
             began = time.perf_counter()
             sent: Sent = read_order(payload)
             before = unpack_snapshot(stored)
-            decided = decide(sent, before.state)
-            if not isinstance(decided, Decided):
-                raise RuntimeError(f"a move was refused: {decided.sentence}")
-            _, snapshot = seal(sent, decided, before, 1)
+            decision = decide(sent, before.state)
+            if not isinstance(decision, Decided):
+                raise RuntimeError(f"a move was refused: {decision.sentence}")
+            _, snapshot = seal(sent, decision, before, 1)
             pack_snapshot(snapshot)
             if isinstance(sent.command, Move):
                 times.append(time.perf_counter() - began)

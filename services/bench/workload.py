@@ -1,4 +1,4 @@
-"""Whole games, played beforehand by random legal moves: what the benchmarks submit."""
+"""The workload of the benchmarks: whole games, played beforehand by random legal moves."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -14,24 +14,24 @@ from domain.match.events import command_id
 from domain.rules import current, rules_id
 
 SEED: Final = 20_260_101
-"""Of the random play, so that runs can be compared."""
+"""Seed of the random play, so that runs can be compared."""
 
 _PLIES_AT_MOST: Final = 400
 
 
-class Game(msgspec.Struct, frozen=True):
-    """A match to be: its board, its players, and its commands in order."""
+class PlannedGame(msgspec.Struct, frozen=True):
+    """A game to submit: its board, its players and its moves in order."""
 
     board: int
     seats: tuple[bytes, bytes]
     moves: tuple[str, ...]
 
 
-def games(count: int, first_board: int = 1) -> list[Game]:
-    """Play `count` games of pow2 to their end by random legal moves."""
+def games(count: int, first_board: int = 1) -> list[PlannedGame]:
+    """Return `count` games of pow2, played to their end by random legal moves."""
     chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
     return [
-        Game(board, _seats(board), tuple(_random_play(chance)))
+        PlannedGame(board, _seats(board), tuple(_random_play(chance)))
         for board in range(first_board, first_board + count)
     ]
 
@@ -39,10 +39,13 @@ def games(count: int, first_board: int = 1) -> list[Game]:
 _BACK_AND_FORTH: Final = ("m13-j7", "a13-c11", "j7-m13", "c11-a13")
 
 
-def endless(count: int, plies: int, first_board: int = 1) -> list[Game]:
-    """Give `count` games of exactly `plies` moves that never end: both sides go back and forth."""
+def endless(count: int, plies: int, first_board: int = 1) -> list[PlannedGame]:
+    """Return `count` games of exactly `plies` moves in which both sides go back and forth."""
     played = tuple(islice(cycle(_BACK_AND_FORTH), plies))
-    return [Game(board, _seats(board), played) for board in range(first_board, first_board + count)]
+    return [
+        PlannedGame(board, _seats(board), played)
+        for board in range(first_board, first_board + count)
+    ]
 
 
 def _seats(board: int) -> tuple[bytes, bytes]:
@@ -60,16 +63,16 @@ def _random_play(chance: random.Random) -> Iterator[str]:
         position = rules.play(position, rules.read(move))
 
 
-def starts(played: Sequence[Game], terms: Terms | None = None) -> Iterator[Sent]:
-    """Return the challenges; without terms the matches have no clocks, and may be moved at any time."""
+def starts(played: Sequence[PlannedGame], terms: Terms | None = None) -> Iterator[Sent]:
+    """Yield the commands that start the matches; without terms the matches have no clocks."""
     rules = rules_id(current("pow2"))
     for game in played:
         order = Start(rules=rules, options=(), seats=game.seats, terms=terms)
         yield _sent(game, 0, game.seats[0], order)
 
 
-def moves(played: Sequence[Game]) -> Iterator[Sent]:
-    """Return all moves, the first of every match before the second of any."""
+def moves(played: Sequence[PlannedGame]) -> Iterator[Sent]:
+    """Yield all moves, the first of every match before the second of any."""
     for ply in range(max(len(game.moves) for game in played)):
         for game in played:
             if ply < len(game.moves):
@@ -77,6 +80,6 @@ def moves(played: Sequence[Game]) -> Iterator[Sent]:
                 yield _sent(game, ply + 1, game.seats[ply % 2], order)
 
 
-def _sent(game: Game, number: int, actor: bytes, command: commands.Command) -> Sent:
+def _sent(game: PlannedGame, number: int, actor: bytes, command: commands.Command) -> Sent:
     id_ = command_id("bench", actor, f"{game.board}:{number}")
     return Sent(game.board, id_, actor, command)

@@ -1,4 +1,4 @@
-"""Command lines that commit: a text is made for them, kept, and named in the line."""
+"""Command lines that commit to a text: the client creates, stores and names the text."""
 
 import re
 from typing import Final
@@ -13,22 +13,22 @@ _WORD: Final = re.compile(r"\s--entropy=(?P<word>\S+)")
 _MADE: Final = re.compile(r"match (?P<board>[1-9]\d*)\b")
 
 
-class Committing(msgspec.Struct, frozen=True):
+class CommittingLine(msgspec.Struct, frozen=True):
     """A line that can commit to a text."""
 
     line: str
-    """Without the player's word, which goes into the text."""
+    """The line without the player's word, which goes into the text."""
     word: str
     board: int | None
-    """Of the match that is accepted; None for a challenge."""
+    """Board of the match to accept; None for a challenge."""
 
     def with_commitment(self, commitment: str) -> str:
-        """Return the line as it is sent."""
+        """Return the line with the commitment, ready to send."""
         return f"{self.line.rstrip()} --commitment={commitment}"
 
 
-def committing(line: str) -> Committing | None:
-    """Return what can be committed to by a line; None where it says so itself, or can't."""
+def read_committing_line(line: str) -> CommittingLine | None:
+    """Return the parts of a line that can commit; None if it can't, or commits by itself."""
     accept = _ACCEPT.match(line)
     if (accept is None and not _CHALLENGE.match(line)) or "--commitment=" in line:
         return None
@@ -36,10 +36,12 @@ def committing(line: str) -> Committing | None:
         return None
     word = _WORD.search(line)
     rest = _WORD.sub("", line, count=1)
-    return Committing(rest, word["word"] if word else "", int(accept["board"]) if accept else None)
+    return CommittingLine(
+        rest, word["word"] if word else "", int(accept["board"]) if accept else None
+    )
 
 
 def board_of(answer: str) -> int | None:
-    """Return the match that an answer tells of."""
+    """Return the board that an answer names, or None."""
     made = _MADE.match(answer)
     return int(made["board"]) if made else None

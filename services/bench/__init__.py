@@ -1,0 +1,1 @@
+"""`matchpost bench`: measurements of matchpost beside other programs, in one run."""
