@@ -36,10 +36,9 @@ from infra.embedded import EmbeddedServer
 from infra.projections.lag import lag
 from infra.projections.specs import SPECS
 from infra.store.server import RedisStore
-from workers import side
 from workers.projections import PROJECTIONS
-from workers.projections.check import Check
-from workers.side import Side
+from workers.projections.verify import Check
+from workers.projections.worker import Side
 
 
 def say(text: str) -> None:
@@ -115,7 +114,7 @@ def be_side(url: str) -> None:
     """Work as a side worker does, as long as it is let."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     with make_client(url) as client:
-        side.run(RedisStore(client, Mode.FSYNC), client, lambda: False)
+        Side(RedisStore(client, Mode.FSYNC), client).run(lambda: False)
 
 
 def play(bench: Bench, url: str, log: Path, arguments: argparse.Namespace) -> None:

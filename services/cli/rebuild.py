@@ -20,10 +20,10 @@ from infra.store.port import Store
 from services.compose import Composition
 from services.problems import FINE, REFUSED
 from workers.projections import PROJECTIONS
-from workers.projections.check import Check
 from workers.projections.feed import Feed
 from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild, StuckError, done, total
+from workers.projections.verify import Check
 
 
 def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: FBT001 - from the command line

@@ -14,7 +14,8 @@ from services.cli import failures
 from services.compose import Composition
 from services.problems import FINE, UNKNOWN
 from services.serve.logs import log_to_stderr
-from workers import command, side
+from workers.commands import worker as command_worker
+from workers.projections import worker as projection_worker
 
 logger = logging.getLogger(__name__)
 
@@ -46,12 +47,12 @@ def _run(settings: Settings, role: str) -> None:
         os.nice(SIDE_NICENESS)
         with Composition(settings) as parts, beating(settings, Role.PROJECTIONS):
             parts.store.shape()
-            side.run(parts.store, parts.data, stopping)
+            projection_worker.run(parts.store, parts.data, stopping)
         return
-    with Composition(settings, listening=command.IDLE_SECONDS) as parts:
+    with Composition(settings, listening=command_worker.IDLE_SECONDS) as parts:
         parts.store.shape()
         with beating(settings, Role.WORKER, lost=parts.seeds.lost):
-            command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+            command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 
 def _told_to_stop() -> Callable[[], bool]:

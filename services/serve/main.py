@@ -32,9 +32,9 @@ from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
+from workers.clock_check import Steadiness
 from workers.due_check import DueCheck
-from workers.keeper import Keeper
-from workers.steadiness import Steadiness
+from workers.scheduler import Keeper
 
 logger = logging.getLogger(__name__)
 

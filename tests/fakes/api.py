@@ -34,8 +34,8 @@ from services.api.app import make_app
 from services.api.connections import Bounds, server_config
 from services.api.hand import USUAL, Rhythm
 from services.compose import Composition
-from workers.drain import Drain
-from workers.side import Side
+from workers.commands.drain import Drain
+from workers.projections.worker import Side
 
 PASSWORD = "builder2"
 

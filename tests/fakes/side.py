@@ -10,7 +10,7 @@ from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.projection import Projection
-from workers.side import Side
+from workers.projections.worker import Side
 
 
 def catch_up(

@@ -17,8 +17,8 @@ from infra.lanes import Lanes
 from infra.seeds import Seeds
 from infra.store.port import NOTHING, Entry, Shape
 from infra.store.server import RedisStore
-from workers.drain import Drain
-from workers.keeper import Keeper
+from workers.commands.drain import Drain
+from workers.scheduler import Keeper
 
 HOUR = DAY // 24
 SHORT = Terms(nag=1, forfeit=3)

@@ -24,7 +24,7 @@ from infra.store.port import Store
 from infra.store.server import RedisStore
 from services.cli.verify import check, failures
 from services.language import Language
-from workers.keeper import Keeper
+from workers.scheduler import Keeper
 
 TIMED = ["--days=3", "--nagtime=1"]
 

@@ -21,7 +21,7 @@ from infra.durability import Mode
 from infra.lanes import Taken
 from infra.store.port import Committed, Known, Submission, Write
 from infra.store.server import RedisStore
-from workers.drain import FEW, TRIES, WAVE, Decider, Drain
+from workers.commands.drain import FEW, TRIES, WAVE, Decider, Drain
 
 
 def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:

@@ -15,7 +15,7 @@ from domain.match.commands import Move
 from domain.match.events import Flagged, Nagged
 from domain.match.state import Reason
 from infra import keys
-from workers.keeper import AGAIN_SECONDS, AT_ONCE, Keeper
+from workers.scheduler import AGAIN_SECONDS, AT_ONCE, Keeper
 
 SHARDS = range(4)
 AGAIN_MS = int(AGAIN_SECONDS * 1000)

@@ -18,7 +18,7 @@ from domain.match.state import MatchState
 from infra import keys
 from infra.outcomes import parse
 from infra.store.port import REFUSALS, refusal_field
-from workers.keeper import AGAIN_SECONDS, AT_ONCE, Keeper
+from workers.scheduler import AGAIN_SECONDS, AT_ONCE, Keeper
 
 SHARDS = range(4)
 AGAIN_MS = int(AGAIN_SECONDS * 1000)

@@ -10,8 +10,8 @@ from domain.clocks.days import DAY
 from domain.match.events import Flagged, Nagged
 from infra import keys
 from infra.clock import HOLD_MS, ClockNotes
-from workers.keeper import Keeper
-from workers.steadiness import Steadiness
+from workers.clock_check import Steadiness
+from workers.scheduler import Keeper
 
 SECOND = 1_000
 AHEAD = 40 * DAY

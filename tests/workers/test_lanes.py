@@ -16,8 +16,8 @@ from infra.lanes import LEASE_MS, AsyncLanes, Lanes, Taken
 from infra.pipe import Pipe
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
-from workers.drain import Drain
-from workers.keeper import Keeper
+from workers.commands.drain import Drain
+from workers.scheduler import Keeper
 
 
 def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:

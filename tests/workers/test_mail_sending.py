@@ -19,7 +19,7 @@ from infra.mail.codes import Codes
 from infra.mail.letter import Letter, Purpose
 from infra.mail.outbox import TAKEN_MS, Outbox, Taken
 from infra.mail.standing import Standing
-from workers.mail.sending import BROKEN, GIVEN_UP_MS, PAUSES, RESTS, Sending
+from workers.mail.deliver import BROKEN, GIVEN_UP_MS, PAUSES, RESTS, Sending
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -22,7 +22,7 @@ from workers.projections.finished import StandingsProjection
 from workers.projections.lists import ListsProjection
 from workers.projections.projection import Fact, Projection
 from workers.projections.ratings import RatingsProjection
-from workers.side import Side
+from workers.projections.worker import Side
 
 
 @pytest.fixture

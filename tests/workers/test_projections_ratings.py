@@ -16,7 +16,7 @@ from domain.match.events import MatchStarted
 from domain.ratings import NEWCOMER
 from infra.projections.ratings import Rated, Rating, Ratings
 from workers.projections.ratings import RatingsProjection, rate
-from workers.side import Side
+from workers.projections.worker import Side
 
 ONLY = (RatingsProjection(),)
 PLAYERS = (ALICE, BOB, CAROL)

@@ -17,8 +17,8 @@ from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.store.server import RedisStore
 from workers.projections import PROJECTIONS
-from workers.projections.check import Check
-from workers.side import Side
+from workers.projections.verify import Check
+from workers.projections.worker import Side
 
 EVENTS = 2_000
 

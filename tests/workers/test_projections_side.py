@@ -23,7 +23,7 @@ from infra.projections.specs import LISTS, Spec
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from workers.projections.lists import ListsProjection
-from workers.side import Side, run
+from workers.projections.worker import Side, run
 
 
 class Newer(ListsProjection):

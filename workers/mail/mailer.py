@@ -19,12 +19,12 @@ from infra.mail.relay import Relay
 from infra.mail.standing import Standing
 from infra.mail.written import Written
 from infra.store.port import Store
-from workers.engine import IDLE_SECONDS, ListedWorker
-from workers.mail.chatting import ChatLetters
-from workers.mail.seeing import CodeLetters, Digests, MessageLetters
-from workers.mail.sending import Sending
-from workers.mail.telling import Telling
-from workers.mail.writing import Writing
+from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
+from workers.mail.build import Writing
+from workers.mail.chat import ChatLetters
+from workers.mail.deliver import Sending
+from workers.mail.digests import CodeLetters, Digests, MessageLetters
+from workers.mail.notify import Telling
 
 __all__ = ["IDLE_SECONDS", "Mailer", "run"]
 

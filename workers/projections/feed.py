@@ -24,9 +24,9 @@ from infra.keys import shard_of
 from infra.projections.pending import PENDING, Due, pending_of
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
-from workers.projections.order import Ordered
+from workers.projections.log_reader import Chunk, Reader, Unreadable
+from workers.projections.ordered import Ordered
 from workers.projections.projection import Projection
-from workers.projections.reader import Chunk, Reader, Unreadable
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from infra.projections.ratings import (
 from infra.projections.shelf import Read, Write
 from infra.projections.specs import RATINGS
 from workers.projections.finished import counts
-from workers.projections.order import Ordered
+from workers.projections.ordered import Ordered
 from workers.projections.projection import Fact
 
 _MODEL: Final = PlackettLuce()

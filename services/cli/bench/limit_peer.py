@@ -19,7 +19,7 @@ from infra.keys import shard_of
 from infra.store.port import Queued, Store, Write
 from services.cli.bench.rig import SHARDS, Place, new_store
 from services.cli.bench.workload import Game, moves, starts
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 
 def measure(where: Place, played: Sequence[Game]) -> float:

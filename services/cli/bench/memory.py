@@ -10,7 +10,7 @@ from services.cli.bench.limit_peer import decided, write
 from services.cli.bench.report import Report
 from services.cli.bench.rig import Place, new_store
 from services.cli.bench.workload import Game, endless, moves, starts
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 
 def run(where: Place, matches: int, plies: int) -> Report:

@@ -30,7 +30,7 @@ from infra.settings import Settings
 from infra.store.port import Queued, Shape
 from infra.store.server import RedisStore
 from services.serve.workers import worker_child
-from workers.keeper import Keeper
+from workers.scheduler import Keeper
 
 SHARDS: Final = 8
 MICRO_BATCH: Final = 256

@@ -9,7 +9,7 @@ from services.cli.bench.limit_peer import decided, write
 from services.cli.bench.report import Report
 from services.cli.bench.rig import Door, Place, new_store, workers
 from services.cli.bench.workload import endless, moves, starts
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 _MOVING: Final = 2_000
 """Matches in which moves are made while the others lie there."""

@@ -10,7 +10,7 @@ from services.cli.bench.report import Report, median_and_p99
 from services.cli.bench.rig import Place, new_store
 from services.cli.bench.workload import endless, moves, starts
 from services.serve.workers import console_script
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 _TIMES = 5
 

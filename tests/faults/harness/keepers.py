@@ -24,7 +24,7 @@ from infra.outcomes import parse
 from infra.queue import wake
 from infra.store.server import RedisStore
 from services.cli.bench.workload import Game, starts
-from workers.keeper import DOOR
+from workers.scheduler import DOOR
 
 _LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
 

@@ -24,8 +24,8 @@ from services.serve.child import ProcessChild
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import side_child
-from workers import command
-from workers.keeper import Keeper
+from workers.commands import worker as command_worker
+from workers.scheduler import Keeper
 
 MARK = "poison:"
 """Begins a poisoned move; the kind follows."""
@@ -97,8 +97,8 @@ def _serve() -> None:
 
 def _work(name: str) -> None:
     log_to_stderr(name)
-    with Composition(load(), listening=command.IDLE_SECONDS) as parts:
-        command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
+    with Composition(load(), listening=command_worker.IDLE_SECONDS) as parts:
+        command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
-from workers.projections.check import Check
 from workers.projections.projection import Projection
 from workers.projections.rebuild import StuckError
+from workers.projections.verify import Check
 
 CAUGHT_UP_SECONDS = 60.0
 """For the side workers; one that was killed while it built keeps others from building for 30 s."""

@@ -15,8 +15,8 @@ from infra.projections.shelf import BusyError, Shelf
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed, Track
+from workers.projections.log_reader import BATCH
 from workers.projections.projection import Projection
-from workers.projections.reader import BATCH
 from workers.projections.rebuild import Rebuild
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from infra.mail.message import envelope_sender, written
 from infra.mail.outbox import LONGEST_REST_MS, Outbox, Rest, Taken
 from infra.mail.relay import BrokenSessionError, Fate, Relay, RelayDownError, Sent, Session
 from infra.mail.standing import Standing
-from workers.mail.writing import wants_mail
+from workers.mail.build import wants_mail
 
 logger = logging.getLogger(__name__)
 

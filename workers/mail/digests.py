@@ -10,8 +10,8 @@ from infra.mail.codes import Codes
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.mail.written import Note, Written
-from workers.mail.sparing import sparing_others
-from workers.mail.writing import Writing, addresses_of
+from workers.mail.build import Writing, addresses_of
+from workers.mail.isolate import sparing_others
 
 _COUNT: Final = 100
 

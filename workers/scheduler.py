@@ -18,7 +18,7 @@ from infra.keys import lane_of, shards_of
 from infra.lanes import Lanes
 from infra.outcomes import parse
 from infra.store.port import Known, Queued, Store, Submission, Submitted, Turned
-from workers.steadiness import Steadiness
+from workers.clock_check import Steadiness
 
 logger = logging.getLogger(__name__)
 

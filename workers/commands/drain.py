@@ -46,8 +46,8 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
-from workers.beginnings import Beginnings
-from workers.guard import LIMITED
+from workers.commands.limits import LIMITED
+from workers.commands.start_context import Beginnings
 
 logger = logging.getLogger(__name__)
 

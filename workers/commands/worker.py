@@ -7,9 +7,9 @@ from infra.lanes import Lanes
 from infra.queue import COMMANDS, DRAIN
 from infra.seeds import Seeds
 from infra.store.port import Store
-from workers import guard
-from workers.drain import Decider, Drain
-from workers.engine import IDLE_SECONDS, ListedWorker
+from workers.commands import limits
+from workers.commands.drain import Decider, Drain
+from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "run"]
 
@@ -32,5 +32,5 @@ def run(
         Drain(store, lanes, data, lane, lambda: worker.stopping, decider, seeds=seeds).run()
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
-    guard.install()
+    limits.install()
     worker.work(logging_level="WARNING")

@@ -19,11 +19,11 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.projections.notices import Kind, Table
 from infra.store.port import Store
-from workers.mail.sparing import sparing_others
-from workers.mail.writing import Writing, addresses_of
+from workers.mail.build import Writing, addresses_of
+from workers.mail.isolate import sparing_others
+from workers.projections.log_reader import Chunk, Reader
 from workers.projections.notices import seated, told
 from workers.projections.projection import Cast, Fact
-from workers.projections.reader import Chunk, Reader
 
 logger = logging.getLogger(__name__)
 
