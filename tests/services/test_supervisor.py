@@ -111,7 +111,7 @@ def test_the_delay_doubles_while_a_child_keeps_ending(caplog: pytest.LogCaptureF
 
 
 def test_the_delay_ends_doubling_and_a_good_life_resets_it(monkeypatch, caplog):
-    post = supervisor_module._Post(python("worker-1", "raise SystemExit(0)"))
+    post = supervisor_module._ProjectionSlot(python("worker-1", "raise SystemExit(0)"))
     for _ in range(10):
         post.note_failure(OSError("no"))
     assert caplog.records[-1].args[2] == supervisor_module.LAST_DELAY
