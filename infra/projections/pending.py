@@ -1,4 +1,4 @@
-"""What waits for its turn, in projections that go by time: see `workers.projections.order`.
+"""What waits for its turn, in projections that go by time: see `workers.projections.ordered`.
 
 | key | what |
 |---|---|

@@ -1,7 +1,6 @@
 """Open challenges: matches that wait for whoever wants to play."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import Annotated, Final
 from uuid import uuid4
@@ -10,15 +9,13 @@ import msgspec
 from litestar import delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter
-from redis.exceptions import RedisError
 
 from domain.clocks.terms import write_terms
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent
 from domain.match.events import AccountId, command_id
-from domain.rules import pinned, rules_id
+from domain.rules import rules_id
 from infra.challenges import Challenge, Proposal, State
-from infra.gateway import OutcomePending
+from infra.challenges.start import challenge_start
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
@@ -28,11 +25,8 @@ from services.api.context import DOOR, ApiContext
 from services.api.players import Cursor, GameWanted, Limit, known, names_of
 from services.api.starting import Commitment, Words, begin
 from services.language import contact
-from services.language.draws import all_committed, committed
-from services.language.starting import check_players, start_command
+from services.language.starting import check_players
 from services.language.terms import Agreed, read_agreed
-
-logger = logging.getLogger(__name__)
 
 _TAGS: Final = ["challenges"]
 
@@ -236,34 +230,15 @@ def take(context: ApiContext, id_: str, account: AccountId, commitment: str) -> 
 
 
 async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
-    """Start the match of a challenge that is full, as often as it takes: there is one.
+    """Start a full challenge's match. Safe to retry, because the command id is the challenge's.
 
-    `PendingAt` when there is no outcome in time; it is started all the same, see `start_full`.
+    `PendingAt` if there is no outcome in time; then the scheduler starts it.
     """
-    sent = await asyncio.to_thread(_sent, context, challenge)
+    parts = context.app
+    sent = await asyncio.to_thread(challenge_start, challenge, parts.store, parts.words)
     begun = await begin(context, sent, wait)
     # crash window: the match has started and the challenge does not know its board
-    return await asyncio.to_thread(context.app.challenges.done, challenge.id, begun.board)
-
-
-async def start_full(context: ApiContext) -> None:
-    """Start, for ever, what is full and was not started: who was to may have been killed."""
-    while True:
-        try:
-            for challenge in await asyncio.to_thread(context.app.challenges.unstarted):
-                await _try_to_start(context, challenge)
-        except (RedisError, OSError) as error:
-            logger.warning("full challenges can't be looked for (%s); trying again", error)
-        await asyncio.sleep(context.rhythm.challenges)
-
-
-async def _try_to_start(context: ApiContext, challenge: Challenge) -> None:
-    try:
-        await start(context, challenge, WAIT_SECONDS)
-    except OutcomePending:
-        return  # it has been handed in, and is noted next time
-    except Refusal as reason:
-        logger.warning("challenge %s could not be started (%s)", challenge.id, reason)
+    return await asyncio.to_thread(parts.challenges.done, challenge.id, begun.board)
 
 
 def proposal_of(data: NewChallenge) -> Proposal:
@@ -311,23 +286,6 @@ def _check_gathers(proposal: Proposal) -> None:
 def _words(agreed: Agreed) -> tuple[str, ...]:
     gather = ("--gather",) if agreed.gather else ()
     return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
-
-
-def _sent(context: ApiContext, challenge: Challenge) -> Sent:
-    """Return the command that starts the match, the same from whoever gives it."""
-    proposal, seats = challenge.proposal, challenge.seated
-    agreed = read_agreed(proposal.words, proposal.seats)
-    rules = pinned(proposal.rules)
-    command = challenge.start_id
-    begun = start_command(rules, proposal.options, agreed, seats, command)
-    board = context.app.store.allocate(command)
-    # whose taking made it full, so that all others are told; the same for whoever starts it
-    actor = challenge.takers[-1]
-    sent = Sent(board, command, actor, begun)
-    if begun.gather:
-        given = dict(challenge.commitments)
-        return committed(context.app, sent, all_committed(context.app.words, board, seats, given))
-    return sent
 
 
 def _shown(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

@@ -10,7 +10,7 @@ from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.harness import BenchEnvironment, new_store
 from services.bench.report import Report
 from services.bench.workload import PlannedGame, endless, moves, starts
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:

@@ -9,7 +9,7 @@ from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.harness import BenchEnvironment, LoadGenerator, new_store, workers
 from services.bench.report import Report
 from services.bench.workload import endless, moves, starts
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 _MOVING: Final = 2_000
 """Matches with moves during the measurement, while the others rest."""

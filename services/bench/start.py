@@ -10,7 +10,7 @@ from services.bench.harness import BenchEnvironment, new_store
 from services.bench.report import Report, median_and_p99
 from services.bench.workload import endless, moves, starts
 from services.serve.processes import console_script
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 _TIMES = 5
 

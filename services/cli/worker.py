@@ -14,7 +14,8 @@ from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
 from services.cli import errors
 from services.serve.logging import log_to_stderr
-from workers import command, side
+from workers.commands import worker as command_worker
+from workers.projections.worker import ProjectionWorker
 
 logger = logging.getLogger(__name__)
 
@@ -45,12 +46,12 @@ def _run(settings: Settings, role: str) -> None:
         os.nice(SIDE_NICENESS)
         with App(settings) as parts, beating(settings, Role.PROJECTIONS):
             parts.store.shape()
-            side.run(parts.store, parts.data, stopping)
+            ProjectionWorker(parts.store, parts.data).run(stopping)
         return
-    with App(settings, listening=command.IDLE_SECONDS) as parts:
+    with App(settings, listening=command_worker.IDLE_SECONDS) as parts:
         parts.store.shape()
         with beating(settings, Role.WORKER, lost=parts.seeds.lost):
-            command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+            command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 
 def _catch_stop_signals() -> Callable[[], bool]:

@@ -11,6 +11,7 @@ from socket import socket
 from redis import Redis
 from redis.exceptions import RedisError
 
+from infra.challenges import Challenges
 from infra.clients import make_client
 from infra.clock import ClockNotes
 from infra.damage import Damage
@@ -26,15 +27,17 @@ from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
+from infra.words import Words
 from services import __version__
 from services.serve.banner import banner
 from services.serve.logging import log_to_stderr
 from services.serve.processes import mail_child, mailer_child, side_child, web_child, worker_child
 from services.serve.sockets import address_of, listen, listen_for_mail
 from services.serve.supervisor import Supervisor
+from workers.challenge_starter import ChallengeStarter
+from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
-from workers.keeper import Keeper
-from workers.steadiness import Steadiness
+from workers.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +71,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
     lanes = Lanes(queue, lambda lane: wake(queue, lane))
-    keeper = Keeper(store, lanes, steadiness=Steadiness(ClockNotes(data)))
+    scheduler = Scheduler(store, lanes, clock_check=ClockCheck(ClockNotes(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
@@ -76,8 +79,14 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listener))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
+    starter = ChallengeStarter(store, lanes, Challenges(data), Words(data))
     check = DueCheck(DueTimes(data, shape), Damage(data))
-    ticks = [keeper.tick, check.tick, *(server.note_synced for server in servers)]
+    ticks = [
+        scheduler.tick,
+        starter.tick,
+        check.tick,
+        *(server.note_synced for server in servers),
+    ]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))

@@ -32,7 +32,7 @@ from infra.store.memory import MemoryStore
 from infra.store.port import Shape
 from infra.words import Words
 from services.language import LOCAL, Answer, Language
-from workers.drain import Drain
+from workers.commands.drain import Drain
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 

@@ -9,7 +9,7 @@ from fakes.bench import Bench
 from fakes.memory import memory_client
 from redis import Redis
 
-from workers import guard
+from workers.commands import limits
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
 @pytest.fixture
 def cpu_limit() -> Iterator[None]:
     """The limit's signal is the process's own, so it is handled only while a test needs it."""
-    before = signal.signal(signal.SIGVTALRM, guard._out_of_time)
+    before = signal.signal(signal.SIGVTALRM, limits._out_of_time)
     yield
     signal.signal(signal.SIGVTALRM, before)
 

@@ -45,7 +45,7 @@ from services.cli.verify import damaged_matches
 from tests.workers.misfortune import Darkness, Fate
 from tests.workers.plain_clock import Kept, PlainClock
 from tests.workers.players import Players
-from workers.drain import Drain
+from workers.commands.drain import Drain
 
 SECOND, MINUTE = 1_000, 60_000
 SHAPE = Shape(shards=4, lanes=2)

@@ -34,7 +34,7 @@ from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
 from infra.words import Words
 from services.cli.verify import check
-from workers.drain import Drain
+from workers.commands.drain import Drain
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
 NOBODY = Commitment()

@@ -23,7 +23,7 @@ from infra.seeds import Seeds, chains_left
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
 from services.cli.verify import check, damaged_matches
-from workers.drain import Drain
+from workers.commands.drain import Drain
 
 
 def drain_start(text: bytes = b"", *, gather: bool = False, options: tuple[str, ...] = ()) -> Start:

@@ -28,7 +28,7 @@ from infra.embedded import EmbeddedServer
 from infra.outcomes import parse
 from infra.store.port import NOTHING, Committed, Entry, Store, Write
 from infra.store.server import RedisStore
-from workers.drain import Drain
+from workers.commands.drain import Drain
 
 OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"
 ON_OUT = Reply(1, (OUT,), FORTH)

@@ -1,12 +1,12 @@
-"""Feeds projections from the logs: reads once for all that stand at the same place.
+"""Feeds projections from the logs: one read serves all that have the same position.
 
-A round reads a chunk, folds it, and writes for each projection its data together with its new
-checkpoint. Killed between any two steps it has written both or neither, and the next round goes on from
-the checkpoint. A writer that was overtaken finds another checkpoint than it read and writes
-nothing. So nothing here needs a lease.
+A round reads a chunk, folds it, and writes the data of each projection together with its new checkpoint.
+A kill between any two steps leaves both written or neither, and the next round goes on from the
+checkpoint. A writer that was overtaken finds another checkpoint than it read, and writes nothing. So no
+lease is needed.
 
-What fails is narrowed down: of several projections each is fed alone, and alone leaf by leaf; the
-leaf that fails then stops that one projection, in that one shard, and is tried again later.
+A failure is narrowed down: each projection is fed alone, and then leaf by leaf. The leaf that fails stops
+that one projection, in that one shard, and is tried again later.
 """
 
 import logging
@@ -24,32 +24,32 @@ from infra.keys import shard_of
 from infra.projections.pending import PENDING, Due, pending_of
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
-from workers.projections.order import Ordered
+from workers.projections.log_reader import LogChunk, LogReader, UnreadableLeaf
+from workers.projections.ordered import OrderedProjection
 from workers.projections.projection import Projection
-from workers.projections.reader import Chunk, Reader, Unreadable
 
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 10.0
-"""How long a leaf that failed is left alone."""
+"""Until a leaf that failed is tried again."""
 
-HELD_SECONDS: Final = 0.2
-"""How long a generation that somebody compares is left alone."""
+FROZEN_SECONDS: Final = 0.2
+"""Until a generation that is frozen by a verification is tried again."""
 
-TURNS: Final = 500
-"""How many events are taken in their order together."""
+DUE_BATCH: Final = 500
+"""How many events are folded in their order together."""
 
-_PASSING: Final = (LostConnectionError, NoAnswerError)
+_SERVER_ERRORS: Final = (LostConnectionError, NoAnswerError)
 """Failures of the server, not of a projection."""
 
-_ORDER: Final = "order"
+_IN_ORDER: Final = "order"
 
-_NEVER: Final = 1 << 53
-"""No log has so many leaves."""
+_NO_LEAF: Final = 1 << 53
+"""An index that no log reaches."""
 
 
 class Track:
-    """A projection's generation on its way through the logs."""
+    """A generation of a projection, and its position in the logs."""
 
     def __init__(
         self, projection: Projection, shelf: Shelf, generation: Generation, checkpoint: Checkpoint
@@ -59,108 +59,106 @@ class Track:
         self.generation = generation
         self.checkpoint = checkpoint
         self.gone = False
-        """Whether the generation has been replaced or taken away."""
+        """Whether the generation has been replaced or deleted."""
         self.blocked: dict[int, float] = {}
-        """Shards in which a leaf failed, each with when it is tried again."""
-        self.noted = set(shelf.stuck(generation))
-        """What is said to be stuck."""
-        self.rests_until = 0.0
-        self.waiting = isinstance(projection, Ordered)
-        """Whether something may wait for its turn."""
-        self.mark: Watermark | None = None
-        """Up to when everything can be taken in order, once it has read that far."""
+        """Shards in which a leaf failed, each with the time of the next attempt."""
+        self.stuck_places = set(shelf.stuck(generation))
+        """The places that are noted as stuck."""
+        self.paused_until = 0.0
+        self.waiting = isinstance(projection, OrderedProjection)
+        """Whether events may wait for their turn."""
+        self.watermark: Watermark | None = None
+        """Up to its time events can be folded in order, once its ends are read."""
 
     @property
-    def rests(self) -> bool:
-        """Whether it is left alone for now."""
-        return self.gone or time.monotonic() < self.rests_until
+    def is_paused(self) -> bool:
+        """Whether it is not fed for now."""
+        return self.gone or time.monotonic() < self.paused_until
 
-    def wake(self) -> None:
-        """Try again what has waited long enough."""
+    def unblock(self) -> None:
+        """Free the shards that are due for another attempt."""
         now = time.monotonic()
         self.blocked = {shard: end for shard, end in self.blocked.items() if now < end}
 
-    def look(self) -> None:
-        """Find out where the generation stands after all."""
+    def reload(self) -> None:
+        """Read the checkpoint of the generation again."""
         found = self.shelf.checkpoint(self.generation)
         self.gone = found is None
         self.checkpoint = found or self.checkpoint
 
-    def heed(self, reply: bytes, after: Checkpoint) -> bool:
-        """Go by what became of a change; tell whether it was made."""
+    def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
+        """Take over the result of a change; return whether it was made."""
         if reply == b"done":
             self.checkpoint = after
         elif reply == b"held":
-            self.rests_until = time.monotonic() + HELD_SECONDS
+            self.paused_until = time.monotonic() + FROZEN_SECONDS
         else:
-            self.look()
+            self.reload()
         return reply == b"done"
 
 
 class Feed:
-    """Feeds tracks; `reader` remembers beginnings of matches between rounds."""
+    """Feeds tracks."""
 
     def __init__(self, store: Store, client: redis.Redis) -> None:
         self._store = store
         self._client = client
-        self._reader = Reader(store)
+        self._reader = LogReader(store)
 
     def round(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
-        """Read a chunk, and take in order what can be; gives how many leaves and turns that were.
+        """Read a chunk, and fold what is due in order; return the number of leaves and folded events.
 
-        Nothing beyond `until` is read or taken.
+        Nothing beyond `until` is read or folded.
         """
-        awake = [track for track in tracks if not track.rests]
+        awake = [track for track in tracks if not track.is_paused]
         for track in awake:
-            track.wake()
-            # before the logs are read, or they would never be read up to it while people play
-            if track.waiting and track.mark is None:
-                track.mark = self._store.watermark()
-        done = sum(self._read(group, until) for group in _together(awake))
-        return done + sum(self._turns(track, until) for track in awake if track.waiting)
+            track.unblock()
+            # before the read, because otherwise it is never reached while people play
+            if track.waiting and track.watermark is None:
+                track.watermark = self._store.watermark()
+        done = sum(self._read(group, until) for group in _by_position(awake))
+        return done + sum(self._fold_due(track, until) for track in awake if track.waiting)
 
     def wait(self, tracks: Iterable[Track], block_ms: int) -> None:
-        """Wait until there may be something to read."""
-        # of a shard in which nothing goes on no news is wanted
-        ends = [_NEVER] * self._store.shape().shards
+        """Wait until there may be leaves to read, or so many ms."""
+        # a blocked shard must not end the wait
+        ends = [_NO_LEAF] * self._store.shape().shards
         for track in tracks:
-            if not track.rests:
+            if not track.is_paused:
                 for shard, count in enumerate(track.checkpoint.counts):
                     if shard not in track.blocked:
-                        ends[shard] = count if ends[shard] == _NEVER else max(count, ends[shard])
+                        ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
         self._store.news(ends, block_ms)
 
-    # what is read
-
     def _read(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
-        """Read a chunk for tracks that stand at the same place; give how many leaves that was."""
+        """Read a chunk for tracks at the same position; return the number of leaves."""
         first = tracks[0]
         limit = until.counts if until else None
         chunk = self._reader.read(first.checkpoint.counts, first.blocked, limit)
         for leaf in chunk.unreadable:
-            # what comes before it is in this chunk, and has to be taken in first
+            # a track is blocked only once it has folded what comes before the leaf
             if chunk.counts[leaf.shard] == first.checkpoint.counts[leaf.shard]:
                 self._block(tracks, leaf)
         if chunk.leaves:
             self._fold(tracks, chunk)
         return len(chunk.leaves)
 
-    def _fold(self, tracks: Sequence[Track], chunk: Chunk) -> None:
+    def _fold(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         try:
-            self._change(tracks, chunk)
-        except _PASSING:
+            self._write_chunk(tracks, chunk)
+        except _SERVER_ERRORS:
             raise
-        except Exception as error:  # noqa: BLE001 - narrowed down to the leaf, and told there
+        except Exception as error:  # noqa: BLE001 - narrowed down to the leaf, and noted there
             if len(tracks) == len(chunk.leaves) == 1:
                 leaf = chunk.leaves[0]
-                self._block(tracks, Unreadable(leaf.shard, leaf.index, error))
+                self._block(tracks, UnreadableLeaf(leaf.shard, leaf.index, error))
                 return
             self._one_by_one(tracks, chunk)
 
-    def _one_by_one(self, tracks: Sequence[Track], chunk: Chunk) -> None:
-        """Feed each track alone, and leaf by leaf if it is alone."""
+    def _one_by_one(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
+        """Feed each track alone; a single track leaf by leaf."""
         for track in tracks:
-            track.look()
+            track.reload()
         if len(tracks) > 1:
             for track in tracks:
                 if track.checkpoint.counts == chunk.start and not track.gone:
@@ -169,13 +167,13 @@ class Feed:
         track = tracks[0]
         for leaf in chunk.leaves:
             start = track.checkpoint.counts
-            # the leaf before was stuck, or somebody else has been here
+            # a leaf before was stuck, or another worker was faster
             if track.gone or leaf.shard in track.blocked or leaf.index != start[leaf.shard]:
                 continue
-            self._fold(tracks, Chunk.of(start, (leaf,)))
+            self._fold(tracks, LogChunk.of(start, (leaf,)))
 
-    def _change(self, tracks: Sequence[Track], chunk: Chunk) -> None:
-        """Fold a chunk into each track and write it."""
+    def _write_chunk(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
+        """Fold a chunk for each track, and write the results."""
         facts = chunk.facts
         needs = [track.projection.needs(facts) for track in tracks]
         with self._client.pipeline(transaction=False) as pipe:
@@ -188,100 +186,100 @@ class Feed:
             writes = track.projection.fold(facts, [next(found) for _ in reads])
             after = track.projection.after(before, facts)
             after = msgspec.structs.replace(after, counts=chunk.counts)
-            calls.append(track.generation.change(before, after, [*writes, *_freed(track, chunk)]))
+            calls.append(
+                track.generation.change(before, after, [*writes, *_clear_stuck(track, chunk)])
+            )
             afters.append(after)
         replies = scripts.call_all(self._client, calls)
         for track, after, reply in zip(tracks, afters, replies, strict=True):
-            if track.heed(reply, after):
-                track.noted -= _went_on(track, chunk)
+            if track.apply_reply(reply, after):
+                track.stuck_places -= _unstuck_shards(track, chunk)
                 track.waiting = track.waiting or track.projection.defers(facts)
 
-    # what is taken in order
-
-    def _turns(self, track: Track, until: Checkpoint | None) -> int:
-        """Take in order what is older than the track's mark, if it has read that far."""
-        assert isinstance(track.projection, Ordered)
-        if track.rests or not _is_complete(track, until):
+    def _fold_due(self, track: Track, until: Checkpoint | None) -> int:
+        """Fold in order what is older than the track's watermark, if it has read that far."""
+        assert isinstance(track.projection, OrderedProjection)
+        if track.is_paused or not _has_read_all(track, until):
             return 0
-        due = self._due(track, until)
+        due = self._next_due(track, until)
         try:
-            return self._take(track, track.projection, due) if due else 0
-        except _PASSING:
+            return self._write_due(track, track.projection, due) if due else 0
+        except _SERVER_ERRORS:
             raise
-        except Exception as error:  # noqa: BLE001 - it is told, and the projection stops
+        except Exception as error:  # noqa: BLE001 - it is noted, and the projection stops
             self._stop(track, due, error)
             return 0
 
-    def _due(self, track: Track, until: Checkpoint | None) -> list[Due]:
-        """Return the next whose turn has come; afterwards the track knows whether others wait."""
+    def _next_due(self, track: Track, until: Checkpoint | None) -> list[Due]:
+        """Return the next events whose turn has come, and note whether others wait."""
         key = track.generation.key(PENDING)
-        # only what is older than the mark: at its very time more may come
-        end = str(until.last[0]) if until else f"({track.mark.at if track.mark else 0}"
+        # only what is older than the watermark, because at its very time more may come
+        end = str(until.last[0]) if until else f"({track.watermark.at if track.watermark else 0}"
         with self._client.pipeline(transaction=False) as pipe:
-            pipe.zrangebyscore(key, "-inf", end, start=0, num=TURNS, withscores=True)
+            pipe.zrangebyscore(key, "-inf", end, start=0, num=DUE_BATCH, withscores=True)
             pipe.zcard(key)
             found, waiting = pipe.execute()
         due = [Due.read(member, score) for member, score in found]
         if until is not None:
             due = [turn for turn in due if turn.place <= until.last]
-        if len(due) < TURNS:
-            track.mark = None
+        if len(due) < DUE_BATCH:
+            track.watermark = None
             track.waiting = waiting > len(due)
         return due
 
-    def _take(self, track: Track, projection: Ordered, due: Sequence[Due]) -> int:
+    def _write_due(self, track: Track, projection: OrderedProjection, due: Sequence[Due]) -> int:
         reads = projection.due_needs(due)
         with self._client.pipeline(transaction=False) as pipe:
             track.generation.reads(pipe, reads)
             found = pipe.execute()
         writes: list[Write] = list(projection.due_fold(due, found))
-        writes += _taken(due, len(track.checkpoint.counts))
-        if _ORDER in track.noted:
-            writes.append(("HDEL", STUCK, _ORDER))
+        writes += _remove_pending(due, len(track.checkpoint.counts))
+        if _IN_ORDER in track.stuck_places:
+            writes.append(("HDEL", STUCK, _IN_ORDER))
         before = track.checkpoint
         after = msgspec.structs.replace(before, last=due[-1].place)
         call = track.generation.change(before, after, writes)
         (reply,) = scripts.call_all(self._client, [call])
-        if not track.heed(reply, after):
+        if not track.apply_reply(reply, after):
             track.waiting = True
             return 0
-        track.noted.discard(_ORDER)
+        track.stuck_places.discard(_IN_ORDER)
         return len(due)
 
-    # what fails
-
-    def _block(self, tracks: Iterable[Track], leaf: Unreadable) -> None:
+    def _block(self, tracks: Iterable[Track], leaf: UnreadableLeaf) -> None:
         what = f"leaf {leaf.index} of shard {leaf.shard}"
         for track in tracks:
             track.blocked[leaf.shard] = time.monotonic() + RETRY_SECONDS
-            self._note(track, str(leaf.shard), what, leaf.error)
+            self._note_stuck(track, str(leaf.shard), what, leaf.error)
 
     def _stop(self, track: Track, due: Sequence[Due], error: Exception) -> None:
         track.waiting = True
-        track.rests_until = time.monotonic() + RETRY_SECONDS
+        track.paused_until = time.monotonic() + RETRY_SECONDS
         _, board, seq = due[0].place
-        self._note(track, _ORDER, f"event {seq} of match {board} or one soon after it", error)
+        self._note_stuck(
+            track, _IN_ORDER, f"event {seq} of match {board} or one soon after it", error
+        )
 
-    def _note(self, track: Track, where: str, what: str, error: Exception) -> None:
-        """Say, once for each place, that a projection has stopped there."""
+    def _note_stuck(self, track: Track, where: str, what: str, error: Exception) -> None:
+        """Note, and log once for each place, that a projection has stopped there."""
         said = f"{type(error).__name__}: {error}"
         stuck = Stuck(what, time.time_ns() // 1_000_000, said)
         known = track.shelf.stuck(track.generation).get(where)
         if known is None or known.what != what:
             logger.error(
-                "ALARM: %s can't take in %s now; it is tried again every %d s, and what comes behind "
-                "it there is listed after it. Matches and what else is listed go on",
+                "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
+                "it there waits for it. Matches and the other lists go on",
                 track.projection.spec.name,
                 what,
                 RETRY_SECONDS,
                 exc_info=error,
             )
             track.shelf.note_stuck(track.generation, where, stuck)
-        track.noted.add(where)
+        track.stuck_places.add(where)
 
 
-def _together(tracks: Iterable[Track]) -> list[list[Track]]:
-    """Group tracks that can be fed from one reading."""
+def _by_position(tracks: Iterable[Track]) -> list[list[Track]]:
+    """Return groups of tracks that can be fed from one read."""
     groups: dict[tuple[object, ...], list[Track]] = {}
     for track in tracks:
         place = (track.checkpoint.counts, tuple(sorted(track.blocked)))
@@ -289,31 +287,31 @@ def _together(tracks: Iterable[Track]) -> list[list[Track]]:
     return list(groups.values())
 
 
-def _is_complete(track: Track, until: Checkpoint | None) -> bool:
-    """Return whether everything has been read that is to be taken in order."""
+def _has_read_all(track: Track, until: Checkpoint | None) -> bool:
+    """Return whether everything is read that is to be folded in order."""
     counts = track.checkpoint.counts
     if until is not None:
         return counts == until.counts
-    return track.mark is not None and all(
-        count >= end for count, end in zip(counts, track.mark.ends, strict=True)
+    return track.watermark is not None and all(
+        count >= end for count, end in zip(counts, track.watermark.ends, strict=True)
     )
 
 
-def _taken(due: Sequence[Due], shards: int) -> list[Write]:
-    """Return what takes events away that waited for their turn."""
+def _remove_pending(due: Sequence[Due], shards: int) -> list[Write]:
+    """Return the writes that remove events from the buffer."""
     rows: dict[str, list[str]] = {PENDING: [turn.member for turn in due]}
     for turn in due:
         rows.setdefault(pending_of(shard_of(turn.place[1], shards)), []).append(turn.member)
     return [("ZREM", key, *members) for key, members in rows.items()]
 
 
-def _went_on(track: Track, chunk: Chunk) -> set[str]:
-    """Return the shards that were stuck and are not any more."""
-    if not track.noted:
+def _unstuck_shards(track: Track, chunk: LogChunk) -> set[str]:
+    """Return the shards that were stuck before this chunk."""
+    if not track.stuck_places:
         return set()
-    return {str(leaf.shard) for leaf in chunk.leaves} & track.noted
+    return {str(leaf.shard) for leaf in chunk.leaves} & track.stuck_places
 
 
-def _freed(track: Track, chunk: Chunk) -> list[Write]:
-    """Return what takes the notes of those shards away."""
-    return [("HDEL", STUCK, shard) for shard in sorted(_went_on(track, chunk))]
+def _clear_stuck(track: Track, chunk: LogChunk) -> list[Write]:
+    """Return the writes that remove the notes about those shards."""
+    return [("HDEL", STUCK, shard) for shard in sorted(_unstuck_shards(track, chunk))]

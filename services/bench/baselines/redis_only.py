@@ -19,7 +19,7 @@ from infra.keys import shard_of
 from infra.store.port import Queued, Store, Write
 from services.bench.harness import SHARDS, BenchEnvironment, new_store
 from services.bench.workload import PlannedGame, moves, starts
-from workers.drain import BATCH
+from workers.commands.drain import BATCH
 
 
 def measure(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:

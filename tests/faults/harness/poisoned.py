@@ -24,8 +24,8 @@ from services.serve.child import ProcessChild
 from services.serve.logging import log_to_stderr
 from services.serve.processes import side_child
 from services.serve.supervisor import Supervisor
-from workers import command
-from workers.keeper import Keeper
+from workers.commands import worker as command_worker
+from workers.scheduler import Scheduler
 
 MARK = "poison:"
 """Begins a poisoned move; the kind follows."""
@@ -84,7 +84,7 @@ def _serve() -> None:
         verify(client, settings.durability)
         store = RedisStore(client, settings.durability)
         shape = store.create(Shape(settings.shards, settings.workers))
-        keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
+        keeper = Scheduler(store, Lanes(client, lambda lane: wake(client, lane)))
         env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": server.url}
         workers = [
             ProcessChild(name, [sys.executable, str(HERE), "worker", name], env=env)
@@ -97,8 +97,8 @@ def _serve() -> None:
 
 def _work(name: str) -> None:
     log_to_stderr(name)
-    with App(load(), listening=command.IDLE_SECONDS) as parts:
-        command.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
+    with App(load(), listening=command_worker.IDLE_SECONDS) as parts:
+        command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Reads the logs for all projections at once: every leaf is decoded once, and made a fact.
+"""Reads the logs for all projections at once: each leaf is decoded once, and becomes a fact.
 
-A refusal or an anchor tells nothing here. An event is understood with the first of its match, which
-never changes and is remembered; one that ends a match comes with the match's whole history. So
-no projection keeps rows for that: what it takes is in the lists that the log's references lead to,
-and whoever moves those to an archive has to keep them as readable as the log itself.
+Refusals and anchors are skipped. A fact has what the first event of its match says, which never changes
+and is cached; the fact of an event that ends a match has the whole history. So no projection stores that
+itself: it is in the event lists to which the log refers, and an archive must keep those as readable as
+the log.
 """
 
 from collections import OrderedDict
@@ -32,43 +32,46 @@ BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
 
 _CASTS: Final = 50_000
-"""Matches whose beginning is remembered."""
+"""Matches whose first event is cached."""
 
 _FIRST_TEXT: Final = 0x80
-"""MessagePack: below it a byte is a number, which is how an event begins behind its length."""
+"""MessagePack: a byte below it is a number, with which an event begins after its length."""
 
 
-class Leaf(msgspec.Struct, frozen=True):
-    """A leaf of a shard's log; `fact` is None where it is no event."""
+class LogLeaf(msgspec.Struct, frozen=True):
+    """A leaf of a shard's log; `fact` is None if it is no event."""
 
     shard: int
     index: int
     fact: Fact | None
 
 
-class Unreadable(msgspec.Struct, frozen=True):
-    """A leaf that can't be made a fact, and why."""
+class UnreadableLeaf(msgspec.Struct, frozen=True):
+    """A leaf that can't become a fact, and why."""
 
     shard: int
     index: int
     error: Exception
 
 
-class Chunk(msgspec.Struct, frozen=True):
-    """Some leaves that follow a checkpoint, those of each shard in order."""
+class LogChunk(msgspec.Struct, frozen=True):
+    """Leaves that follow a checkpoint, those of each shard in order."""
 
     start: tuple[int, ...]
     counts: tuple[int, ...]
-    """How many leaves of each shard's log are in after it."""
-    leaves: tuple[Leaf, ...]
-    unreadable: tuple[Unreadable, ...] = ()
-    """Of each shard where there is one, the first; what follows it is not read."""
+    """How many leaves of each shard's log are read after it."""
+    leaves: tuple[LogLeaf, ...]
+    unreadable: tuple[UnreadableLeaf, ...] = ()
+    """The first of each shard that has one; what follows it is not read."""
 
     @classmethod
     def of(
-        cls, start: tuple[int, ...], leaves: Sequence[Leaf], unreadable: Sequence[Unreadable] = ()
+        cls,
+        start: tuple[int, ...],
+        leaves: Sequence[LogLeaf],
+        unreadable: Sequence[UnreadableLeaf] = (),
     ) -> Self:
-        """Put a chunk together."""
+        """Return a chunk with the counts after these leaves."""
         counts = list(start)
         for leaf in leaves:
             counts[leaf.shard] = leaf.index + 1
@@ -85,13 +88,13 @@ def is_event(leaf: bytes) -> bool:
     return leaf[1] < _FIRST_TEXT
 
 
-def rated(started: MatchStarted) -> bool:
-    """Return whether a match counts for ratings; one without terms of time does."""
+def is_rated(started: MatchStarted) -> bool:
+    """Return whether a match counts for ratings; one without a time control does."""
     return started.terms is None or started.terms.rated
 
 
-class Reader:
-    """Reads leaves. Errors of the server pass through; those of a leaf are told in the chunk."""
+class LogReader:
+    """Reads leaves. Errors of the server pass through; those of a leaf are in the chunk."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -102,29 +105,29 @@ class Reader:
         start: tuple[int, ...],
         without: Collection[int] = (),
         until: Sequence[int] | None = None,
-    ) -> Chunk:
-        """Return what follows these indexes, but not of the shards `without`, nor from `until` on."""
+    ) -> LogChunk:
+        """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
         new = [shard for shard in self._store.news(start) if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
         each = max(1, BATCH // max(1, len(new)))
-        leaves: list[Leaf] = []
-        unreadable: list[Unreadable] = []
+        leaves: list[LogLeaf] = []
+        unreadable: list[UnreadableLeaf] = []
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
             for leaf in self._leaves(shard, start[shard], most):
-                if isinstance(leaf, Unreadable):
+                if isinstance(leaf, UnreadableLeaf):
                     unreadable.append(leaf)
                 else:
                     leaves.append(leaf)
-        return Chunk.of(start, leaves, unreadable)
+        return LogChunk.of(start, leaves, unreadable)
 
-    def _leaves(self, shard: int, start: int, count: int) -> Iterator[Leaf | Unreadable]:
-        """Return leaves up to the first that can't be read."""
+    def _leaves(self, shard: int, start: int, count: int) -> Iterator[LogLeaf | UnreadableLeaf]:
+        """Yield leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
         except ResponseError as error:
-            # a key of another type: whose, only reading one by one can tell
+            # a key has another type, and reading one by one tells which
             yield from self._one_by_one(shard, start, count, error)
             return
         for expected, (index, data) in enumerate(found, start):
@@ -133,21 +136,21 @@ class Reader:
                     raise LookupError(f"the log goes on with leaf {index}")  # noqa: TRY301
                 fact = self._fact(data, shard) if is_event(data) else None
             except (LookupError, TypeError, ValueError) as error:
-                # msgspec's errors are ValueErrors; of an event that is gone there are no bytes
-                yield Unreadable(shard, expected, error)
+                # msgspec's errors are ValueErrors; an event that is gone has no bytes
+                yield UnreadableLeaf(shard, expected, error)
                 return
-            yield Leaf(shard, index, fact)
+            yield LogLeaf(shard, index, fact)
 
     def _one_by_one(
         self, shard: int, start: int, count: int, error: Exception
-    ) -> Iterator[Leaf | Unreadable]:
+    ) -> Iterator[LogLeaf | UnreadableLeaf]:
         if count == 1:
-            yield Unreadable(shard, start, error)
+            yield UnreadableLeaf(shard, start, error)
             return
         for index in range(start, start + count):
             for leaf in self._leaves(shard, index, 1):
                 yield leaf
-                if isinstance(leaf, Unreadable):
+                if isinstance(leaf, UnreadableLeaf):
                     return
 
     def _fact(self, data: bytes, shard: int) -> Fact:
@@ -168,7 +171,7 @@ class Reader:
     def _finished(self, event: Envelope, body: object) -> Finished | None:
         if not isinstance(body, Ended):
             return None
-        # what may follow the end is no part of it
+        # what may follow the end does not count
         history = tuple(map(decode, self._store.events(event.match)[: event.seq]))
         self._casts.pop(event.match, None)
         return _finished(body, history)
@@ -182,7 +185,7 @@ def _cast(first: Envelope) -> Cast:
 
 
 def _all_moved(history: Sequence[Envelope]) -> bool:
-    """Return whether every seat has moved; a match that somebody never took up counts nowhere."""
+    """Return whether every seat has moved, because otherwise the match counts nowhere."""
     moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
     return len(moved) == len(_cast(history[0]).seats)
 
@@ -199,7 +202,7 @@ def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
         reason=ended.reason,
         ranks=ranks,
         plies=plies[-1] if plies else 0,
-        rated=all(map(rated, started)) and played,
+        rated=all(map(is_rated, started)) and played,
         played=played,
         history=history,
     )

@@ -1,0 +1,164 @@
+"""Reads the logs and mails players what happened: for each command one mail to each player concerned.
+
+After a kill it goes on from the leaves that are recorded as mailed, and builds the same e-mails under
+the same ids, which the outbox takes once. So it needs no lease, and several mailers do no harm.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from domain.match.events import AccountId, CommandId, Envelope, MatchStarted, decode
+from infra.letters import Letter
+from infra.mail.chats import Talk, lines_since
+from infra.mail.composer import Told
+from infra.mail.progress import Item
+from infra.projections.notices import Kind, Table
+from workers.mail.context import MailContext, Recipient, recipient_of
+from workers.mail.isolate import isolate_errors
+from workers.projections.log_reader import LogChunk, LogReader
+from workers.projections.notices import seated, told
+from workers.projections.projection import Cast, Fact
+
+logger = logging.getLogger(__name__)
+
+OLD_MS: Final = 3 * 24 * 3_600_000
+"""Older events are not mailed: the mailer was down, and the pages show them."""
+
+_URGENT: Final = frozenset({Kind.REMINDER})
+"""What can't wait for a digest, because it would come after the deadline."""
+
+_NOBODY: Final = Table(None)
+
+
+class MatchMailer:
+    """Mails players what happened in their matches."""
+
+    def __init__(self, context: MailContext) -> None:
+        self._context = context
+        self._reader = LogReader(context.store)
+        self._recipients: dict[AccountId, Recipient | None] = {}
+        """The players of this round's matches."""
+        self._oldest = 0
+
+    def round(self) -> int:
+        """Mail what the next leaves of the logs have; return the number of leaves."""
+        start = self._start()
+        chunk = self._reader.read(start)
+        self._recipients.clear()
+        self._oldest = self._context.store.now() - OLD_MS
+        for (board, command), facts in _by_command(chunk):
+            self._notify(board, command, facts[0])
+        after = _counts_after(chunk)
+        self._context.progress.move(start, after)
+        return sum(after) - sum(start)
+
+    def _start(self) -> tuple[int, ...]:
+        """Return up to where the logs are mailed. The first time that is their ends."""
+        progress, ends = self._context.progress, self._context.store.watermark().ends
+        progress.begin(ends)
+        found = progress.read()
+        assert found is not None
+        # logs that were restored from a backup end before what was mailed of them
+        start = tuple(min(read, end) for read, end in zip(found, ends, strict=True))
+        if start != found:
+            logger.warning("the logs end before what was mailed of them; mail goes on from there")
+            progress.move(found, start)
+        return start
+
+    def _notify(self, board: int, command: CommandId, fact: Fact) -> None:
+        """Mail a command to everybody concerned."""
+        if fact.event.at < self._oldest:
+            return
+        if not any(map(self._recipient, fact.cast.seats)):
+            return  # as in most matches: what follows reads the whole of it
+        with isolate_errors(f"match {board}"):
+            for one in self._notifications(board, command, fact.cast):
+                self._deliver(one, fact.event.at)
+
+    def _notifications(self, board: int, command: CommandId, cast: Cast) -> Iterator[Told]:
+        history = self._context.store.events(board)
+        events = [decode(data) for data in history]
+        own = [event for event in events if event.command == command]
+        for account, kinds in notices_of(cast, events, own).items():
+            yield Told(
+                account=account,
+                board=board,
+                seat=cast.seats.index(account),
+                seq=own[0].seq,
+                kinds=tuple(kinds),
+                history=tuple(history[: own[-1].seq]),
+            )
+
+    def _deliver(self, one: Told, at: int) -> None:
+        context = self._context
+        to = self._recipient(one.account)
+        if to is None:
+            return
+        if to.daily and not _URGENT.intersection(one.kinds):
+            items = [Item(one.board, one.seq, kind, at) for kind in one.kinds]
+            context.progress.keep(one.account, items, context.outbox.now())
+            return
+        talk = context.chats.of(one.account, one.board)
+        said = self._unread_chat(talk) if talk else []
+        mails = context.builder.notification(replace(one, said=tuple(said)), to.addresses)
+        context.outbox.put_all(mails)
+        if talk:
+            # crash window: it is in the outbox, and comes again in the next mail of the match
+            upto = max([talk.last, *(line.at for line in said)])
+            context.chats.done(talk, upto, context.outbox.now())
+
+    def _unread_chat(self, talk: Talk) -> list[Letter]:
+        return lines_since(self._context.letters, talk.account, talk.board, talk.first)
+
+    def _recipient(self, account: AccountId) -> Recipient | None:
+        if account not in self._recipients:
+            profile = self._context.accounts.record_of(account)
+            self._recipients[account] = recipient_of(profile)
+        return self._recipients[account]
+
+
+def notices_of(
+    cast: Cast, events: Sequence[Envelope], own: Sequence[Envelope]
+) -> dict[AccountId, list[Kind]]:
+    """Return the players that a command's `own` events are mailed to, with the kinds of notice.
+
+    They are those of the pages, but the player who started a match gets a mail of it, too: it is the
+    first mail of the match, which the player answers with moves.
+    """
+    found: dict[AccountId, list[Kind]] = {}
+    table = _NOBODY
+    for event in events[: own[-1].seq]:
+        if event.seq >= own[0].seq:
+            for account, kind in [*told(Fact(event, cast), table), *_own_start(event, cast)]:
+                found.setdefault(account, []).append(kind)
+        table = seated(table, event.body)
+    return found
+
+
+def _own_start(event: Envelope, cast: Cast) -> Iterator[tuple[AccountId, Kind]]:
+    if isinstance(event.body, MatchStarted) and event.actor in cast.seats:
+        yield event.actor, Kind.STARTED
+
+
+def _by_command(chunk: LogChunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:
+    """Return the facts, grouped by the command that they come from."""
+    found: dict[tuple[int, CommandId], list[Fact]] = {}
+    for fact in chunk.facts:
+        found.setdefault((fact.event.match, fact.event.command), []).append(fact)
+    return found.items()
+
+
+def _counts_after(chunk: LogChunk) -> tuple[int, ...]:
+    """Return the counts after a chunk, and after its unreadable leaves."""
+    counts = list(chunk.counts)
+    for leaf in chunk.unreadable:
+        if counts[leaf.shard] == leaf.index:
+            logger.error(
+                "ALARM: leaf %d of shard %d can't be mailed: %s",
+                *(leaf.index, leaf.shard, leaf.error),
+            )
+            counts[leaf.shard] += 1
+    return tuple(counts)

@@ -1,0 +1,238 @@
+"""The scheduler: once a second, lost wake-ups, reminders and flags.
+
+Its commands keep `keeper` as their sender: the name is part of their ids.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, assert_never
+
+import msgspec
+
+from domain.errors import Code
+from domain.match.commands import Flag, Nag, Sent
+from domain.match.events import THE_SERVER, command_id
+from domain.match.record import unpack_snapshot
+from domain.match.state import due, reminds
+from infra.faults import point
+from infra.gateway import submission_of
+from infra.keys import lane_of, shards_of
+from infra.lanes import Lanes
+from infra.outcomes import parse
+from infra.store.port import Known, Queued, Store, Submission, Submitted, Turned
+from workers.clock_check import ClockCheck
+
+logger = logging.getLogger(__name__)
+
+SENDER: Final = "keeper"
+"""The scheduler's name in command ids, and its reply channel, to which nobody listens."""
+
+MAX_SKEW_MS: Final = 60_000
+"""How far Redis's clock and this machine's may differ. Beyond that one is wrong, and which is unknown."""
+
+DUE_PER_SHARD: Final = 200
+"""Matches of a shard that are looked at in a tick, which bounds the scheduler's part of an inbox."""
+
+RETRY_SECONDS: Final = 60.0
+"""When a command without effect is sent again, unless it may still wait in its inbox."""
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class _DueCommand(msgspec.Struct, frozen=True):
+    """The command that a due match needs, and the position of the match that it is for."""
+
+    board: int
+    seq: int
+    command: Nag | Flag
+    ply: int
+
+
+class _DueMatch(msgspec.Struct, frozen=True):
+    """What the scheduler has done about a match that is due."""
+
+    needs: _DueCommand | None = None
+    """None if the match needs no command, or can't be read."""
+    attempt: int = 0
+    """How many commands for this position were refused."""
+    sent: float | None = None
+    """When the command was queued, by our timer; None if it was not."""
+    received: int = 0
+    """The same by the server's clock."""
+    logged: bool = False
+    """Whether an alarm about it is in the log."""
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the match stays due although the scheduler can do no more."""
+        return self.needs is None or self.attempt > 0
+
+
+class Scheduler:
+    """Call `tick` once a second; several schedulers do no harm.
+
+    The id of a command is made of its kind and the position of the match, so it takes effect once,
+    however many schedulers send it and however often. A move that came first is decided first, and
+    the command then does not fit the match any more.
+
+    `clock` returns this machine's time in ms, `timer` seconds that only run forwards. `clock_check`
+    tells whether the server's clock was set; without it nobody looks.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lanes: Lanes,
+        clock: Callable[[], int] = _now,
+        timer: Callable[[], float] = time.monotonic,
+        *,
+        clock_check: ClockCheck | None = None,
+    ) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._clock = clock
+        self._timer = timer
+        self._due: dict[int, dict[int, _DueMatch]] = {}
+        """By shard and board; a match that is not due any more is dropped."""
+        self._skewed = False
+        self._clock_check = clock_check
+
+    def tick(self) -> None:
+        """Request drains where commands wait, and send what is due by the clocks of the matches."""
+        point("keeper.ticked")
+        self._wake_lanes()
+        now = self._store.now()
+        steady = self._clock_check is None or self._clock_check.is_steady(now)
+        if self._clocks_agree(now) and steady:
+            self._send_due(now)
+
+    def _wake_lanes(self) -> None:
+        shape = self._store.shape()
+        for lane in range(shape.lanes):
+            if self._store.depth(shards_of(lane, shape.lanes, shape.shards)):
+                point("keeper.found")
+                self._lanes.want(lane)
+
+    def _clocks_agree(self, now: int) -> bool:
+        """Return whether the server's clock agrees with this machine's; log when that changes."""
+        apart = now - self._clock()
+        skewed = abs(apart) > MAX_SKEW_MS
+        if skewed and not self._skewed:
+            logger.error(
+                "ALARM: the clock of the matches' server is %+d s from this machine's; "
+                "no reminder is sent and no flag falls until they agree",
+                round(apart / 1000),
+            )
+        if self._skewed and not skewed:
+            logger.warning("the clocks agree again; reminders and flags go on")
+        self._skewed = skewed
+        return not skewed
+
+    def _send_due(self, now: int) -> None:
+        shape = self._store.shape()
+        for shard in range(shape.shards):
+            matches = self._due_matches(shard, now)
+            if matches and self._send(shard, matches):
+                self._lanes.want(lane_of(shard, shape.lanes))
+            self._due[shard] = matches
+
+    def _due_matches(self, shard: int, now: int) -> dict[int, _DueMatch]:
+        """Return the matches of a shard that are due, by their boards."""
+        before = self._due.get(shard, {})
+        # read that many more, because stuck matches must not hide those that are due after them
+        stuck = sum(one.stuck for one in before.values())
+        boards = self._store.due(shard, now, DUE_PER_SHARD + stuck)
+        snapshots = self._store.snapshots(boards) if boards else []
+        return {
+            board: _due_match(board, data, now, before.get(board, _DueMatch()))
+            for board, data in zip(boards, snapshots, strict=True)
+        }
+
+    def _send(self, shard: int, matches: dict[int, _DueMatch]) -> bool:
+        """Send the commands that the matches need, and update them; return whether any was queued."""
+        waiting = self._store.waiting([shard], 1)
+        oldest = waiting[0].received if waiting else None
+        sent = [one for one in matches.values() if one.needs and self._should_send(one, oldest)]
+        answers = self._submit([_submission(one) for one in sent])
+        for one, answer in zip(sent, answers, strict=True):
+            assert one.needs is not None
+            matches[one.needs.board] = self._after_answer(one, one.needs, answer)
+        return any(isinstance(answer, Queued) for answer in answers)
+
+    def _submit(self, new: Sequence[Submission]) -> Sequence[Submitted]:
+        if not new:
+            return []
+        answers = self._store.submit(new)
+        point("keeper.sent")
+        return answers
+
+    def _should_send(self, one: _DueMatch, oldest: int | None) -> bool:
+        """Return True for the first time, and again once the inbox has nothing as old any more."""
+        if one.sent is None:
+            return True
+        if self._timer() - one.sent < RETRY_SECONDS:
+            return False
+        return oldest is None or oldest > one.received
+
+    def _after_answer(self, one: _DueMatch, needs: _DueCommand, answer: Submitted) -> _DueMatch:
+        replace = msgspec.structs.replace
+        match answer:
+            case Queued():
+                return replace(one, sent=self._timer(), received=answer.received)
+            case Known():
+                code = parse(answer.stored).code
+            case Turned():
+                code = answer.code
+            case _:  # pragma: no cover - the union is closed
+                assert_never(answer)
+        if code in ("", Code.BUSY):
+            return one  # done since the match was read, or sent again by the next tick
+        _log_refusal(one, needs, code)
+        # the match has not changed, so only a command with another id can still help
+        again = None if isinstance(answer, Known) else self._timer()
+        return replace(one, attempt=one.attempt + 1, sent=again, logged=one.attempt > 0)
+
+
+def _log_refusal(one: _DueMatch, needs: _DueCommand, code: str) -> None:
+    """Log that a command was refused: the first time a warning, then an alarm."""
+    what = type(needs.command).__name__.lower()
+    if not one.attempt:
+        logger.warning("match %d: its %s is refused as %s; retrying", needs.board, what, code)
+    elif not one.logged:
+        logger.error(
+            "ALARM: the %s that match %d needs is refused as %s; it is tried each minute",
+            *(what, needs.board, code),
+        )
+
+
+def _due_match(board: int, data: bytes | None, now: int, before: _DueMatch) -> _DueMatch:
+    """Return what is known of a due match: `before` as long as the match needs the same."""
+    try:
+        needs = _due_command(board, data, now)
+    except Exception:
+        # whatever is wrong with it, the clocks of the other matches go on
+        if not before.logged:
+            logger.exception("ALARM: the clocks of match %d can't be read", board)
+        return _DueMatch(logged=True)
+    return before if needs == before.needs else _DueMatch(needs)
+
+
+def _due_command(board: int, data: bytes | None, now: int) -> _DueCommand | None:
+    state = unpack_snapshot(data).state
+    if not 0 < due(state) <= now:
+        return None
+    command = Nag(ply=state.ply) if reminds(state, now) else Flag(ply=state.ply)
+    return _DueCommand(board, state.seq, command, state.ply)
+
+
+def _submission(one: _DueMatch) -> Submission:
+    needs = one.needs
+    assert needs is not None
+    key = f"{needs.board} {needs.seq} {type(needs.command).__name__}"
+    if one.attempt:
+        key += f" {one.attempt}"
+    id_ = command_id(SENDER, THE_SERVER, key)
+    return submission_of(Sent(needs.board, id_, THE_SERVER, needs.command), needs.ply, SENDER)
