@@ -1,4 +1,4 @@
-"""The README's first screen is typed into a new server, and gives what is printed there."""
+"""What README and tutorial show is typed into a new server, and gives what is printed there."""
 
 import os
 import re
@@ -8,24 +8,26 @@ from pathlib import Path
 import pytest
 from fakes.served import SCRIPT, Served
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_the_exchange_in_the_readme_is_what_one_sees(tmp_path: Path) -> None:
-    block = re.search(r"```console\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    assert block is not None
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_the_exchange_on_a_page_is_what_one_sees(page: str, tmp_path: Path) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    shown = "".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL))
+    assert shown.count("$ matchpost do ") > 5
     seen = []
     with Served(tmp_path / "data") as served:
         env = {**served.env, "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}"}
-        for line in block[1].splitlines():
+        for line in shown.splitlines():
             if line.startswith("$ "):
                 done = subprocess.run(
                     line[2:], shell=True, env=env, text=True, timeout=60, check=False,
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 )  # fmt: skip
                 seen.append(f"{line}\n{done.stdout}")
-    assert undated("".join(seen)) == undated(block[1])
+    assert undated("".join(seen)) == undated(shown)
 
 
 def undated(text: str) -> str:
