@@ -1,16 +1,17 @@
 """What is done for every request, whatever its route: HEAD, OPTIONS, headers, what is measured."""
 
 import time
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
 from litestar import Litestar
 from litestar.enums import ScopeType
+from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from infra.attempts import Source, coming_from
-from services.api.methods import methods_of
 from services.api.networks import network_of_request
 
 REGISTRY: Final = CollectorRegistry()
@@ -130,3 +131,21 @@ def _complete(start: HTTPResponseStartEvent, path: str) -> None:
     if path.startswith("/api") and told.get(b"content-type", b"").startswith(_SHOWN):
         headers.append(_POLICY)
     start["headers"] = headers
+
+
+def methods_of(app: Litestar, path: str) -> list[str]:
+    """Return the methods that a path allows, sorted; none if no route has it."""
+    words = path.strip("/").split("/")
+    found: set[str] = set()
+    for route in app.routes:
+        if isinstance(route, HTTPRoute) and _matches(route, words):
+            found |= {str(method) for method in route.route_handler_map}
+    return sorted(found | {"HEAD"}) if "GET" in found else sorted(found)
+
+
+def _matches(route: BaseRoute, words: Sequence[str]) -> bool:
+    parts = route.path_components
+    return len(parts) == len(words) and all(
+        part == word if isinstance(part, str) else bool(word)
+        for part, word in zip(parts, words, strict=True)
+    )

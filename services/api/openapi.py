@@ -18,7 +18,7 @@ from litestar.routes import HTTPRoute
 
 from domain.errors import Code
 from services import __version__
-from services.api.answers import REFUSES, TAGGED, WAITS
+from services.api.answers import REFUSES, TAGGED, WAITS, body_type, codes_of
 from services.api.bodies import JSON, TEXT
 from services.api.callers import SCHEME
 from services.api.events import NDJSON, SSE, Event
@@ -57,7 +57,7 @@ def make_document(app: Litestar) -> Document:
     operations = list(_operations(app))
     kinds: list[Any] = [Problem, Event]
     for _, _, handler, _ in operations:
-        kinds += [kind for kind in (_body(handler), _given(handler)) if kind is not None]
+        kinds += [kind for kind in (body_type(handler), _given(handler)) if kind is not None]
     found, named = schemas(kinds)
     known = {repr(kind): schema for kind, schema in zip(kinds, found, strict=True)}
     examples = _examples()
@@ -102,7 +102,7 @@ def _operation(
         "parameters": list(_parameters(handler, model, example)),
         "responses": _responses(handler, known, example),
     }
-    if (body := _body(handler)) is not None:
+    if (body := body_type(handler)) is not None:
         operation["requestBody"] = _request(JSON, known[repr(body)], example)
     elif name == "do_line":
         operation["requestBody"] = _request(TEXT, {"type": "string", "minLength": 1}, example)
@@ -154,12 +154,6 @@ def _parameter(handler: HTTPRouteHandler, one: Any, place: str, example: Documen
     if one.field_alias in example.get("parameters", {}):
         parameter["example"] = example["parameters"][one.field_alias]
     return parameter
-
-
-def _body(handler: HTTPRouteHandler) -> Any:
-    """Return the type of the body; None where there is none, or plain text."""
-    field = handler.parsed_fn_signature.parameters.get("data")
-    return field.annotation if field else None
 
 
 # responses
@@ -230,21 +224,6 @@ def _given(handler: HTTPRouteHandler) -> Any:
 
 def _is_response(kind: Any) -> bool:
     return inspect.isclass(kind) and issubclass(kind, Response)
-
-
-def codes_of(handler: HTTPRouteHandler) -> list[Code]:
-    """Return all codes that a route may be answered with."""
-    if handler.opt.get("apart"):
-        return [Code.UNAVAILABLE, Code.INTERNAL]
-    codes = [Code.BAD_REQUEST, Code.UNAUTHORIZED, Code.UNKNOWN_TOKEN, Code.TOO_FAST]
-    codes += [Code.UNAVAILABLE, Code.DAMAGED, Code.INTERNAL, *handler.opt[REFUSES]]
-    if handler.resolve_security():
-        codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
-    if ":int}" in "".join(handler.paths):
-        codes.append(Code.NOT_FOUND)
-    if _body(handler) is not None or handler.handler_name == "do_line":
-        codes.append(Code.TOO_LONG)
-    return codes
 
 
 def _by_status(codes: Sequence[Code]) -> dict[int, list[Code]]:

@@ -6,6 +6,10 @@ from itertools import groupby
 from typing import Final
 
 import msgspec
+from litestar import Response, get
+
+from services.web.pages import page
+from services.web.params import TheContext, TheVisitor
 
 _ITEM: Final = re.compile(r"(?:\d\.|-) +")
 _DRAWN: Final = re.compile(r"\S {2,}\S")
@@ -18,6 +22,13 @@ class Block(msgspec.Struct, frozen=True):
     kind: str
     """`heading`, `text`, `item` or `drawn`."""
     text: str
+
+
+@get("/help", sync_to_thread=True)
+def show_help(context: TheContext, visitor: TheVisitor) -> Response[str]:
+    """Show what can be done here, and how commands are written elsewhere."""
+    answer = context.language.do("help", reader=visitor.account)
+    return page("help.html", visitor, text=answer.page)
 
 
 def blocks(page: str) -> list[Block]:
