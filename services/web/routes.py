@@ -1,4 +1,4 @@
-"""All pages: what the application has beside the API."""
+"""The routes of all pages."""
 
 from typing import Any, Final
 
@@ -120,7 +120,7 @@ PAGES: Final[tuple[Any, ...]] = (
 
 
 async def _come_in(_: Request[Any, Any, Any]) -> None:
-    """Let everybody in: what the API asks of a request, before all else, is not asked of a page's."""
+    """Replace the API's authentication, because the pages have their own."""
 
 
 WEB_ROUTES: Final = (
