@@ -1,4 +1,4 @@
-"""The application: its routes, how it starts and ends, and how it says no."""
+"""The HTTP application: its routes, its lifetime and its error handlers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -115,7 +115,7 @@ ROUTES: Final[tuple[Any, ...]] = (
 
 
 def make_app(parts: App, rhythm: Rhythm = USUAL) -> Edge:
-    """Return the application on these parts; it opens what it needs when it is started."""
+    """Return the application of these parts; its lifespan opens the connections."""
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
@@ -133,7 +133,7 @@ def make_app(parts: App, rhythm: Rhythm = USUAL) -> Edge:
         dependencies={"context": Provide(_hand, sync_to_thread=False)},
         exception_handlers={**HANDLERS, 404: lost, 405: lost},
         request_max_body_size=LIMIT,
-        openapi_config=None,  # ours is made by `openapi`
+        openapi_config=None,  # `openapi` makes the document
         logging_config=None,
         debug=False,
     )
@@ -157,7 +157,7 @@ def _hand(request: Request[Any, Any, Any]) -> ApiContext:
 
 
 def _note_parameters(app: Litestar) -> None:
-    """Note at each route which parameters its query may have."""
+    """Record at each route which query parameters it accepts."""
     for route in app.routes:
         if isinstance(route, HTTPRoute):
             for handler, model in route.route_handler_map.values():

@@ -1,4 +1,4 @@
-"""The bodies of requests: of the right kind, and read strictly."""
+"""Request bodies: their media types, and strict decoding."""
 
 from functools import cache
 from typing import Any, Final
@@ -9,28 +9,28 @@ from litestar import Request
 from domain.errors import Code, Refusal
 
 LIMIT: Final = 65_536
-"""Bytes a body may have."""
+"""Bytes of a body at most."""
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a request asks for; unknown fields are refused."""
+    """Base of request bodies; unknown fields are refused."""
 
 
 class WrongKindError(Exception):
-    """The body is of a kind that is not read here; the message is a sentence."""
+    """The body has a media type that is not accepted; the message is a sentence."""
 
 
 class StrictRequest(Request[Any, Any, Any]):
-    """A request whose JSON is read straight into what its route asks for.
+    """A request whose JSON is decoded straight into the type that its route declares.
 
-    So a number is no text and a text no number: what the framework itself would take for each other.
+    The framework itself would convert numbers to text and text to numbers.
     """
 
     async def json(self) -> Any:
-        """Return the body as its route wants it; `bad-request` when it is anything else."""
+        """Return the body as its route's type; `bad-request` if it does not fit."""
         check_kind(self, JSON)
         wanted = self.route_handler.parsed_fn_signature.parameters["data"].annotation
         try:
@@ -42,7 +42,7 @@ class StrictRequest(Request[Any, Any, Any]):
 
 
 def check_kind(request: Request[Any, Any, Any], kind: str) -> None:
-    """Refuse a body that says it is of another kind; one that says nothing is taken for right."""
+    """Refuse a body of another media type; a body without one is accepted."""
     header = request.headers.get("content-type", "")
     said = header.partition(";")[0].strip().lower()
     if said not in ("", kind):
@@ -50,7 +50,7 @@ def check_kind(request: Request[Any, Any, Any], kind: str) -> None:
 
 
 def uncapital(said: str) -> str:
-    """Return what a library says as the middle of a sentence."""
+    """Return a library's message as the middle of a sentence."""
     return said if said[1:2].isupper() else f"{said[:1].lower()}{said[1:]}"
 
 

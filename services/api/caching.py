@@ -1,4 +1,4 @@
-"""Answers that need not be sent again: entity tags, and what is asked with them."""
+"""Entity tags, by which an unchanged answer need not be sent again."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -9,28 +9,28 @@ from litestar import Request, Response
 Content = TypeVar("Content")
 
 REVALIDATE: Final = "no-cache"
-"""It may be kept, and is asked for again each time: with its tag that costs next to nothing."""
+"""The client may keep the answer, and revalidates it each time; with a tag that is cheap."""
 
 _NOT_MODIFIED: Final = 304
 
 
 class Tag:
-    """The tag of an answer, made of all that the answer depends on; `parts` tell those apart."""
+    """The entity tag of an answer: a hash of `parts`, which is all that the answer depends on."""
 
     def __init__(self, *parts: object) -> None:
         self.text = f'"{sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:32]}"'
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers of an answer that may be kept."""
+        """The headers of an answer with this tag."""
         return {"ETag": self.text, "Cache-Control": REVALIDATE}
 
     def is_known(self, request: Request[Any, Any, Any]) -> bool:
-        """Whether who asks has this answer already."""
+        """Return whether the client already has this answer."""
         known = ",".join(request.headers.getall("if-none-match", []))
         tags = [tag.strip().removeprefix("W/") for tag in known.split(",")]
         return self.text in tags or "*" in tags
 
     def unchanged(self) -> Response[Any]:
-        """Say that the answer is the one that is there."""
+        """Return a 304: the client's copy is current."""
         return Response(b"", status_code=_NOT_MODIFIED, headers=self.headers)

@@ -1,7 +1,7 @@
-"""Who a request is from: the bearer token in its header.
+"""Authentication by the bearer token in a request's header.
 
-What a route needs stands at the route, once: its `security` is in the OpenAPI document, and is what
-`admit` goes by, before anything of the request is read.
+A route declares the scope that it needs once, as its `security`. The OpenAPI document shows it, and
+`admit` checks it before the body of a request is read.
 """
 
 import re
@@ -30,11 +30,11 @@ PLAY: Final = ({SCHEME: [str(Scope.PLAY)]},)
 ACCOUNT: Final = ({SCHEME: [str(Scope.ACCOUNT)]},)
 
 QUERY: Final = "query"
-"""Under which a route keeps the parameters it knows, by name, each with its form."""
+"""The `opt` key of the query parameters that a route accepts: by name, each with its form."""
 
 
 class Form(NamedTuple):
-    """How a value is written in a query: the framework would take more than that for it."""
+    """How a value must be written in a query, because the framework accepts other spellings, too."""
 
     pattern: re.Pattern[str]
     said: str
@@ -49,21 +49,21 @@ _FORMS: Final = {
     ),
 }
 AHEAD: Final = "ahead"
-"""Routes with this ask for their match while the token is looked at."""
+"""The `opt` key of routes whose match is loaded while the token is checked."""
 
 _BEARER: Final = "bearer "
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """An account, and what the token it showed may be used for."""
+    """An account, and the token of its request."""
 
     account: AccountId
     token: Token
     match: Asked | None
-    """The match that the route is about, where it was asked for together with the token."""
+    """The route's match, if it is being loaded together with the token."""
 
     def need(self, scope: Scope) -> AccountId:
-        """Return the account; `missing-scope` where the token is not for that."""
+        """Return the account; `missing-scope` if the token lacks the scope."""
         if scope not in self.token.scopes:
             raise Refusal(
                 Code.MISSING_SCOPE,
@@ -73,10 +73,11 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 async def admit(request: AnyRequest) -> None:
-    """Let a request go on whose caller may do what it asks for, and that is well formed.
+    """Authenticate a request, and check its scope, its rate and the form of its parameters.
 
-    A token that is shown must be good, also where none is needed: `unknown-token`. Without one it is
-    `unauthorized` where one is needed. `missing-scope`, `too-fast`, `bad-request`, `not-found`.
+    A token that is sent must be valid, even where none is needed: `unknown-token`. Without a token a
+    route that needs one answers `unauthorized`. Also `missing-scope`, `too-fast`, `bad-request`,
+    `not-found`.
     """
     handler = request.route_handler
     if "apart" not in handler.opt:
@@ -111,7 +112,7 @@ async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
 
 
 async def _known(header: str | None, context: ApiContext, match: Asked | None) -> Caller | None:
-    """Return whose token stands in the header; None without one."""
+    """Return the caller whose token is in the header; None without a header."""
     if header is None:
         return None
     if not header.lower().startswith(_BEARER):
@@ -120,12 +121,12 @@ async def _known(header: str | None, context: ApiContext, match: Asked | None) -
         )
     token = await context.token(_text_of(header))
     if token is None:
-        raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
+        raise Refusal(Code.UNKNOWN_TOKEN, "the token is unknown, or no longer valid")
     return Caller(token.account, token, match)
 
 
 async def still_good(request: AnyRequest, context: ApiContext) -> bool:
-    """Whether the token that opened a stream is one still; what was opened without one stays open."""
+    """Return whether the token that opened a stream is still valid; True for a stream without one."""
     header = request.headers.get("authorization")
     return header is None or await context.token(_text_of(header)) is not None
 
@@ -135,14 +136,16 @@ def _text_of(header: str) -> str:
 
 
 def caller(request: AnyRequest, context: NamedDependency[ApiContext]) -> Caller:
-    """Return who asks, in a route that needs to know."""
-    del context  # named, so that the two come one after the other: at once costs the framework more
+    """Return the caller, for routes that take it as a parameter."""
+    del (
+        context
+    )  # a parameter because the framework resolves two in sequence faster than in parallel
     found: Caller = request.auth
     return found
 
 
 def _check_path(request: AnyRequest) -> None:
-    """Refuse numbers that are written otherwise than we write them: a place has one address."""
+    """Refuse numbers that are not in canonical form, because a resource has one address."""
     for value in request.path_params.values():
         if isinstance(value, int) and str(value) not in request.scope["path"].split("/"):
             raise Refusal(
@@ -151,19 +154,19 @@ def _check_path(request: AnyRequest) -> None:
 
 
 def _check_query(given: MultiDict[str], known: Mapping[str, Form | None]) -> None:
-    """Refuse parameters that the route has not, ones given twice, and ones of another form."""
+    """Refuse parameters that are unknown, repeated or malformed."""
     for name, value in given.multi_items():
         if name not in known:
-            has = f"there are {', '.join(sorted(known))}" if known else "there are none here"
-            raise Refusal(Code.BAD_REQUEST, f"there is no parameter {name[:24]!r}; {has}")
+            has = ", ".join(sorted(known)) or "none"
+            raise Refusal(Code.BAD_REQUEST, f"unknown parameter {name[:24]!r}; this path has {has}")
         if len(given.getall(name)) > 1:
-            raise Refusal(Code.BAD_REQUEST, f"the parameter {name} is given twice; give it once")
+            raise Refusal(Code.BAD_REQUEST, f"the parameter {name} is repeated; send it once")
         form = known[name]
         if form and not form.pattern.fullmatch(value):
             raise Refusal(Code.BAD_REQUEST, f"{name} is {form.said}, not {value[:24]!r}")
 
 
 def form_of(kind: Any) -> Form | None:
-    """Return how values of a type are written in a query; None for text, which is its own form."""
+    """Return the form of a type's values in a query; None for text, which has any form."""
     kinds = {kind, *getattr(kind, "__args__", ())}
     return next((form for of, form in _FORMS.items() if of in kinds), None)

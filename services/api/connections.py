@@ -1,8 +1,8 @@
-"""Connections of the HTTP API: deadlines for what is sent, and limits of size and number.
+"""Connections of the HTTP server: deadlines, and limits of size and number.
 
 uvicorn's protocol waits without end for the head and the body of a request, keeps a head of any
-size, and takes connections until the files run out. This one puts out who only sits there, because
-each connection is a file that somebody else needs.
+size, and accepts connections until the files run out. The protocol here closes idle connections,
+because each of them is a file that another client needs.
 """
 
 import asyncio
@@ -21,33 +21,33 @@ from services.app.error_codes import PROBLEMS
 
 _GRACE_SECONDS: Final = 5
 _RESERVED_FILES: Final = 200
-"""Files that a process needs beside its connections: the server's, its logs, its own modules."""
+"""Files that a process needs beside its connections: to Valkey, for logs and for modules."""
 
 _TIMEOUT, _TOO_LARGE, _FULL = 408, 431, 503
 _CLOSING: Final = b"connection: close\r\n\r\n"
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """What a connection may take, and how many there may be."""
+    """Limits of a connection, and of the number of connections."""
 
     head_seconds: float = 10.0
-    """How long the head of a request may take from the connection or its first byte on."""
+    """For the head of a request, from the connection or from its first byte."""
     body_seconds: float = 30.0
-    """How long the rest of a request may take from its head on."""
+    """For the rest of a request, from the end of its head."""
     reading_seconds: float = 60.0
-    """How long a client may take to read what was written before more is."""
+    """For a client to read enough that writing can go on."""
     head_bytes: int = 32_768
-    """Bytes of all header lines, the request's first line and trailers among them."""
+    """Of all header lines, including the request line and trailers."""
     request_bytes: int = 1_048_576
-    """Bytes of a whole request; far more than a body may have that is read."""
+    """Of a whole request; far more than a body that is read may have."""
     connections: int = 10_000
-    """Of this process at once."""
+    """At once, in this process."""
     by_address: int = 256
-    """Of one network at once, where no proxy is trusted."""
+    """At once, from one network, if no proxy is trusted."""
 
 
 def bounds_for(files: int) -> Bounds:
-    """Return the bounds of a process that may have so many files open."""
+    """Return the bounds of a process that may have `files` files open."""
     most = min(Bounds().connections, max(16, files - _RESERVED_FILES))
     return Bounds(connections=most, by_address=min(Bounds().by_address, max(8, most // 2)))
 
@@ -62,7 +62,7 @@ class Connections:
         self._all = 0
 
     def enter(self, network: str) -> bool:
-        """Count a connection; False where there is no room for it, and it is not counted."""
+        """Count a connection and return True; without room for it, return False."""
         crowded = not self._behind_proxy and self._open[network] >= self.bounds.by_address
         if crowded or self._all >= self.bounds.connections:
             return False
@@ -71,7 +71,7 @@ class Connections:
         return True
 
     def leave(self, network: str) -> None:
-        """Count a connection no longer."""
+        """Stop counting a connection."""
         self._all -= 1
         self._open[network] -= 1
         if not self._open[network]:
@@ -86,14 +86,14 @@ class BoundedProtocol(HttpToolsProtocol):
         self._connections = open_connections
         self._bounds = open_connections.bounds
         self._network: str | None = None
-        """Where the connection comes from; None while it is not counted."""
+        """The client's network; None while the connection is not counted."""
         self._deadline: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
         self._in_head = self._in_request = self._began_now = False
         self._head = self._seen = self._size = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, or refuse one too many."""
+        """Accept a connection, or refuse one too many."""
         super().connection_made(transport)
         network = network_of(self.client[0]) if self.client else ""
         if not self._connections.enter(network):
@@ -103,7 +103,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._expect(self._bounds.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let a connection go."""
+        """Release a connection."""
         if self._network is not None:
             self._connections.leave(self._network)
             self._network = None
@@ -113,11 +113,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
-        """Read what came, unless it is too much."""
+        """Parse received bytes within the limits."""
         if self.transport.is_closing():
             return
         if not self._in_request and self._deadline is None:
-            # blank lines before a request begin none, and would put off its deadline for ever
+            # blank lines begin no request; without this they would postpone its deadline
             self._expect(self._bounds.head_seconds)
         self._began_now = False
         super().data_received(data)
@@ -125,7 +125,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._count(len(data))
 
     def _count(self, count: int) -> None:
-        """Count bytes of a request that is not complete; a line without end is in no header yet."""
+        """Count bytes of an incomplete request, because an endless line never becomes a header."""
         self._size += count
         if self._in_head:
             self._count_head(count)
@@ -139,7 +139,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(_TOO_LARGE, Code.TOO_LONG, said)
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Start a request."""
         super().on_message_begin()
         cast("dict[str, Any]", self.scope)["extensions"] = {"left": self.transport.is_closing}
         self._in_head = self._in_request = self._began_now = True
@@ -148,49 +148,49 @@ class BoundedProtocol(HttpToolsProtocol):
             self._expect(self._bounds.head_seconds)
 
     def on_url(self, url: bytes) -> None:
-        """Take a part of the request's first line."""
+        """Receive a part of the request line."""
         self._see(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, or a trailer."""
+        """Receive a header or a trailer."""
         self._see(len(name) + len(value))
         if not self.transport.is_closing():
             super().on_header(name, value)
 
     def _see(self, count: int) -> None:
-        """Count what is read of a head: many lines may come in one piece."""
+        """Count header bytes as they are parsed, because one piece may hold many lines."""
         self._seen += count
         self._head = max(self._head, self._seen)
         self._count_head(0)
 
     def on_headers_complete(self) -> None:
-        """Begin to answer, and give the body its time."""
+        """Start the answer, and the deadline of the body."""
         self._in_head = False
         if not self.transport.is_closing():
             self._expect(self._bounds.body_seconds)
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
+        """Receive a part of the body."""
         if not self.transport.is_closing():
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End a request: all of it is there."""
+        """Finish a request that has arrived completely."""
         self._in_request = False
         self._expect(None)
         if not self.transport.is_closing():
             super().on_message_complete()
 
     def pause_writing(self) -> None:
-        """Wait for a client that does not read, but not for ever."""
+        """Wait a limited time for a client that does not read."""
         super().pause_writing()
         self._stop_unread()
         self._unread = self.loop.call_later(self._bounds.reading_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Resume writing."""
         self._stop_unread()
         super().resume_writing()
 
@@ -200,25 +200,25 @@ class BoundedProtocol(HttpToolsProtocol):
             self._unread = None
 
     def _expect(self, seconds: float | None) -> None:
-        """Expect what comes next within so many seconds; None for nothing."""
+        """Set the deadline of the next part; None for no deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self._late)
 
     def _late(self) -> None:
-        """End a connection on which too little came."""
+        """Close a connection whose deadline has passed."""
         self._deadline = None
         if self.transport.is_closing():
             return
-        if self.pipeline or self.flow.read_paused:  # it is we who do not read
+        if self.pipeline or self.flow.read_paused:  # the server itself has stopped reading
             self._expect(self._bounds.body_seconds)
         elif not self._in_request or self._answering():
             self.transport.close()
         else:
-            self._refuse(_TIMEOUT, Code.BAD_REQUEST, "the request did not come in time")
+            self._refuse(_TIMEOUT, Code.BAD_REQUEST, "the request did not arrive in time")
 
     def _answering(self) -> bool:
-        """Whether the answer to the request in hand has begun."""
+        """Return whether the answer to the current request has started."""
         return not self._in_head and self.cycle.response_started
 
     def _refuse(self, status: int, code: Code, sentence: str) -> None:
@@ -243,7 +243,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def server_config(app: Any, bounds: Bounds, *, behind_proxy: bool) -> uvicorn.Config:
-    """Return how an application is served; also that no header of a proxy is read by uvicorn."""
+    """Return uvicorn's configuration; uvicorn itself reads no header of a proxy."""
     counted = Connections(bounds, behind_proxy=behind_proxy)
     protocol: Any = partial(BoundedProtocol, open_connections=counted)
     return uvicorn.Config(
@@ -254,7 +254,7 @@ def server_config(app: Any, bounds: Bounds, *, behind_proxy: bool) -> uvicorn.Co
         access_log=False,
         lifespan="on",
         server_header=False,
-        # `MATCHPOST_TRUSTED_PROXY` alone says whose headers are believed
+        # only `MATCHPOST_TRUSTED_PROXY` decides whether a proxy is trusted
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )

@@ -1,4 +1,4 @@
-"""What the handlers of the API work with: one `ApiContext` a process."""
+"""The context of the HTTP handlers: one `ApiContext` a process."""
 
 import asyncio
 import time
@@ -32,38 +32,38 @@ from services.app.damaged import UNREADABLE, damaged
 from services.language import Language
 
 DOOR: Final = "api"
-"""Its name is part of each command id: keys of different doors don't meet."""
+"""Part of each command id, so that equal keys of different front ends stay apart."""
 
 _BLOCKING: Final = 10.0
-"""Seconds that a subscription waits in the server at most."""
+"""Seconds for which a subscription blocks at most."""
 
 _THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
-"""For all that waits for the server but for the outcome of a command line.
+"""Threads for all blocking calls but command lines.
 
-So many passwords may keep a thread each, and pages have 32 all the same.
+Password checks may occupy as many as are hashed or wait for it; 32 remain for pages.
 """
 
 _LINES: Final = 32
-"""Command lines that are carried out at once: each has a thread that waits for its outcome."""
+"""Command lines that run at once, because each occupies a thread until its outcome is known."""
 
 Answer = TypeVar("Answer")
 
 Asked: TypeAlias = asyncio.Future[list[Any]]
-"""A match that was asked for."""
+"""A match that is being loaded."""
 
 
 class Rhythm(msgspec.Struct, frozen=True):
-    """How often is done what is done by itself, in seconds."""
+    """Intervals of periodic work, in seconds."""
 
     heartbeat: float = 15.0
-    """How long a stream of events is silent before a comment is sent: what is dead is noticed."""
+    """Silence of an event stream before a comment is sent, because that detects dead connections."""
 
 
 USUAL: Final = Rhythm()
 
 
 class ApiContext:
-    """What the routes of the API and the pages work with: an `App`, and the event loop's drivers."""
+    """What the handlers of the API and the pages need: an `App`, and its asynchronous counterparts."""
 
     def __init__(
         self,
@@ -93,17 +93,17 @@ class ApiContext:
             pace=parts.pace,
             gateway=ThreadGateway(gateway),
         )
-        """The use cases' context, for threads: its gateway submits by the event loop's."""
+        """The use cases' context, for threads; its gateway submits through the event loop."""
         self.language = Language(self.app, DOOR)
         self._tokens = Batches(tokens.check)
         self._lines = ThreadPoolExecutor(_LINES, "line")
 
     async def token(self, text: str) -> Token | None:
-        """Return what a token stands for; None for one that is none, or none any more."""
+        """Return the token with this text; None if it is unknown or no longer valid."""
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
-        """Return a match as it stands; that of no match where there is none. Refused as `damaged`."""
+        """Return a match's snapshot; an empty one if there is no such match. `damaged`."""
         (found,) = sound(await (asked or self.store.ask_snapshot(board)))
         try:
             return unpack_snapshot(found)
@@ -111,40 +111,40 @@ class ApiContext:
             raise await self.damaged(board, error) from error
 
     def ask(self, board: int) -> Asked:
-        """Ask for a match before it is sure that it is needed; `snapshot` takes it up."""
+        """Start to load a match before it is certain to be needed; `snapshot` awaits it."""
         asked = self.store.ask_snapshot(board)
         asked.add_done_callback(_seen)
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Return a match as it stands, as `state_of` does: `unknown-board`, `damaged`."""
+        """Return a match's snapshot: `unknown-board`, `damaged`."""
         found = await self.snapshot(board)
         if not found.state.started:
             raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
         return found
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
-        """Note that a match can't be read, and return what its reader is told."""
+        """Record that a match can't be read, and return the refusal for its reader."""
         return await asyncio.to_thread(damaged, self.app.damage, board, error)
 
     async def wait(self, work: Callable[[], Answer]) -> Answer:
-        """Do what may wait for an outcome in a thread, where nothing else waits for it."""
-        # where it comes from goes with it
+        """Run work that may wait for an outcome, in a pool of threads of its own."""
+        # the context variables hold the source of the request
         run = partial(copy_context().run, work)
         return await asyncio.get_running_loop().run_in_executor(self._lines, run)
 
     def close(self) -> None:
-        """Wait for no more; what was handed in is decided all the same."""
+        """Stop waiting for outcomes; submitted commands are decided all the same."""
         self._lines.shutdown(wait=False, cancel_futures=True)
 
 
 def _seen(asked: Asked) -> None:
-    asked.cancelled() or asked.exception()  # nobody may wait for it any more
+    asked.cancelled() or asked.exception()  # reads the error, because nobody may await it
 
 
 @asynccontextmanager
 async def open_context(parts: App, rhythm: Rhythm = USUAL) -> AsyncIterator[ApiContext]:
-    """Make the hand of a process, and close it when done."""
+    """Open the context of a process, and close it at the end."""
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "api"))
     async with (

@@ -1,16 +1,17 @@
-"""What is done for every request, whatever its route: HEAD, OPTIONS, headers, what is measured."""
+"""The outermost middleware: HEAD, OPTIONS, headers and metrics of every request."""
 
 import time
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
 from litestar import Litestar
 from litestar.enums import ScopeType
+from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from infra.attempts import Source, coming_from
-from services.api.methods import methods_of
 from services.api.networks import network_of_request
 
 REGISTRY: Final = CollectorRegistry()
@@ -29,17 +30,18 @@ _SECONDS: Final = Histogram(
     registry=REGISTRY,
 )
 
-# finding them by their labels takes longer than counting; there are as many as the metrics have rows
+# cached because a look-up by labels takes longer than counting; there is an entry for each row of the
+# metrics
 _counter: Final = cache(_REQUESTS.labels)
 _clock: Final = cache(_SECONDS.labels)
 
 _METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
-"""Those that are told apart in what is measured: who asks may make up others without end."""
+"""Methods with a metrics label of their own; all others count as `other`, to bound cardinality."""
 
 _ALWAYS: Final = [(b"x-content-type-options", b"nosniff")]
 
 _SHOWN: Final = (b"text/html", b"image/svg+xml")
-"""What of the API a browser shows as a page: it may load nothing, and no script in it is run."""
+"""Media types that a browser renders: such an answer of the API may load nothing and run no script."""
 
 _POLICY: Final = (
     b"content-security-policy",
@@ -48,14 +50,14 @@ _POLICY: Final = (
 
 
 class Edge:
-    """The outermost part of the application."""
+    """Wraps the application in what every request needs."""
 
     def __init__(self, app: Litestar, *, behind_proxy: bool) -> None:
         self._app = app
         self._behind_proxy = behind_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and note how it was answered; other events just go on."""
+        """Pass a request to the application, and measure its answer; other events pass unchanged."""
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
@@ -80,7 +82,7 @@ class Edge:
         return Source(network, left=left) if left else Source(network)
 
     async def _tell_options(self, answer: "_Answer") -> bool:
-        """Say what can be done with a place; False when it leads nowhere."""
+        """Answer with the methods that a path allows; return False if no route has the path."""
         allowed = ", ".join(methods_of(self._app, answer.path)).encode()
         if not allowed:
             return False
@@ -92,7 +94,7 @@ class Edge:
 
 
 class _Answer:
-    """An answer on its way out."""
+    """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
 
     def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
         self.status = "500"
@@ -103,7 +105,7 @@ class _Answer:
         self._ended = False
 
     async def receive(self) -> Any:
-        """Return what comes in; once all is said that is to be, that nobody listens any more."""
+        """Receive from the client; report a disconnect once the response is complete."""
         return {"type": "http.disconnect"} if self._ended else await self._receive()
 
     async def send(self, message: Message) -> None:
@@ -115,7 +117,7 @@ class _Answer:
             return
         await self._send(message)
         if self._bodiless:
-            # what has no end, such as events as they come, is not begun
+            # an endless body, such as a stream of events, is not started
             self._ended = True
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -130,3 +132,21 @@ def _complete(start: HTTPResponseStartEvent, path: str) -> None:
     if path.startswith("/api") and told.get(b"content-type", b"").startswith(_SHOWN):
         headers.append(_POLICY)
     start["headers"] = headers
+
+
+def methods_of(app: Litestar, path: str) -> list[str]:
+    """Return the methods that a path allows, sorted; none if no route has it."""
+    words = path.strip("/").split("/")
+    found: set[str] = set()
+    for route in app.routes:
+        if isinstance(route, HTTPRoute) and _matches(route, words):
+            found |= {str(method) for method in route.route_handler_map}
+    return sorted(found | {"HEAD"}) if "GET" in found else sorted(found)
+
+
+def _matches(route: BaseRoute, words: Sequence[str]) -> bool:
+    parts = route.path_components
+    return len(parts) == len(words) and all(
+        part == word if isinstance(part, str) else bool(word)
+        for part, word in zip(parts, words, strict=True)
+    )

@@ -1,4 +1,4 @@
-"""Events: a match's whole history, and what happens now as server-sent events."""
+"""A match's whole history, and server-sent events of what happens now."""
 
 import asyncio
 from base64 import b64encode
@@ -34,7 +34,7 @@ NDJSON: Final = "application/x-ndjson"
 SSE: Final = "text/event-stream"
 
 MOST: Final = 1_000
-"""Events in one answer."""
+"""Events in one answer at most."""
 
 _TAGS: Final = ["events"]
 
@@ -42,25 +42,25 @@ _STILL_HERE: Final = ServerSentEventMessage(data=None, comment="still here")
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An event of a match, with the bytes it is stored, hashed and chained as."""
+    """An event of a match, with its bytes as they are stored, hashed and chained."""
 
     seq: int
     at: int
-    """When it was received, ms since 1970."""
+    """Time at which the command was received, in ms since 1970."""
     type: str
-    """Such as `moved`."""
+    """The kind of event, such as `moved`."""
     body: dict[str, Any]
-    """Its fields; accounts and other bytes in hex."""
+    """The fields of the event; accounts and other bytes in hex."""
     command: str
-    """The id of the command that led to it, in hex."""
+    """The id of the command that caused it, in hex."""
     actor: str
-    """The account that gave the command, in hex; zeros for the server itself."""
+    """The account that sent the command, in hex; zeros for the server itself."""
     prev: str
-    """Leaf hash of the event before it, in hex."""
+    """Leaf hash of the previous event, in hex."""
     hash: str
-    """Its own leaf hash, in hex."""
+    """Leaf hash of this event, in hex."""
     data: str
-    """Its bytes, in base64."""
+    """The stored bytes, in base64."""
 
 
 @get(
@@ -68,22 +68,24 @@ class Event(msgspec.Struct, frozen=True):
     tags=_TAGS,
     opt=refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY, tagged=True),
     summary="The events of a match",
-    description="As a JSON list, or as `Accept` asks: one a line (application/x-ndjson), or as they "
-    "come (text/event-stream). The id of a server-sent event is its seq; Last-Event-ID goes on "
-    "after it, the stream ends with the match, and 204 says that nothing more will come. A stream that "
-    "is to begin later than with the next event is refused as `beyond-end`: who heard of such events "
-    "heard them of data that is there no more.",
+    description="By `Accept`, a JSON list, one event a line (application/x-ndjson), or server-sent "
+    "events as they come (text/event-stream). The id of a server-sent event is its seq, and "
+    "Last-Event-ID continues after it. The stream ends with the match; 204 means that nothing more "
+    "will come. A stream can't start later than with the next event: it is refused as `beyond-end`, "
+    "because a client that has seen later events saw data that the server has lost since.",
 )
 async def show_events(
     request: AnyRequest,
     board: BoardNumber,
     context: NamedDependency[ApiContext],
     start: Annotated[
-        int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first wanted")
+        int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first event")
     ] = 1,
     limit: Annotated[
         int,
-        QueryParameter(ge=1, le=MOST, description="how many at most, where they don't come live"),
+        QueryParameter(
+            ge=1, le=MOST, description="the maximum number of events, unless they are streamed"
+        ),
     ] = MOST,
     last: Annotated[
         str | None,
@@ -104,7 +106,7 @@ async def show_events(
     tag = Tag("events", kind, start, limit, snapshot.head)
     if tag.is_known(request):
         return tag.unchanged()
-    # what came since is of another tag
+    # newer events belong to another tag
     end = min(snapshot.state.seq, start + limit - 1)
     stored = (await context.store.events(board, start))[: max(0, end - start + 1)]
     try:
@@ -118,7 +120,7 @@ async def show_events(
 
 
 def _next(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
-    """Return the header that says where there are more."""
+    """Return the header that links to the next events."""
     if end >= snapshot.state.seq:
         return {}
     return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
@@ -136,12 +138,12 @@ async def _stream(
     if after > snapshot.state.seq:
         raise Refusal(
             Code.BEYOND_END,
-            f"match {board} has {snapshot.state.seq} events, and none that could follow number "
-            f"{after}; if you have heard of that one, the server's data was put back: load the match "
+            f"match {board} has {snapshot.state.seq} events, so nothing can follow number {after}; "
+            "if you have received that one, the server was restored from a backup: load the match "
             "again",
         )
     if snapshot.state.over and start > snapshot.state.seq:
-        return Response(None, status_code=204)  # who hears this does not ask again
+        return Response(None, status_code=204)  # a client that receives this does not reconnect
     for data in (await context.store.events(board, start))[:1]:
         try:
             decode(data)
@@ -156,7 +158,7 @@ async def _stream(
 def _opened(
     request: AnyRequest, context: ApiContext, account: AccountId | None, messages: Messages
 ) -> ServerSentEvent:
-    """Open a stream, which ends with the token that was shown; refused where there are too many."""
+    """Open a stream that ends with the caller's token; refused if there are too many."""
     network = context.visitors.network(request)
     context.streams.check(network, account)
     good = partial(still_good, request, context)
@@ -164,7 +166,7 @@ def _opened(
 
 
 async def _live(context: ApiContext, board: int, start: int) -> Messages:
-    """Send events as they come, until the match is over, or up to one that can't be read."""
+    """Send events as they come, until the match is over or an event can't be read."""
     async for seq, data in context.follower.events(board, start, context.rhythm.heartbeat):
         if not seq:
             yield _STILL_HERE
@@ -172,7 +174,7 @@ async def _live(context: ApiContext, board: int, start: int) -> Messages:
         try:
             event = show_event(seq, data)
         except UNREADABLE as error:
-            # who asks for what comes after the event before is told why there is no more
+            # a client that reconnects after the previous event gets the reason as a refusal
             await context.damaged(board, error)
             return
         text = msgspec.json.encode(event).decode()
@@ -182,7 +184,7 @@ async def _live(context: ApiContext, board: int, start: int) -> Messages:
 
 
 def show_event(seq: int, data: bytes) -> Event:
-    """Show stored bytes as JSON has it."""
+    """Return a stored event as it is shown."""
     envelope = decode(data)
     body = envelope.body
     fields = {name: _plain(getattr(body, name)) for name in body.__struct_fields__}
@@ -200,7 +202,7 @@ def show_event(seq: int, data: bytes) -> Event:
 
 
 def _plain(value: Any) -> Any:
-    """Return a field's value as JSON has it."""
+    """Return a field's value as plain JSON."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, msgspec.Struct):
@@ -215,11 +217,11 @@ def _plain(value: Any) -> Any:
     security=READ,
     tags=_TAGS,
     opt=refuses(Code.BUSY),
-    summary="What happens in the own matches, and what is written to the caller",
-    description="Server-sent events without end. The first bytes have an id, and no data. "
-    "Last-Event-ID goes on after the event of that id, as far back as /api/notices goes, and an "
-    "event `gap` says that more came than is kept; without an id it begins with what happens from "
-    "now on.",
+    summary="Notices of your matches and messages, as they come",
+    description="Server-sent events without end. The stream begins with an id without data. "
+    "Last-Event-ID continues after the event with that id, as far back as /api/notices goes; an "
+    "event `gap` says that older notices are no longer kept. Without Last-Event-ID the stream begins "
+    "with what happens from now on.",
 )
 async def follow_account(
     request: AnyRequest,
@@ -246,7 +248,7 @@ def _place(text: str) -> Place:
 
 
 async def _notices(context: ApiContext, account: bytes, after: Place) -> Messages:
-    # an id without data is no event: it is where a client goes on that has heard nothing else
+    # an id without data is no event; a client that receives nothing else continues from it
     yield ServerSentEventMessage(data=None, comment="still here", id=_id(after))
     async for notice in context.bulletins.notices(account, after, context.rhythm.heartbeat):
         match notice:

@@ -1,4 +1,4 @@
-"""What Prometheus collects of this process, on an address of its own."""
+"""Prometheus metrics of this process, on an address of their own."""
 
 import logging
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ _OFF: Final = "off"
 
 @contextmanager
 def serving_metrics(address: str) -> Iterator[str]:
-    """Serve the metrics on `host:port` inside, and yield their URL; OSError, with a sentence.
+    """Serve the metrics on `host:port` inside, and yield their URL; `OSError` with a sentence.
 
-    They are not behind the address of the pages, because they tell strangers how busy we are.
+    They are not at the address of the pages, because they show strangers how busy the server is.
     """
     if address == _OFF:
         yield ""

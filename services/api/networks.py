@@ -1,4 +1,4 @@
-"""From which network a request comes: an IPv4 address, or a /64 of IPv6."""
+"""The network that a request comes from: an IPv4 address, or a /64 of IPv6."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -6,13 +6,13 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final
 
 _ONE_HOUSEHOLD: Final = 64
-"""Bits of an IPv6 address that a network is told apart by: who has one address has all others."""
+"""Prefix bits of an IPv6 network, because a client with one of its addresses has all of them."""
 
 _FORWARDED: Final = b"x-forwarded-for"
 
 
 def network_of_request(scope: Any, *, behind_proxy: bool) -> str:
-    """Return the network of an ASGI scope; the proxy's word counts only where a proxy is trusted."""
+    """Return the network of an ASGI scope; X-Forwarded-For counts only behind a trusted proxy."""
     if behind_proxy and (said := _last_forwarded(scope["headers"])):
         return network_of(said)
     client = scope.get("client")
@@ -20,14 +20,14 @@ def network_of_request(scope: Any, *, behind_proxy: bool) -> str:
 
 
 def _last_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """Return the last address named: what stands before it was written by who asks."""
+    """Return the last address, because the client may have written those before it."""
     found = [value for name, value in headers if name == _FORWARDED]
     return found[-1].decode("latin-1").rpartition(",")[2].strip() if found else ""
 
 
 @lru_cache(4_096)
 def network_of(address: str) -> str:
-    """Return what stands for an address: itself, or the network of one of IPv6."""
+    """Return an IPv4 address itself, the network of an IPv6 address, or an empty text for neither."""
     try:
         read = ip_address(address)
     except ValueError:

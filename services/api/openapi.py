@@ -1,7 +1,8 @@
-"""The OpenAPI document, made from the routes themselves.
+"""The OpenAPI document, generated from the routes.
 
-What a route takes and gives is its own signature; what it refuses, and whom, it says beside that
-(`answers`, `callers`). The examples are of a real exchange: `tests/golden/make_api.py` has it.
+Parameters, bodies and answers come from the signature of a route; it declares its error codes and its
+scope beside that (`answers`, `callers`). The examples are a real exchange, which
+`tests/golden/make_api.py` records.
 """
 
 import inspect
@@ -18,7 +19,7 @@ from litestar.routes import HTTPRoute
 
 from domain.errors import Code
 from services import __version__
-from services.api.answers import REFUSES, TAGGED, WAITS
+from services.api.answers import REFUSES, TAGGED, WAITS, body_type, codes_of
 from services.api.bodies import JSON, TEXT
 from services.api.callers import SCHEME
 from services.api.events import NDJSON, SSE, Event
@@ -27,27 +28,27 @@ from services.api.schemas import parameter_schema, schemas
 from services.app.error_codes import PROBLEMS
 
 TAGS: Final = {
-    "matches": "Starting matches, listing them, looking at them",
-    "commands": "What players do in a match: carried out exactly once",
+    "matches": "Starting, listing and viewing matches",
+    "commands": "What players do in a match; each command is carried out exactly once",
     "events": "A match's whole history, and what happens now",
-    "challenges": "Matches that wait for whoever wants to play",
-    "replies": "Moves laid ready, played by the server the moment their turn comes",
-    "letters": "What players write to each other",
-    "accounts": "The own account",
-    "tokens": "What a program shows in place of a password",
+    "challenges": "Matches with seats that any player may take",
+    "replies": "Conditional moves, which the server plays as soon as it is your turn",
+    "letters": "Messages between players",
+    "accounts": "Your account",
+    "tokens": "What a program sends in place of a password",
     "players": "Players, ratings, tables, finished matches",
     "games": "The games, and the best scores of the puzzles",
     "command lines": "The command language of terminal and mail",
-    "the server": "How the server is, and what its codes mean",
+    "the server": "Health, and the meaning of error codes",
 }
 
 _ABOUT: Final = """A correspondence match server. Each command is carried out exactly once: send it
-with an `Idempotency-Key`, and send it again with that key whenever you have no answer. What is
-refused is a problem document (RFC 9457) with a stable `code`. docs/api.md says more."""
+with an `Idempotency-Key`, and repeat it with that key if you get no answer. An error is a problem
+document (RFC 9457) with a stable `code`. docs/api.md has more."""
 
 _ANY_TEXT: Final = ("show_text", "show_svg", "show_help", "do_line")
 
-_WORDS: Final = {200: "done", 201: "made", 202: "taken", 204: "done; there is no body"}
+_WORDS: Final = {200: "done", 201: "created", 202: "accepted", 204: "done; no body"}
 
 Document = dict[str, Any]
 
@@ -57,7 +58,7 @@ def make_document(app: Litestar) -> Document:
     operations = list(_operations(app))
     kinds: list[Any] = [Problem, Event]
     for _, _, handler, _ in operations:
-        kinds += [kind for kind in (_body(handler), _given(handler)) if kind is not None]
+        kinds += [kind for kind in (body_type(handler), _given(handler)) if kind is not None]
     found, named = schemas(kinds)
     known = {repr(kind): schema for kind, schema in zip(kinds, found, strict=True)}
     examples = _examples()
@@ -80,7 +81,7 @@ def make_document(app: Litestar) -> Document:
 
 
 def _operations(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler, Any]]:
-    """Return path, method, handler and parameters of what is in the document."""
+    """Yield path, method, handler and parameters of each operation in the document."""
     for route in app.routes:
         if not isinstance(route, HTTPRoute):
             continue
@@ -102,7 +103,7 @@ def _operation(
         "parameters": list(_parameters(handler, model, example)),
         "responses": _responses(handler, known, example),
     }
-    if (body := _body(handler)) is not None:
+    if (body := body_type(handler)) is not None:
         operation["requestBody"] = _request(JSON, known[repr(body)], example)
     elif name == "do_line":
         operation["requestBody"] = _request(TEXT, {"type": "string", "minLength": 1}, example)
@@ -114,8 +115,8 @@ def _operation(
 
 
 def _said(handler: HTTPRouteHandler) -> str:
-    """Return what the function of a route says of itself."""
-    # one that is called in a thread is wrapped
+    """Return the docstring of a route's function."""
+    # a function that is called in a thread is wrapped
     return inspect.getdoc(getattr(handler.fn, "func", handler.fn)) or ""
 
 
@@ -156,12 +157,6 @@ def _parameter(handler: HTTPRouteHandler, one: Any, place: str, example: Documen
     return parameter
 
 
-def _body(handler: HTTPRouteHandler) -> Any:
-    """Return the type of the body; None where there is none, or plain text."""
-    field = handler.parsed_fn_signature.parameters.get("data")
-    return field.annotation if field else None
-
-
 # responses
 
 
@@ -173,7 +168,7 @@ def _responses(
     if handler.opt[WAITS]:
         responses["202"] = _pending()
     if handler.opt[TAGGED]:
-        responses["304"] = {"description": "what you have is what there is"}
+        responses["304"] = {"description": "your copy is current"}
     if handler.handler_name == "show_events":
         responses["204"] = {"description": "the match is over, and nothing more will come"}
     for each, codes in _by_status(codes_of(handler)).items():
@@ -219,7 +214,7 @@ def _shown(example: Document) -> Document:
 
 
 def _given(handler: HTTPRouteHandler) -> Any:
-    """Return the type of what is answered as JSON; None for text, and for nothing."""
+    """Return the type of a JSON answer; None for text, and for no content."""
     given = handler.parsed_fn_signature.return_type.annotation
     if inspect.isclass(getattr(given, "__origin__", None)) and issubclass(
         given.__origin__, Response
@@ -230,21 +225,6 @@ def _given(handler: HTTPRouteHandler) -> Any:
 
 def _is_response(kind: Any) -> bool:
     return inspect.isclass(kind) and issubclass(kind, Response)
-
-
-def codes_of(handler: HTTPRouteHandler) -> list[Code]:
-    """Return all codes that a route may be answered with."""
-    if handler.opt.get("apart"):
-        return [Code.UNAVAILABLE, Code.INTERNAL]
-    codes = [Code.BAD_REQUEST, Code.UNAUTHORIZED, Code.UNKNOWN_TOKEN, Code.TOO_FAST]
-    codes += [Code.UNAVAILABLE, Code.DAMAGED, Code.INTERNAL, *handler.opt[REFUSES]]
-    if handler.resolve_security():
-        codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
-    if ":int}" in "".join(handler.paths):
-        codes.append(Code.NOT_FOUND)
-    if _body(handler) is not None or handler.handler_name == "do_line":
-        codes.append(Code.TOO_LONG)
-    return codes
 
 
 def _by_status(codes: Sequence[Code]) -> dict[int, list[Code]]:
@@ -268,7 +248,7 @@ def _refusal(codes: Sequence[Code]) -> Document:
 
 def _pending() -> Document:
     told = _refusal([Code.PENDING])
-    told["headers"]["Location"] = _header("string", "where the outcome will be")
+    told["headers"]["Location"] = _header("string", "URL of the outcome")
     return told
 
 
@@ -277,7 +257,7 @@ def _header(kind: str, said: str) -> Document:
 
 
 def _tell_in_text(responses: Document) -> None:
-    """Say that a command line's own refusals are text, with the code in a header."""
+    """Add the errors of a command line, which are text with the code in a header."""
     for code, problem in PROBLEMS.items():
         told = responses.setdefault(str(problem.status), {"description": "", "content": {}})
         told["description"] = "; ".join(filter(None, (told["description"], f"`{code}`")))
@@ -290,8 +270,8 @@ def _security_scheme() -> Document:
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "mp_...",
-        "description": "A token, which `POST /api/tokens` makes. Its scopes: `read`, to see what "
-        "only the player may see; `play`, to act; `account`, to change the account.",
+        "description": "A token, which `POST /api/tokens` makes. Scopes: `read` to see what only the "
+        "player may see, `play` to act in matches, `account` to change the account.",
     }
 
 

@@ -1,4 +1,4 @@
-"""Answers that say no: problem documents after RFC 9457, with the stable codes."""
+"""Error answers: problem documents (RFC 9457) with stable codes."""
 
 import logging
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from domain.errors import Code, Refusal
 from infra.async_gateway import PendingAt
 from infra.gateway import OutcomePending
 from services.api.bodies import LIMIT, WrongKindError, uncapital
-from services.api.methods import methods_of
+from services.api.edge import methods_of
 from services.app.error_codes import PROBLEMS, server_failure
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ RETRY_SECONDS: Final = {
     Code.TOO_FAST: 60,
     Code.TOO_MANY_ATTEMPTS: 900,
 }
-"""What Retry-After says, where trying again helps."""
+"""Seconds in Retry-After, for the codes where trying again helps."""
 
 _BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_KIND = 400, 404, 413, 401, 405, 415
 
@@ -38,20 +38,20 @@ class Problem(msgspec.Struct, frozen=True):
     """A problem document."""
 
     type: str
-    """Where the code is explained."""
+    """URL of the meaning of the code."""
     title: str
-    """What the code means."""
+    """The meaning of the code."""
     status: int
     detail: str
     """What is wrong here, in a sentence."""
     code: str
-    """Stable; programs go by it."""
+    """A stable code, for programs."""
 
 
 def problem(
     code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
 ) -> Response[Problem]:
-    """Return a refusal as a response."""
+    """Return the problem document of a code."""
     known = PROBLEMS[code]
     status = status or known.status
     body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
@@ -60,7 +60,7 @@ def problem(
 
 
 def headers_of(code: Code) -> dict[str, str]:
-    """Return the headers that go with a code, in whatever form it is told."""
+    """Return the headers that go with a code, whatever the format of the answer."""
     headers = {}
     if code in RETRY_SECONDS:
         headers["Retry-After"] = str(RETRY_SECONDS[code])
@@ -82,44 +82,42 @@ def pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
 
 
 def failed(_: AnyRequest, error: RedisError) -> Response[Problem]:
-    """Answer that the server of the matches failed."""
+    """Answer that Valkey failed."""
     return problem(Code.UNAVAILABLE, server_failure(error))
 
 
 def late(request: AnyRequest, error: LookupError) -> Response[Problem]:
-    """Answer that lists are being made anew."""
-    if type(error) is not LookupError:  # one that was not raised to be told
+    """Answer that lists are being rebuilt."""
+    if type(error) is not LookupError:  # such as KeyError, which is a bug
         return broken(request, error)
     return problem(Code.UNAVAILABLE, str(error))
 
 
 def wrong_kind(_: AnyRequest, error: WrongKindError) -> Response[Problem]:
-    """Answer a body of another kind than is read here."""
+    """Answer a body of a media type that is not accepted."""
     return problem(Code.BAD_REQUEST, str(error), _WRONG_KIND)
 
 
 def broken(request: AnyRequest, error: Exception) -> Response[Problem]:
-    """Answer what should not have happened; its operator finds it in the log."""
+    """Answer an unexpected error, and log it for the operator."""
     logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     return problem(Code.INTERNAL, "the server failed on this request; its operator has been told")
 
 
 def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
-    """Answer what the framework refuses."""
+    """Answer an error of the framework."""
     match error.status_code:
         case 404:
-            return problem(
-                Code.NOT_FOUND, "there is nothing at this path; /api shows what there is"
-            )
+            return problem(Code.NOT_FOUND, "there is nothing at this path; /api lists all paths")
         case 405:
             return _not_allowed(request)
         case 413:
             said = f"the body is longer than {LIMIT} bytes"
-            # what is still on its way is not read to its end
+            # the rest of the body is not read
             return problem(Code.TOO_LONG, said, headers={"Connection": "close"})
         case 400 | 401:
             return problem(Code.BAD_REQUEST, _detail(error, _names(request)), _BAD)
-        case 500 if "disconnected" in error.detail:  # nobody hears this
+        case 500 if "disconnected" in error.detail:  # no client is left to read it
             return problem(Code.BAD_REQUEST, "the connection was closed within the body", _BAD)
         case _:
             return broken(request, error)
@@ -127,12 +125,12 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
 
 def _not_allowed(request: AnyRequest) -> Response[Problem]:
     listed = ", ".join(methods_of(request.app, request.scope["path"]))
-    said = f"{request.method[:24]} can't be done here; what can is {listed}"
+    said = f"{request.method[:24]} is not allowed here; allowed are {listed}"
     return problem(Code.NOT_ALLOWED, said, headers={"Allow": listed})
 
 
 def _names(request: AnyRequest) -> dict[str, str]:
-    """Return what the parameters of an operation are called by who sends them, where we don't."""
+    """Return the names that clients use for an operation's parameters, where they differ from ours."""
     handler: Any = request.scope.get("route_handler")
     signature = getattr(handler, "parsed_fn_signature", None)
     parameters: dict[str, Any] = signature.parameters if signature else {}
@@ -153,9 +151,9 @@ def _fault(fault: Any, names: Mapping[str, str]) -> str:
     if not isinstance(fault, dict):
         return str(fault)
     place = fault.get("key") or fault.get("source") or "the request"
-    if place == "data":  # what is wrong with one that is there, `bodies` has told
+    if place == "data":  # `bodies` reports the errors of a body that is not empty
         return "the body is empty; send a JSON object"
-    return f"{names.get(place, place)}: {uncapital(str(fault.get('message', 'unfit')))}"
+    return f"{names.get(place, place)}: {uncapital(str(fault.get('message', 'invalid')))}"
 
 
 HANDLERS: Final[dict[Any, Any]] = {

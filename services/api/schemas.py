@@ -1,4 +1,4 @@
-"""JSON schemas of what the API takes and gives, with what the sources say of each field."""
+"""JSON schemas of request and answer types, with the descriptions of fields from the sources."""
 
 import ast
 import inspect
@@ -22,7 +22,7 @@ _OF_PARAMETERS: Final = {
 
 
 def schemas(kinds: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return a schema for each type, and the named schemas that they refer to."""
+    """Return a schema for each type, and by name the schemas that they refer to."""
     found, named = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
     for struct in _structs(kinds):
         _describe(named[struct.__name__], struct)
@@ -30,7 +30,7 @@ def schemas(kinds: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, dict[
 
 
 def parameter_schema(kind: Any, about: ParameterKwarg | None, default: Any) -> dict[str, Any]:
-    """Return the schema of a parameter; one that may be left out is not null, it is left out."""
+    """Return the schema of a parameter; an optional one is omitted, never null."""
     schema = dict(msgspec.json.schema(_without_none(kind)))
     schema = schema.pop("$defs", {}).get(kind.__name__, schema) if "$ref" in schema else schema
     for name, word in _OF_PARAMETERS.items():
@@ -52,7 +52,7 @@ def _without_none(kind: Any) -> Any:
 
 
 def _describe(schema: dict[str, Any], struct: type[msgspec.Struct]) -> None:
-    """Add what the source says of the fields."""
+    """Add the descriptions of fields."""
     said = _said(struct)
     for name, field in schema.get("properties", {}).items():
         if name in said:
@@ -61,7 +61,7 @@ def _describe(schema: dict[str, Any], struct: type[msgspec.Struct]) -> None:
 
 @cache
 def _said(struct: type[msgspec.Struct]) -> Mapping[str, str]:
-    """Return the strings that stand below the fields of a class, those of its bases among them."""
+    """Return the strings below the fields of a class and of its bases, by field."""
     found: dict[str, str] = {}
     for base in reversed(struct.__mro__):
         if issubclass(base, msgspec.Struct) and base is not msgspec.Struct:
@@ -84,7 +84,7 @@ def _below_fields(struct: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def _structs(kinds: Iterable[Any]) -> set[type[msgspec.Struct]]:
-    """Return all structs that these types are made of."""
+    """Return all structs that occur in these types."""
     found: set[type[msgspec.Struct]] = set()
     waiting: list[Any] = list(msgspec.inspect.multi_type_info(kinds))
     while waiting:
@@ -99,7 +99,7 @@ def _structs(kinds: Iterable[Any]) -> set[type[msgspec.Struct]]:
 
 
 def _inner(info: Any) -> list[Any]:
-    """Return the types that a type is made of."""
+    """Return the types that a type consists of."""
     several = (*getattr(info, "types", ()), *getattr(info, "item_types", ()))
     names = ("item_type", "key_type", "value_type", "type")
     single = [getattr(info, name) for name in names if hasattr(info, name)]

@@ -1,4 +1,4 @@
-"""Streams of events: how many may be open, and when one ends that somebody may no longer hear."""
+"""Limits on open event streams, and their end with the token or session that opened them."""
 
 import logging
 from collections import Counter
@@ -15,12 +15,12 @@ from infra.files import open_files
 logger = logging.getLogger(__name__)
 
 BY_NETWORK: Final = 50
-"""Open streams of one network: one a browser, so of a whole class."""
+"""Open streams of one network; enough for a school class, because a browser has one."""
 
 BY_ACCOUNT: Final = 50
 
 IN_ALL: Final = 5_000
-"""Open streams of this process; fewer where it may have few files open."""
+"""Open streams of this process; fewer if its limit of open files is low."""
 
 Message = TypeVar("Message")
 
@@ -38,7 +38,7 @@ class Streams:
         self._accounts: Counter[AccountId] = Counter()
 
     def check(self, network: str, account: AccountId | None) -> None:
-        """Refuse one stream too many: `too-fast`, or `busy` where it is not the asker's doing."""
+        """Refuse one stream too many: `too-fast`, or `busy` if the whole process has too many."""
         if self._networks.total() >= self._most:
             raise Refusal(Code.BUSY, "the server has as many event streams open as it can")
         if self._networks[network] >= self._by_network:
@@ -57,10 +57,10 @@ class Streams:
         messages: AsyncGenerator[Message, None],
         good: Callable[[], Awaitable[bool]],
     ) -> AsyncIterator[Message]:
-        """Pass messages on while `good` says that they may be heard.
+        """Pass messages on while `good` returns True, which is checked before each of them.
 
-        It is asked before each message. One comes with each heartbeat at the latest, so a stream
-        ends that soon after its token or session, and nothing is told in between.
+        A message comes with each heartbeat at the latest, so a stream ends that soon after its token
+        or session, and sends nothing in between.
         """
         async with aclosing(messages):
             try:
@@ -69,7 +69,7 @@ class Streams:
                         if not await good():
                             return
                         yield message
-            except Refusal:  # several were let in at once, and this one is too many
+            except Refusal:  # several were checked at once, and this one is over the limit
                 return
             except (RedisError, OSError) as error:
                 logger.warning("an event stream ended: %s", error)

@@ -1,4 +1,4 @@
-"""How the server is, what its codes mean, and the page that shows the API."""
+"""Health, the meaning of codes, and the documentation of the API."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ class Health(msgspec.Struct, frozen=True):
     status: str
     version: str
     waiting: int
-    """Commands in all inboxes."""
+    """Commands that wait in all inboxes."""
 
 
 class CodeMeaning(msgspec.Struct, frozen=True):
@@ -45,8 +45,8 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     summary="Whether the server works",
 )
 async def health(context: NamedDependency[ApiContext]) -> Health:
-    """Ask the server of the matches; 503 when it does not answer."""
-    # without a thread: who restarts what is not healthy must not do so because others are busy
+    """Query the database; 503 if it does not answer."""
+    # without a thread, because a busy pool of threads is no reason to restart the server
     return Health("ok", __version__, await context.store.waiting())
 
 
@@ -60,7 +60,7 @@ async def health(context: NamedDependency[ApiContext]) -> Health:
 def show_error(
     code: Annotated[str, PathParameter(max_length=40, description="as in a problem document")],
 ) -> CodeMeaning:
-    """Explain a stable code, as problem documents name it."""
+    """Explain a code of problem documents."""
     if code not in set(Code):
         raise Refusal(Code.NOT_FOUND, f"there is no code {code[:24]!r}")
     known = PROBLEMS[Code(code)]
@@ -89,7 +89,7 @@ def _document(request: AnyRequest) -> Document:
 def _kept(
     request: AnyRequest, name: str, media_type: str, make: Callable[[], bytes]
 ) -> Response[bytes]:
-    """Return what is the same as long as the process lives; it is made when first asked for."""
+    """Return content that is made once, on first use, and does not change."""
     if name not in request.app.state:
         request.app.state[name] = make()
     content = request.app.state[name]

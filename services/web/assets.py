@@ -1,4 +1,4 @@
-"""What pages refer to: style sheet, scripts, icon. Read once, and served for good under a version."""
+"""Static files of the pages: read once, and cached for good under the address of their version."""
 
 import gzip
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ _BRIEFLY: Final = "no-cache"
 
 
 class Asset(msgspec.Struct, frozen=True):
-    """A file that pages refer to."""
+    """A static file."""
 
     data: bytes
     packed: bytes
-    """The same, by gzip."""
+    """The data, compressed by gzip."""
     kind: str
     """Its media type."""
 
@@ -39,9 +39,11 @@ def _read() -> dict[str, Asset]:
     for path in files("services.web").joinpath("static").iterdir():
         data = path.read_bytes()
         if path.name == "style.css":
-            data = STYLE.encode() + data  # ours comes after, and sets the board's colours
+            data = (
+                STYLE.encode() + data
+            )  # the pages' own style comes after it, because it sets the board's colours
         kind = _TYPES[path.name.rpartition(".")[2]]
-        # the time would make every process another version
+        # without a time, so that all processes have the same version
         found[path.name] = Asset(data, gzip.compress(data, mtime=0), kind)
     return found
 
@@ -49,18 +51,18 @@ def _read() -> dict[str, Asset]:
 ASSETS: Final[Mapping[str, Asset]] = _read()
 
 VERSION: Final = sha256(b"\0".join(ASSETS[name].data for name in sorted(ASSETS))).hexdigest()[:12]
-"""Changes with any of them: scripts that name each other stay together."""
+"""Hash of all files, so that scripts that import each other stay together."""
 
 
 def url_of(name: str) -> str:
-    """Return where a page finds an asset; `KeyError` for one there is not."""
+    """Return the address of a static file; `KeyError` if there is no such file."""
     _ = ASSETS[name]
     return f"/static/{VERSION}/{name}"
 
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
-    """Return an asset; an outdated version gets the present one, which is not kept."""
+    """Return a static file; for an outdated version the present file, not to be cached."""
     asset = ASSETS.get(name)
     if asset is None:
         raise Refusal(Code.NOT_FOUND, "there is no such file")

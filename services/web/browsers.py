@@ -1,4 +1,4 @@
-"""What a browser calls itself, shortened to what its owner would know it by."""
+"""Short names of browsers, from their User-Agent headers."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,11 +7,11 @@ _BROWSERS: Final = (
     ("Edg", "Edge"),
     ("OPR", "Opera"),
     ("Firefox", "Firefox"),
-    ("Chrom", "Chrome"),  # Chromium too; Edge and Opera say it beside their own name
-    ("Safari", "Safari"),  # said by nearly all
+    ("Chrom", "Chrome"),  # also in the headers of Chromium, Edge and Opera
+    ("Safari", "Safari"),  # in nearly all headers
 )
 _SYSTEMS: Final = (
-    ("Android", "Android"),  # says Linux, too
+    ("Android", "Android"),  # its header has Linux, too
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
     ("Windows", "Windows"),
@@ -21,7 +21,7 @@ _SYSTEMS: Final = (
 
 
 def name_of_browser(agent: str) -> str:
-    """Return a short name such as `Firefox on Linux`; `a browser` for what is not known."""
+    """Return a short name such as `Firefox on Linux`; `a browser` for an unknown one."""
     browser = _first(_BROWSERS, agent) or "a browser"
     system = _first(_SYSTEMS, agent)
     return f"{browser} on {system}" if system else browser

@@ -1,4 +1,4 @@
-"""What can be chosen for a new match, explained: the games' options, and the times."""
+"""The choices of the form for a new match: the games' options, and time controls."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -14,13 +14,13 @@ TIMES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "bank": ("A bank of 14 days, and one more with each move", ("--bank=14+1",)),
     "none": ("No limit", ("--forfeittime=0", "--nagtime=0")),
 }
-"""Words for the form, what they mean, and the server's options."""
+"""Values of the form, each with its label and the server's options."""
 
 USUAL_TIME: Final = "7"
 
 
 def options_of(game: str, form: Form) -> tuple[str, ...]:
-    """Return the options that a form asks for, as a challenge has them; no game's rule is judged."""
+    """Return the chosen options as a challenge has them; whether they are valid is not checked here."""
     fields = tuple(enumerate(game_of(game).options_form))
     picked = [flag for at, _ in fields for flag in form.all(f"pick-{at}")]
     valued = [
@@ -32,25 +32,25 @@ def options_of(game: str, form: Form) -> tuple[str, ...]:
 
 
 def _value(field: OptionField, at: int, form: Form) -> str:
-    """Return the number or the list of names that is typed; empty for an option without a value."""
+    """Return the number or the list of names in the form; empty for an option without a value."""
     if field.kind is OptionKind.NUMBER:
         return form.get(f"number-{at}")
     return form.get(f"names-{at}") if field.kind is OptionKind.NAMES else ""
 
 
 def featured() -> tuple[AnyRules, ...]:
-    """Return the games that are offered with one click."""
+    """Return the games that the home page offers with one click."""
     return _newest(game for game in all_games() if game.featured)
 
 
 def to_show() -> tuple[AnyRules, ...]:
-    """Return the games for several, in the order in which a match is looked for to show a guest."""
+    """Return the games for two and more, in the order in which a guest is shown a match of them."""
     several = [game for game in all_games() if game.latest.players != (1,)]
     return _newest(sorted(several, key=lambda game: not game.featured))
 
 
 def suggested() -> AnyRules:
-    """Return the game that is suggested where none is chosen."""
+    """Return the game that is suggested if none is chosen."""
     return to_show()[0]
 
 
@@ -59,7 +59,7 @@ def _newest(games: Iterable[Game]) -> tuple[AnyRules, ...]:
 
 
 def terms_of(form: Form) -> tuple[str, ...]:
-    """Return the server's options that a form asks for."""
+    """Return the chosen options of the server."""
     _, words = TIMES.get(form.get("time"), TIMES[USUAL_TIME])
     switches = {
         "unrated": "--unrated",
@@ -70,5 +70,5 @@ def terms_of(form: Form) -> tuple[str, ...]:
 
 
 def draws_usually(rules: AnyRules) -> bool:
-    """Return whether chance has a part in the usual match of a game."""
+    """Return whether a match of a game with default options needs a draw."""
     return rules.needs_draw(rules.read_options(()), rules.players[-1])

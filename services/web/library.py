@@ -1,4 +1,4 @@
-"""The games: what there is, the rules in words, and a board to try each one on."""
+"""The games: their list, their rules, and boards to try them."""
 
 import secrets
 from hashlib import sha256
@@ -52,7 +52,7 @@ def show_games(visitor: TheVisitor) -> Response[str]:
 
 @get("/games/{game:str}", sync_to_thread=True)
 def show_game(game: GameKey, context: TheContext, visitor: TheVisitor) -> Response[str]:
-    """Show a game: its rules, matches of it that go on, or the best of a puzzle."""
+    """Show a game: its rules, its matches in play, or a puzzle's best scores."""
     rules = current(game.lower())
     answer = context.language.do(f"help {rules.key}", reader=visitor.account)
     rows = context.app.lists.playing(rules.key, 0, _SHOWN)
@@ -71,8 +71,8 @@ def show_game(game: GameKey, context: TheContext, visitor: TheVisitor) -> Respon
 
 @get("/games/{game:str}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
 def show_board(game: GameKey, visitor: TheVisitor) -> Response[Any]:
-    """Draw how the game begins; where chance decides that, a fixed example."""
-    del visitor  # who is counted
+    """Draw the initial position of a game; where chance decides it, a fixed example."""
+    del visitor  # a dependency, so that the request is counted
     rules = current(game.lower())
     position = _start(rules, rules.read_options(()), rules.players[0], "example")
     return Response(
@@ -83,7 +83,7 @@ def show_board(game: GameKey, visitor: TheVisitor) -> Response[Any]:
 
 
 def _start(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
-    """Return a first position; where chance decides it, the seed does."""
+    """Return an initial position; where chance decides it, it is drawn from the seed."""
     chance = Stream(sha256(seed.encode()).digest(), rules_id(rules))
     setup = rules.draw(options, players, chance)
     return rules.start(options, players, setup)
@@ -97,8 +97,8 @@ def line_tried(
     seed: SeedText = "",
     line: LineText = "",
 ) -> Line:
-    """Return the line that an address tells, from the beginning of a game on."""
-    del visitor  # counted before anything is worked out
+    """Return the variation in an address, from the beginning of a game."""
+    del visitor  # a dependency, so that the request is counted before any work is done
     rules = current(game.lower())
     read = rules.read_options(options.split())
     written, count = rules.write_options(read), players or rules.players[0]
@@ -116,7 +116,7 @@ def line_tried(
 
 @get("/games/{game:str}/try", sync_to_thread=True, opt={WEIGHT: 3})
 def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> Response[str]:
-    """Show a board to try a game on, where one moves for everybody; no match is made."""
+    """Show a board to try a game on, where the visitor moves for all players."""
     if move.strip():
         return go(tried_line.then(move.strip()))
     rules = tried_line.rules
@@ -133,12 +133,12 @@ def try_game(tried_line: TheLine, visitor: TheVisitor, move: MoveText = "") -> R
 
 @get("/games/{game:str}/try/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_moves_tried(tried_line: TheLine) -> dict[str, Any]:
-    """Return the legal moves after a line."""
+    """Return the legal moves after a variation."""
     return {"ply": len(tried_line.moves), **legal(tried_line.rules, tried_line.position)}
 
 
 @get("/games/{game:str}/try/check", sync_to_thread=True, opt={WEIGHT: 3})
 def check_tried(tried_line: TheLine, move: MoveText = "") -> Response[Any]:
-    """Say what a move after a line would lead to."""
+    """Return the result of a move after a variation."""
     found = tried(tried_line.rules, tried_line.position, move.strip(), tried_line.names)
     return as_json(found)

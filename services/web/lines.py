@@ -1,4 +1,4 @@
-"""Lines of moves that nobody plays: what would be if, and boards to try a game on."""
+"""Variations: moves that are tried from a position of a match, or from the beginning of a game."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
@@ -12,27 +12,27 @@ from services.language.typography import read_move
 from services.web.boards import Shown, picture, who
 
 LONGEST: Final = 6_000
-"""Characters of a line: it stands in the page's address."""
+"""Characters of a variation at most, because it is part of the page's address."""
 
 MOST_LINKED: Final = 300
-"""Moves of a line that are links."""
+"""Moves of a variation that are links, at most."""
 
 LINKED_CHARACTERS: Final = 200_000
-"""Characters of all these links together."""
+"""Characters of all these links together, at most."""
 
 
 class Line(msgspec.Struct, frozen=True):
-    """Moves from a position on, whoever's turn it is."""
+    """Moves from a position on, of all seats."""
 
     rules: AnyRules
     names: tuple[str, ...]
     positions: tuple[Any, ...]
-    """Before each move, and after the last."""
+    """The positions before each move, and after the last."""
     moves: tuple[str, ...]
     page: str
-    """Where its page is."""
+    """The path of its page."""
     query: Mapping[str, str]
-    """What else stands in the page's address."""
+    """The other parameters of the page's address."""
 
     @classmethod
     def of(
@@ -44,7 +44,7 @@ class Line(msgspec.Struct, frozen=True):
         page: str,
         query: Mapping[str, str] | None = None,
     ) -> Self:
-        """Follow the moves of a text; the first that is not legal is refused with its number."""
+        """Play the moves of a text; the first illegal move is refused with its number."""
         if len(text) > LONGEST:
             raise Refusal(Code.TOO_LONG, f"a line of moves has at most {LONGEST} characters")
         found, written = [position], []
@@ -61,31 +61,31 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The moves, as they stand in addresses."""
+        """The moves, as in addresses."""
         return " ".join(self.moves)
 
     @property
     def turn(self) -> str:
-        """Who would be to move; empty when it would be over."""
+        """The player to move; empty when the match would be over."""
         mover = None if self.ending else self.rules.to_move(self.position)
         return "" if mover is None else who(self.rules, mover, self.names)
 
     @property
     def ending(self) -> str:
-        """How it would end; empty while it goes on."""
+        """How the match would end; empty while it goes on."""
         outcome = self.rules.outcome(self.position)
         return outcome.detail if outcome else ""
 
     def url(self, moves: Sequence[str] | None = None, part: str = "") -> str:
-        """Return the address of the line, or of another from the same position on, or of a part."""
+        """Return the address of the page, of other moves from the same position, or of a sub-path."""
         line = self.text if moves is None else " ".join(moves)
         query = {**self.query, **({"line": line} if line else {})}
         return f"{self.page}{part}{'?' + urlencode(query) if query else ''}"
 
     def links(self) -> list[tuple[str, str]]:
-        """Return each move with the address of the line up to it; of a long line the last have one.
+        """Return each move with the address of the moves up to it; in a long variation only the last.
 
-        Each address repeats all moves before it, so that all of them would be a very long page.
+        Each address repeats all moves before it, so a page with all of them could be very long.
         """
         left, addresses = LINKED_CHARACTERS, dict[int, str]()
         for count in range(len(self.moves), max(0, len(self.moves) - MOST_LINKED), -1):
@@ -97,7 +97,7 @@ class Line(msgspec.Struct, frozen=True):
         return [(move, addresses.get(count, "")) for count, move in enumerate(self.moves, 1)]
 
     def shown(self, last: str = "", before: Any = None) -> Shown:
-        """Return its board; `last` and `before` are of the move that led to its beginning."""
+        """Return its board; `last` and `before` describe the move before the variation."""
         if self.moves:
             last, before = self.moves[-1], self.positions[-2]
         return Shown(
@@ -110,14 +110,14 @@ class Line(msgspec.Struct, frozen=True):
         )
 
     def then(self, text: str) -> str:
-        """Return the address of the line with one more move; refused when it is not legal."""
+        """Return the address with one more move; an illegal move is refused."""
         move = _checked(self.rules, self.position, text, len(self.moves) + 1)
         return self.url((*self.moves, self.rules.write(move)))
 
 
 def _checked(rules: AnyRules, position: Any, text: str, number: int) -> Any:
     if outcome := rules.outcome(position):
-        raise Refusal(Code.MATCH_OVER, f"move {number}: it would be over: {outcome.detail}")
+        raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over: {outcome.detail}")
     try:
         return rules.check(position, read_move(rules, text))
     except Refusal as reason:

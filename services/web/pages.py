@@ -1,4 +1,4 @@
-"""Pages as text: templates filled in, everything in them escaped."""
+"""Rendering of pages from templates, with automatic escaping."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -25,7 +25,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-"""Of every page: no script, style or picture is another's or inline, and none shows us in a frame."""
+"""Headers of every page: it loads nothing inline or from other sites, and no site may frame it."""
 
 _ENVIRONMENT: Final = Environment(
     loader=PackageLoader("services.web"),
@@ -39,9 +39,9 @@ _ENVIRONMENT.globals["asset"] = url_of
 
 
 def sentence(text: str) -> str:
-    """Write what a refusal or an outcome says as a sentence; a move it begins with stays as it is.
+    """Write the text of a refusal or an outcome as a sentence; a move at its beginning keeps its case.
 
-    A command that it ends with is left out, because a page has no place to write one.
+    A command at its end is left out, because a page has no place to enter one.
     """
     text = text.partition("; `")[0]
     first = text.partition(" ")[0].rstrip(",:")
@@ -57,7 +57,7 @@ _ENVIRONMENT.filters["offered"] = offer_name
 
 
 def page(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) -> Response[str]:
-    """Fill a template in; who has no cookie yet gets one, so that forms can be shown to be ours."""
+    """Render a template; a guest without a cookie gets one, which the CSRF check of forms needs."""
     proof = Markup('<input type="hidden" name="{}" value="{}">').format(FIELD, visitor.proof)
     text = _ENVIRONMENT.get_template(template).render(visitor=visitor, csrf=lambda: proof, **shown)
     cookies = [guest_cookie(visitor)] if visitor.guest else []
@@ -71,18 +71,18 @@ def page(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) ->
 
 
 def go(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
-    """Send the browser on to a page of ours, after a form."""
+    """Redirect the browser to one of our pages, after a form."""
     return Redirect(path, status_code=303, cookies=list(cookies))
 
 
 def own_path(path: str) -> str:
-    """Return where to go after a login: a page of ours, whatever was asked for."""
+    """Return the path if it is one of our pages, otherwise the home page."""
     # a browser reads `//host` and `/\host` as another site
     ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if ours else "/"
 
 
 def secured(response: Response[Any]) -> Response[Any]:
-    """Add to an answer what every page says to the browser."""
+    """Add the security headers of every page."""
     response.headers.update(HEADERS)
     return response

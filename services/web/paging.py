@@ -1,4 +1,4 @@
-"""Long lists, a page at a time: no list ends without a word."""
+"""Pagination of long lists."""
 
 from collections.abc import Mapping
 from typing import Final, Self
@@ -11,10 +11,10 @@ SIZE: Final = 50
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Which part of a list is shown, and where the others are."""
+    """The shown part of a list, with the addresses of the others."""
 
     label: str
-    """What is listed, for who does not see the page."""
+    """Name of the list, for screen readers."""
     start: int
     shown: int
     total: int
@@ -34,30 +34,30 @@ class Part(msgspec.Struct, frozen=True):
         size: int = SIZE,
         query: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return it; what is shown is at the least what there is."""
+        """Return a part; the total is raised to the rows that are shown."""
         total = max(total, start + shown) if shown else total
         return cls(label, start, shown, total, size, path, query or {})
 
     @property
     def needed(self) -> bool:
-        """Whether there is more than is shown."""
+        """Whether the list has more rows than this part."""
         return self.total > self.shown
 
     @property
     def said(self) -> str:
-        """Which rows these are, such as `1 to 24 of 299`."""
+        """The range of rows, such as `1 to 24 of 299`."""
         if not self.shown:
             return f"none of {self.total} from here on"
         return f"{self.start + 1} to {self.start + self.shown} of {self.total}"
 
     @property
     def before(self) -> str:
-        """Where the page before it is; empty for the first."""
+        """Address of the previous page; empty for the first."""
         return self._url(max(0, self.start - self.size)) if self.start else ""
 
     @property
     def after(self) -> str:
-        """Where the page after it is; empty for the last."""
+        """Address of the next page; empty for the last."""
         end = self.start + self.shown
         return self._url(end) if self.shown and end < self.total else ""
 

@@ -1,4 +1,4 @@
-"""What the pages' functions are given: parts of addresses, who asks, and the parts to work with."""
+"""Parameter types of the page handlers: parts of addresses, and dependencies."""
 
 from typing import Annotated, Final, TypeAlias
 

@@ -1,4 +1,4 @@
-"""Ratings as a picture: lines over the matches that counted, told apart by their strokes."""
+"""The chart of ratings: a line for each player over the rated matches."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,19 +15,19 @@ _HEIGHT: Final = 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 120, 12, 28
 _STEPS: Final = (10, 20, 50, 100, 200, 500, 1000)
 _LINES: Final = 5
-"""Lines across at most."""
+"""Grid lines at most."""
 
 
 class Series(msgspec.Struct, frozen=True):
-    """What is drawn as one line."""
+    """The data of one line."""
 
     name: str
     values: tuple[int, ...]
-    """After each match, the first before all."""
+    """The value before the first match, and after each."""
 
 
 def plot(title: str, series: Sequence[Series]) -> Markup:
-    """Draw lines over their numbers; nothing where there is nothing to draw."""
+    """Return a line chart as SVG; empty if no series has two values."""
     drawn = [one for one in series if len(one.values) > 1]
     if not drawn:
         return Markup()
@@ -46,13 +46,13 @@ def plot(title: str, series: Sequence[Series]) -> Markup:
     ends = _apart([_down(one.values[-1], low, high) for one in drawn])
     for at, (one, end) in enumerate(zip(drawn, ends, strict=True)):
         inside += _line(one, at, end, longest, low, high)
-    return Markup(  # noqa: S704 - made by us, with every word of it escaped
+    return Markup(  # noqa: S704 - our own markup, with every text in it escaped
         element("svg", *inside, class_="plot", role="img", viewBox=f"0 0 {_WIDTH} {_HEIGHT}")
     )
 
 
 def _scale(values: Sequence[int]) -> tuple[int, int, int]:
-    """Return the least and the greatest number of the scale, and its step."""
+    """Return the lower end, the upper end and the step of the scale."""
     low, high = min(values), max(values)
     step = next((step for step in _STEPS if (high - low) / step < _LINES), _STEPS[-1])
     return low // step * step, -(-max(high, low + 1) // step) * step, step
@@ -72,7 +72,7 @@ def _across(value: int, low: int, high: int) -> Drawn:
 
 
 def _apart(places: Sequence[float]) -> list[float]:
-    """Move the names at the ends of lines apart, so that none lies on another."""
+    """Move the labels at the ends of lines apart, so that none covers another."""
     order = sorted(range(len(places)), key=places.__getitem__)
     found = list(places)
     for before, after in pairwise(order):

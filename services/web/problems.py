@@ -1,4 +1,4 @@
-"""Pages that say no. Where htmx asked, the sentence alone, for the place where messages stand."""
+"""Error pages. A request of htmx gets the sentence alone, for the place of messages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,7 +19,7 @@ AnyRequest = Request[Any, Any, Any]
 
 
 def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Response[Any]:
-    """Return a page, or a part of one, with a sentence."""
+    """Return an error page, or for htmx a message, with a sentence."""
     partial = request.headers.get("hx-request") == "true"
     visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
     template = "_message.html" if partial else "problem.html"
@@ -30,49 +30,49 @@ def no(request: AnyRequest, status: int, sentence: str, code: str = "") -> Respo
 
 
 def _as_message(shown: Response[Any]) -> Response[Any]:
-    """Have htmx put a part of a page where messages stand."""
+    """Have htmx put the answer into the place of messages."""
     shown.headers.update({"HX-Retarget": "#message", "HX-Reswap": "innerHTML"})
     shown.headers["HX-Reselect"] = "unset"
     return shown
 
 
 def _path_of(referer: str, request: AnyRequest) -> str:
-    """Return the page that sent the form, if it is one of ours."""
-    # whether the browser spoke TLS is known to the proxy before us, if there is one
+    """Return the path of the page that sent the form; `/` if it is not one of ours."""
+    # without the scheme, because only a proxy in front of the server knows it
     host, _, path = referer.partition("://")[2].partition("/")
     return own_path(f"/{path}") if host == request.url.netloc else "/"
 
 
 def refused(request: AnyRequest, reason: Refusal) -> Response[Any]:
-    """Say why something was refused."""
+    """Answer a refusal."""
     return no(request, PROBLEMS[reason.code].status, reason.sentence, reason.code)
 
 
 def pending(request: AnyRequest, _: OutcomePending) -> Response[Any]:
-    """Say that the outcome is not known yet."""
-    told = "it was taken and is not decided yet; load the page again in a moment"
+    """Answer that the outcome is not known yet."""
+    told = "your request was accepted and is not decided yet; load the page again in a moment"
     return no(request, PROBLEMS[Code.PENDING].status, told, Code.PENDING)
 
 
 def failed(request: AnyRequest, error: RedisError) -> Response[Any]:
-    """Say that the server of the matches failed."""
+    """Answer that Valkey failed."""
     return no(request, PROBLEMS[Code.UNAVAILABLE].status, server_failure(error), Code.UNAVAILABLE)
 
 
 def late(request: AnyRequest, error: LookupError) -> Response[Any]:
-    """Say that lists are being made anew."""
+    """Answer that lists are being rebuilt."""
     return no(request, PROBLEMS[Code.UNAVAILABLE].status, str(error), Code.UNAVAILABLE)
 
 
 def unfit(request: AnyRequest, error: HTTPException) -> Response[Any]:
-    """Say what is wrong with a request as such."""
+    """Answer an error of the framework."""
     return no(request, error.status_code, error.detail or "the request can't be answered")
 
 
 def lost(request: AnyRequest, error: HTTPException) -> Response[Any]:
-    """Say that nothing is there to be shown: to a browser with a page, to a program as the API does.
+    """Answer that there is no such page: to a browser with a page, to a program as the API does.
 
-    For 404, and for 405: the address of a form, typed or loaded again, is no page either.
+    It handles 404 and 405, because the address of a form, typed or reloaded, is no page either.
     """
     shown = "text/html" in request.headers.get("accept", "")
     if shown and not f"{request.url.path}/".startswith("/api/"):
@@ -81,7 +81,7 @@ def lost(request: AnyRequest, error: HTTPException) -> Response[Any]:
 
 
 def login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:
-    """Ask to log in, and come back; a move that was sent is kept in the address to come back to."""
+    """Send the visitor to log in; the address to come back to keeps a move that was sent."""
     wanted = needed.back or _wanted(request)
     given = {} if wanted == "/" else {"next": wanted}
     login = _login(given)
@@ -98,7 +98,7 @@ def _login(given: Mapping[str, str]) -> str:
 
 
 def _wanted(request: AnyRequest) -> str:
-    """Return the page that was asked for, or that sent a form."""
+    """Return the address of the requested page, or of the page that sent the form."""
     if request.method != "GET":
         return _path_of(request.headers.get("referer", ""), request)
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")

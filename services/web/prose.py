@@ -1,4 +1,4 @@
-"""Help pages, which are plain text for terminals and mail, as paragraphs, headings and boards."""
+"""Help: its general page, and the plain text of terminals and mail as blocks of a page."""
 
 import re
 from collections.abc import Iterator
@@ -6,22 +6,33 @@ from itertools import groupby
 from typing import Final
 
 import msgspec
+from litestar import Response, get
+
+from services.web.pages import page
+from services.web.params import TheContext, TheVisitor
 
 _ITEM: Final = re.compile(r"(?:\d\.|-) +")
 _DRAWN: Final = re.compile(r"\S {2,}\S")
-"""What stands in boards and tables, and never in a sentence."""
+"""Spacing that boards and tables have, and sentences never."""
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A part of a page."""
+    """A block of a help page."""
 
     kind: str
     """`heading`, `text`, `item` or `drawn`."""
     text: str
 
 
+@get("/help", sync_to_thread=True)
+def show_help(context: TheContext, visitor: TheVisitor) -> Response[str]:
+    """Show how to use the pages, and the commands of terminal and mail."""
+    answer = context.language.do("help", reader=visitor.account)
+    return page("help.html", visitor, text=answer.page)
+
+
 def blocks(page: str) -> list[Block]:
-    """Return the parts of a page; what is drawn stays as it is, line by line."""
+    """Return the blocks of a help page; drawings keep their line breaks."""
     found = [_block(part) for part in re.split(r"\n{2,}", page.strip("\n"))]
     merged: list[Block] = []
     for kind, same in groupby(found, key=lambda block: block.kind):

@@ -1,4 +1,4 @@
-"""Puzzles: what each has come to at best, and who did it."""
+"""Puzzles, with their best scores."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -47,12 +47,12 @@ def show_puzzles(context: TheContext, visitor: TheVisitor) -> Response[str]:
 
 
 def best(context: ApiContext, rules: AnyRules, count: int = _SHOWN) -> Best:
-    """Return the best scores of a puzzle as it is usually played."""
+    """Return the best scores of a puzzle with default options."""
     return _best(context, rules, context.app.scores.best(puzzle_name(rules.key, ()), count))
 
 
 def scored(context: ApiContext, rules: AnyRules, start: int, count: int) -> tuple[Best, int]:
-    """Return some of its scores, one for each player, and how many there are; O(all)."""
+    """Return a part of the scores, one for each player, and their number; O(all)."""
     rows = context.app.scores.best(puzzle_name(rules.key, ()))
     return _best(context, rules, rows[start : start + count]), len(rows)
 
@@ -68,7 +68,7 @@ def _best(context: ApiContext, rules: AnyRules, rows: Sequence[Row]) -> Best:
 
 
 def _detail(context: ApiContext, row: Row) -> str:
-    """Say what a match has come to; it has ended, so this is looked up once."""
+    """Return the words of a score; cached, because a finished match does not change."""
     known = _known(row)
     if not known:
         with reading(context.app.damage, row.board):
@@ -81,5 +81,5 @@ def _detail(context: ApiContext, row: Row) -> str:
 
 @lru_cache(_KEPT)
 def _known(_: Row) -> list[str]:
-    """Return the place where a row's words are kept, empty at first."""
+    """Return the cache cell of a row, empty at first."""
     return []

@@ -1,4 +1,4 @@
-"""All pages: what the application has beside the API."""
+"""The routes of all pages."""
 
 from typing import Any, Final
 
@@ -23,7 +23,6 @@ from services.web.blocks import block_player, unblock_player
 from services.web.draws import list_reveals
 from services.web.entering import log_in, log_out, show_login, show_signup, sign_up
 from services.web.exports import export_film, export_json, export_text, show_picture
-from services.web.helping import show_help
 from services.web.home import show_home
 from services.web.letters import lay_ready, say, write_note
 from services.web.library import (
@@ -48,6 +47,7 @@ from services.web.messages import show_messages
 from services.web.pages import secured
 from services.web.players import list_players, show_all_ratings, show_player, show_ratings
 from services.web.problems import HANDLERS
+from services.web.prose import show_help
 from services.web.puzzles import show_puzzles
 from services.web.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.web.starting import show_new, start_new, take, withdraw
@@ -120,7 +120,7 @@ PAGES: Final[tuple[Any, ...]] = (
 
 
 async def _come_in(_: Request[Any, Any, Any]) -> None:
-    """Let everybody in: what the API asks of a request, before all else, is not asked of a page's."""
+    """Replace the API's authentication, because the pages have their own."""
 
 
 WEB_ROUTES: Final = (

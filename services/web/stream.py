@@ -1,7 +1,7 @@
-"""The event stream of a browser: one for all its pages, with what each of them watches.
+"""The event stream of a browser: one for all its pages.
 
-It tells the present state of what is watched, and then what changes of it, so whoever reconnects has
-missed nothing: a page compares that with what it shows. A stream ends with the session it came with.
+It sends the present state of the watched matches and topics, and then each change. A page compares the
+state with its own content, so a browser that reconnects misses nothing. A stream ends with its session.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from services.web.params import TheContext, TheVisitor
 from services.web.visitors import AnyRequest, session_text
 
 MOST: Final = 200
-"""Matches that one stream watches."""
+"""Matches that one stream watches at most."""
 
 _STILL_HERE: Final = ServerSentEventMessage(data=None, comment="still here")
 
@@ -31,7 +31,7 @@ Boards = Annotated[str, QueryParameter(pattern=rf"^(\d{{1,15}}(,\d{{1,15}}){{0,{
 
 
 class Watched(msgspec.Struct, frozen=True):
-    """What is watched, and by whom."""
+    """The matches and topics that a stream watches, and its user."""
 
     boards: tuple[int, ...]
     topics: tuple[Topic, ...]
@@ -48,7 +48,7 @@ async def follow(
     boards: Boards = "",
     home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
 ) -> ServerSentEvent:
-    """Tell what matches stand at, and for a session what its home page and its chats do."""
+    """Stream the event counts of matches, and for a session the marks of its home page and its chats."""
     numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
     found = {board: await _snapshot(context, board) for board in numbers}
     account = visitor.account
@@ -73,7 +73,7 @@ async def follow(
 
 
 async def _snapshot(context: ApiContext, board: int) -> Any:
-    """Return a match as it stands; None for one that is not there or can't be read."""
+    """Return a match's snapshot; None if it does not exist or can't be read."""
     try:
         return await context.match(board)
     except Refusal:
@@ -81,7 +81,7 @@ async def _snapshot(context: ApiContext, board: int) -> Any:
 
 
 class _Stale:
-    """Notes that a match may have news."""
+    """A flag of one match; setting it adds the match to `stale`."""
 
     def __init__(self, board: int, stale: set[int], news: asyncio.Event) -> None:
         self._board, self._stale, self._news = board, stale, news
@@ -118,7 +118,7 @@ async def _changes(
 async def _state(
     context: ApiContext, watched: Watched, stale: set[int], told: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the present state: what was told before, with what may be stale read again."""
+    """Return the present state: the one that was sent before, with stale matches read again."""
     now = {**told, "user": watched.user}
     while stale:
         board = stale.pop()
@@ -134,7 +134,7 @@ async def _state(
 
 
 async def _lasts(context: ApiContext, session: str) -> bool:
-    """Return whether the stream's session does; a stream without one goes on."""
+    """Return whether the stream's session is still open; True for a stream without one."""
     return not session or await asyncio.to_thread(_is_open, context, session)
 
 

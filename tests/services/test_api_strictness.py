@@ -35,9 +35,9 @@ RESIGN = {"do": "resign"}
 def test_a_parameter_that_is_none_is_named(api, board):
     refused = api.http.get(f"/api/matches/{board}?lega=true")
     assert (refused.status_code, code_of(refused)) == (400, "bad-request")
-    assert refused.json()["detail"] == "there is no parameter 'lega'; there are legal"
+    assert refused.json()["detail"] == "unknown parameter 'lega'; this path has legal"
     bare = api.http.get("/api/games?pretty")
-    assert bare.json()["detail"] == "there is no parameter 'pretty'; there are none here"
+    assert bare.json()["detail"] == "unknown parameter 'pretty'; this path has none"
 
 
 def test_a_parameter_given_twice_is_refused(api, board):

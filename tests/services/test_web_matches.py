@@ -204,10 +204,10 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
 def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair):
     one, two = pair
     board = start(one, two)
-    assert "lay your answer ready" in two.page(f"/m/{board}")
-    assert "lay your answer ready" not in one.page(f"/m/{board}")
-    assert "Lay your moves" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
-    assert "Lay your moves" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "set your answer in advance" in two.page(f"/m/{board}")
+    assert "set your answer in advance" not in one.page(f"/m/{board}")
+    assert "Set your moves" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "Set your moves" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
     one.move(board, "m13-j7")
     assert state_of(api.parts, board).moves == "m13-j7 a13-d7"
@@ -434,7 +434,7 @@ def test_two_plies_are_compared_by_what_stands_where(pair):
     assert page.count("<svg viewBox=") + page.count('class="board"') >= 2
     assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
     assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)
-    assert "the same stands everywhere" in one.page(f"/m/{board}/compare?a=1&b=1")
+    assert "the boards are the same" in one.page(f"/m/{board}/compare?a=1&b=1")
 
 
 def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):

@@ -110,7 +110,7 @@ def test_a_new_match_with_a_mistake_in_it_keeps_what_was_typed(api, person):
     page = one.goes_to("/new?game=halves")
     page.get_by_label("Userid of your opponent").fill("nobody-of-this-name")
     page.get_by_label("Who begins").select_option("last")
-    page.get_by_label("A line for whoever").fill("come & play")
+    page.get_by_label("A note for the player").fill("come & play")
     page.locator("summary", has_text="Options of").click()
     page.get_by_label("Tiles each").fill("7")
     page.get_by_label("Any tile").check()
@@ -126,7 +126,7 @@ def test_a_new_match_with_a_mistake_in_it_keeps_what_was_typed(api, person):
     expect(page.get_by_label("3 days a move")).to_be_checked()
     expect(page.get_by_label("Unrated")).to_be_checked()
     page.get_by_role("button", name="The Power of Two").click()
-    expect(page.get_by_label("A line for whoever")).to_have_value("come & play")
+    expect(page.get_by_label("A note for the player")).to_have_value("come & play")
     expect(page.get_by_label("3 days a move")).to_be_checked()
     page.get_by_label("Userid of your opponent").fill(other.name)
     page.keyboard.press("Enter")  # starts it, and is no choice of a game

@@ -31,7 +31,7 @@ def calls(one, other) -> int:
     """Start a match of chance that gathers, by the form; gives its board."""
     one.goes_to("/new?game=powerdrain")
     one.page.get_by_label("Userid of your opponent").fill(other.name)
-    one.page.get_by_label("Let all players have a part in the draw").check()
+    one.page.get_by_label("All players contribute to the draw").check()
     one.page.get_by_role("button", name="Start").click()
     one.page.wait_for_url("**/m/*")
     return int(one.page.url.rpartition("/")[2])
@@ -42,7 +42,9 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     board = calls(lena, dora)
     assert kept(lena) == 1
     dora.goes_to(f"/m/{board}")
-    expect(dora.page.locator("[data-keeper]")).to_contain_text("This browser keeps a text")
+    expect(dora.page.locator("[data-keeper]")).to_contain_text(
+        "This browser keeps your secret text"
+    )
     dora.page.get_by_label("A word of yours").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     for one in (lena, dora):
@@ -92,7 +94,7 @@ def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(ap
         one.page.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined })")
     board = calls(lena, dora)
     dora.goes_to(f"/m/{board}")
-    expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps a text")
+    expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
     dora.page.get_by_label("A word of yours").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     dora.page.locator("#board-area svg").wait_for()
@@ -113,7 +115,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     elsewhere.goes_to(f"/m/{board}")
     expect(elsewhere.page.locator("#turn")).to_have_text("Your text for the draw is asked for")
     form = elsewhere.page.locator("[data-elsewhere]")
-    expect(form).to_contain_text("open matchpost where you accepted")
+    expect(form).to_contain_text("open matchpost in the browser")
     field = form.get_by_label("Or write the text")
     field.fill(texts[1].hex())
     field.evaluate("(field) => { field.dataset.before = 'yes'; }")

@@ -58,4 +58,4 @@ def test_a_list_is_gone_through_forth_and_back(person, busy):
     page.wait_for_url("**/players/gustav/matches?show=going")
     expect(page.locator(".pager").first).to_contain_text(f"1 to 50 of {MANY + 2}")
     page.get_by_role("link", name=re.compile("Finished 0")).click()
-    expect(page.locator("main")).to_contain_text("There is none here")
+    expect(page.locator("main")).to_contain_text("There are no matches here")

@@ -1,4 +1,4 @@
-// Texts for draws: made and kept in this browser, committed to by forms, revealed when they are asked for.
+// Secret texts for draws: this browser makes and keeps them, forms commit to them, matches ask for them.
 
 import { pause } from "./stream.js";
 
@@ -6,13 +6,13 @@ const KEPT = "draw:";
 const OLD = 90 * 24 * 3600 * 1000;
 const DONE = ["match-over", "too-late", "wrong-text", "time-over", "unknown-board"];
 
-/** What each form would commit to if it were sent now. */
+/** The commitment of each form, as if it were sent now. */
 const prepared = new WeakMap();
 
 const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const digest = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
-// a page that did not come by https has no SHA-256: then the server keeps the text
+// without https a browser has no SHA-256; then the server keeps the text
 const able = Boolean(globalThis.crypto?.subtle) && works();
 
 function works() {
@@ -25,7 +25,7 @@ function works() {
   }
 }
 
-/** Make a text for a form: 32 bytes of chance, and SHA-256 of the player's word, if there is one. */
+/** Make a text for a form: 32 random bytes, and the SHA-256 of the player's word, if there is one. */
 async function prepare(form) {
   const word = form.elements.entropy?.value ?? "";
   const own = word ? await digest(new TextEncoder().encode(word)) : [];
@@ -33,7 +33,7 @@ async function prepare(form) {
   prepared.set(form, { word, text: hex(text), commitment: hex(await digest(text)) });
 }
 
-// what was typed stays when news of the match draw its form anew
+// typed text survives when news of the match replaces its form
 const typed = new Map();
 const FIELDS = '[data-commits] [name="entropy"], [data-reveal] [name="text"]';
 document.addEventListener("input", (event) => {
@@ -53,7 +53,7 @@ function look() {
   }
 }
 
-// before htmx, or the browser, takes what is in the form
+// before htmx or the browser reads the form
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.submitter?.hasAttribute("data-plain")) return;
@@ -70,14 +70,14 @@ document.addEventListener("submit", (event) => {
   }
   field.value = made.commitment;
   if (!word) return;
-  // the word is in the text, and not for the server to know yet
+  // the word is a part of the text, so the server must not get it yet
   word.disabled = true;
   setTimeout(() => {
     word.disabled = false;
   });
 }, true);
 
-/** Ask the server until it answers: it may be away, or busy. */
+/** Repeat a request until the server answers, because it may be down or busy. */
 async function ask(path, options) {
   for (let tries = 1; ; tries += 1) {
     const answer = await fetch(path, options).catch(() => null);
@@ -86,7 +86,7 @@ async function ask(path, options) {
   }
 }
 
-/** Reveal a text if this browser keeps it; tell whether it does. */
+/** Reveal a text if this browser keeps it; return whether it does. */
 async function reveal(board, commitment) {
   const kept = localStorage.getItem(KEPT + commitment);
   if (!kept) return false;
@@ -100,7 +100,7 @@ async function reveal(board, commitment) {
   return true;
 }
 
-/** Reveal what the page's own match waits for; say where the text is if it is not here. */
+/** Reveal the text that the page's match waits for; if it is not here, show where it is. */
 async function revealHere() {
   const asked = document.querySelector("[data-reveal]");
   if (!asked || asked.dataset.asked) return;
@@ -109,7 +109,7 @@ async function revealHere() {
   asked.querySelector("[data-elsewhere]").hidden = false;
 }
 
-/** Reveal what any match waits for; forget what none has asked for in a long time. */
+/** Reveal the texts that any match waits for; remove old ones that no match has asked for. */
 async function revealAll() {
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(KEPT));
   for (const key of keys) {
@@ -125,7 +125,7 @@ document.addEventListener("htmx:afterSettle", () => {
   look();
   if (!able) return;
   revealHere();
-  // the list of matches may have just been told that one waits for a text
+  // the new list of matches may have one that waits for a text
   if (document.querySelector("#matches")) revealAll();
 });
 look();

@@ -1,16 +1,16 @@
-// Choosing a move on the board: a piece, where it goes, what is placed; then a look at what comes
-// of it, and only then is it played. With the pointer, with the keyboard, or from the list below.
+// Choosing a move on the board: a piece, its target, what is placed. The result is shown before the
+// move is played. With the pointer, with the keyboard, or from the list below the board.
 
 import { button, nearest, sentence } from "./elements.js";
 import { choices, instead, PLACE, read } from "./notation.js";
 
 let builder = null;
 let pressed = null; // the part of a board on which the pointer went down
-let last = { place: null, at: 0 }; // what was clicked on
+let last = { place: null, at: 0 }; // the last click
 
 const TWICE = 400; // milliseconds within which a second click belongs to a double click
 
-/** Begin anew with the board that the page shows now, if a move can be chosen on it. */
+/** Attach to the board that the page shows now, if a move can be chosen on it. */
 function begin() {
   const area = document.querySelector("#board-area[data-moves]");
   const panel = document.querySelector("#builder");
@@ -35,9 +35,9 @@ class Builder {
     this.input = panel.querySelector("#move");
     this.confirm = panel.querySelector("#confirm");
     this.moves = [];
-    this.loading = null; // what gives the moves
+    this.loading = null; // promise of the legal moves
     this.chosen = [];
-    this.wished = null; // what was clicked on before that
+    this.wished = null; // a place that was clicked before the moves were loaded
     this.asked = 0;
     this.panel.querySelector("#check").hidden = true;
     this.area.addEventListener("click", (event) => this.clicked(event));
@@ -48,27 +48,27 @@ class Builder {
     });
   }
 
-  /** Take over what another has chosen on the same board, which may still wait for its moves. */
+  /** Take over the choice of an earlier builder of the same board, whose moves may still be loading. */
   async open(before) {
     this.chosen = before?.chosen ?? [];
     this.wished = before?.wished ?? null;
     this.loading = before?.loading ?? this.load();
     const found = await this.loading;
-    if (builder !== this) return; // the board was drawn anew meanwhile
+    if (builder !== this) return; // the board was redrawn meanwhile
     if (!found) {
       this.loading = null; // the next board asks again
       this.ready();
       return this.say("The moves can’t be loaded; write one instead.");
     }
     this.moves = found.moves;
-    // what stands in the field already came with the address of the page, or was written meanwhile
+    // the field holds a move from the page's address, or one that was written meanwhile
     const written = this.chosen.length ? "" : this.input.value.trim();
     await this.show(Boolean(written));
     if (written) await this.written(written);
     const wished = this.wished;
     this.wished = null;
     if (wished && found.moves.length) await this.choose(wished);
-    if (found.more) this.say("There are more moves than can be shown; others can be written.");
+    if (found.more) this.say("There are too many moves to list all; you can write the others.");
   }
 
   async load() {
@@ -85,7 +85,7 @@ class Builder {
     if (place && !again(place)) this.wish(place);
   }
 
-  /** Choose a place as soon as it is known what can be chosen. */
+  /** Choose a place as soon as the moves are loaded. */
   wish(place) {
     if (this.moves.length) this.choose(place);
     else this.wished = place;
@@ -96,7 +96,7 @@ class Builder {
     if (place && place === this.placeOf(gone) && !again(place)) this.wish(place);
   }
 
-  /** The name of the place, or of the plug in somebody's hand, that an element belongs to. */
+  /** The name of the place, or of the plug in a player's hand, that an element belongs to. */
   placeOf(element) {
     const found = element.closest?.(".plug[data-plug], [data-place]");
     return found ? (found.dataset.place ?? found.dataset.plug) : null;
@@ -106,7 +106,7 @@ class Builder {
     const { next } = choices(this.moves, this.chosen);
     if (next.includes(place)) {
       this.chosen = [...this.chosen, place];
-      // what is not a choice any more is chosen too
+      // places without an alternative are chosen, too
       for (let one = choices(this.moves, this.chosen); ; one = choices(this.moves, this.chosen)) {
         if (one.whole || one.fitting.length !== 1 || one.next.length === 0) break;
         this.chosen = [...this.chosen, one.next[0]];
@@ -120,7 +120,7 @@ class Builder {
     }
     const first = choices(this.moves, []).next;
     if (this.chosen.length && first.includes(place)) {
-      this.chosen = []; // another piece is meant
+      this.chosen = []; // the player means another piece
       return this.choose(place);
     }
     return this.why(place);
@@ -132,7 +132,7 @@ class Builder {
     this.area.querySelector('.choice[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
-  /** Ask why a place can't be chosen. What turns out to be another way to write a move is one. */
+  /** Ask the server why a place can't be chosen, and choose it if it is part of a legal move after all. */
   async why(place) {
     const meant = instead(this.moves, this.chosen, place);
     const tried = await this.ask(meant);
@@ -141,12 +141,12 @@ class Builder {
       this.chosen = read(tried.move).places;
       await this.show();
     } else {
-      // the move was made up to ask, and nobody knows of it
+      // leave out the move, because the player has not written it
       this.say(sentence(tried.said.replace(`${meant}: `, "")), true);
     }
   }
 
-  /** A move that is written is looked at like one that was chosen. */
+  /** Preview a written move like a chosen one. */
   typed() {
     this.ready();
     const text = this.input.value.trim();
@@ -157,7 +157,7 @@ class Builder {
     this.show(true);
   }
 
-  /** Look at a move that stands in the field, however it is written. */
+  /** Preview the move in the field, in any spelling. */
   async written(text) {
     this.input.value = text;
     if (this.moves.some((one) => one.text === text)) this.typed();
@@ -172,7 +172,7 @@ class Builder {
     this.look(move.text);
   }
 
-  /** Let the move be played once it is whole; who writes one knows that. */
+  /** Allow to play a complete move; `part` means that a chosen one is incomplete. */
   ready(part = false) {
     this.confirm.disabled = part || !this.input.value.trim();
   }
@@ -182,8 +182,8 @@ class Builder {
     const url = new URL(this.area.dataset.check, location);
     url.searchParams.set("move", text);
     const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
-    if (number !== this.asked) return null; // another question came after
-    if (!answer) this.say("The server can’t be reached, so what comes of it can’t be shown.", true);
+    if (number !== this.asked) return null; // a newer request replaced this one
+    if (!answer) this.say("The server can’t be reached, so the result can’t be shown.", true);
     if (!answer?.ok) return null;
     return answer.json();
   }
@@ -225,7 +225,7 @@ class Builder {
     return `Chosen: ${this.chosen.join(", ")}. Then ${left} can follow.`;
   }
 
-  /** Redraw the present position, and mark what is chosen and what can be. */
+  /** Redraw the present position, and mark the chosen and the possible places. */
   mark(next) {
     const held = this.focused();
     this.area.innerHTML = this.plain;
@@ -250,7 +250,7 @@ class Builder {
     if (held) first?.focus();
   }
 
-  /** Mark a place. Its own area is drawn where that is a shape of the board; else a circle is. */
+  /** Mark a place: its own area if that is a shape of the board, else a circle. */
   halo(element, kind) {
     if (!element) return;
     element.classList.add(kind);
@@ -275,7 +275,7 @@ class Builder {
     return this.area.querySelector(`[data-place="${name}"]`);
   }
 
-  /** The same choices as buttons, for the keyboard and for who does not see the board. */
+  /** Show the same choices as buttons, for the keyboard and for screen readers. */
   list(next) {
     const box = this.panel.querySelector("#choices");
     const words = this.chosen.length ? [] : this.moves.filter((move) => move.word);
@@ -297,7 +297,7 @@ class Builder {
     this.panel.querySelector("#listed").replaceChildren(...(next.length ? [list] : []));
   }
 
-  /** Show what a whole move leads to, before it is played. */
+  /** Show the result of a complete move before it is played. */
   async look(text) {
     const tried = await this.ask(text);
     if (!tried) return;
@@ -310,20 +310,20 @@ class Builder {
     this.changes(this.effects(tried));
     const more = next.length && this.chosen.length ? ", or go on" : "";
     this.say(`Play ${tried.move}${more}? ${sentence(tried.said)}`);
-    // what is left to do is to play it; who writes it is not interrupted
+    // the next step is to play it, but the focus stays with a player who is writing or choosing
     if (!this.area.contains(document.activeElement) && document.activeElement !== this.input) {
       this.confirm.focus({ preventScroll: true });
     }
   }
 
-  /** Tell what will happen whatever is chosen next, such as which pieces age. */
+  /** Show the effects that no later choice changes, such as which pieces age. */
   async foretell(text, next) {
     const tried = await this.ask(text);
     if (!tried?.legal) return;
     this.changes(this.effects(tried).filter((change) => !next.includes(change.place)));
   }
 
-  /** What a move does beside what was chosen: which pieces age, which tiles fall away. */
+  /** Return the effects of a move beside the chosen places: which pieces age, which tiles fall away. */
   effects(tried) {
     return tried.changes.filter(
       (change) => change.kind !== "comes" && !this.chosen.includes(change.place),
@@ -366,7 +366,7 @@ class Builder {
     }
   }
 
-  /** Go to the choice that lies nearest in a direction. */
+  /** Move the focus to the nearest choice in a direction. */
   walk(from, key) {
     const best = nearest(from, key, this.area.querySelectorAll(".choice"));
     if (!best) return;
@@ -376,7 +376,7 @@ class Builder {
   }
 }
 
-/** Tell whether a click is the second of a double click, which takes nothing back. */
+/** Return whether a click is the second of a double click, which must not undo the first. */
 function again(place) {
   const twice = place === last.place && performance.now() - last.at < TWICE;
   last = { place, at: performance.now() };
@@ -387,7 +387,7 @@ document.addEventListener("pointerdown", (event) => {
   pressed = event.target.closest?.("#board-area *") ?? null;
   if (!pressed) last = { place: null, at: 0 };
 });
-// a board that was drawn anew under the pointer gets no click
+// a board that was redrawn under the pointer gets no click
 document.addEventListener("pointerup", (event) => {
   const gone = pressed && !pressed.isConnected ? pressed : null;
   pressed = null;

@@ -1,11 +1,11 @@
-// Moves as sequences of places. The server's list of legal moves is the only truth: nothing here
-// knows a rule of any game, only how moves are written.
+// Moves as sequences of places. Which moves are legal comes from the server's list alone: the code
+// here knows how moves are written, and no rule of any game.
 
 /** Names of places: letters and a number, such as those of columns and rows, or a number alone. */
 export const PLACE = /[a-z]*\d+/g;
 const NAME = /[a-z]*\d+|[a-z]+/g;
 
-/** Read a canonical move: the places it names in turn, and from which one on their order is free. */
+/** Read a canonical move: its places in order, and the index from which their order is free. */
 export function read(text) {
   const places = text.match(NAME) ?? [];
   const tail = text.indexOf(":");
@@ -25,7 +25,7 @@ function begins(move, chosen) {
   return chosen.slice(move.free).every((place) => rest.includes(place));
 }
 
-/** What can be chosen after these places: further places, and the move if they are all of one. */
+/** Return the possible next places, and the move if the chosen places complete one. */
 export function choices(moves, chosen) {
   const fitting = moves.filter((move) => begins(move, chosen));
   const next = new Set();
@@ -40,7 +40,7 @@ export function choices(moves, chosen) {
   return { fitting, next: [...next], whole };
 }
 
-/** Write what would be chosen with another place, so that the server can say what is wrong with it. */
+/** Write a move with another place in it, so that the server can say what is wrong with that place. */
 export function instead(moves, chosen, place) {
   const sample = choices(moves, chosen).fitting
     .filter((move) => move.places.length > chosen.length)

@@ -1,16 +1,16 @@
-// Every page: its parts are fetched again when they are out of date, and what could not be fetched is
-// tried until it can; messages, lists that show their newest, forms that empty themselves.
+// On every page: parts are fetched again when they are out of date, and failed requests are repeated;
+// messages; lists that scroll to their newest item; forms that empty themselves.
 
 import { Stream, address, pause } from "./stream.js";
 
 const user = document.body.dataset.user;
-const tries = new Map(); // parts that could not be fetched: id, and how often
-let partsAt = 0; // when they are tried again, ms; 0 for all is well
-let streamAt = 0; // the same of the stream
+const tries = new Map(); // failed requests for parts, by id
+let partsAt = 0; // time of the next try, in ms; 0 if none failed
+let streamAt = 0; // the same for the stream
 let timer = 0;
 let ticking = 0;
 
-// --- what is out of date
+// --- parts that are out of date
 
 /** What this page watches. */
 function watch() {
@@ -38,7 +38,7 @@ function differs(mark, element) {
 let known = {};
 let asked = 0;
 
-/** Take in what the stream tells. */
+/** Handle a message of the stream. */
 function told({ state, again }) {
   if (again !== undefined) {
     streamAt = again;
@@ -47,26 +47,26 @@ function told({ state, again }) {
   if (!state) return;
   known = { ...known, ...state };
   if (user && state.user === "") loggedOut();
-  // several events of one command come together, and what one has done oneself is shown by the answer
+  // wait, because the events of a command come together, and its sender gets them with the answer
   clearTimeout(asked);
   asked = setTimeout(() => {
     for (const [id, stale] of Object.entries(parts)) {
       const element = document.getElementById(id);
       if (!element || !stale(known, element)) continue;
-      // what is fetched of a chat counts as read
+      // fetching the chat marks it as read
       if (id === "chat" && document.hidden) unread();
       else htmx.trigger(element, "news");
     }
   }, 60);
 }
 
-/** Mark that something was said which nobody has looked at. */
+/** Show that there are unread messages. */
 function unread() {
   document.querySelector("#unread").hidden = false;
   if (!document.title.startsWith("✉")) document.title = `✉ ${document.title}`;
 }
 
-/** Fetch all parts again, whatever the stream has told. */
+/** Fetch all parts again, whatever their state. */
 function look() {
   for (const id of Object.keys(parts)) {
     const element = document.getElementById(id);
@@ -81,13 +81,13 @@ function loggedOut() {
   message("You are logged out. ", link, ".");
 }
 
-// --- the stream: one for all pages of the browser, where it can share one
+// --- the stream: one for all pages of the browser, if it has shared workers
 
 let line = null;
 
 function shared() {
   const worker = new SharedWorker(new URL("./worker.js", import.meta.url), { type: "module" });
-  // it can't be loaded, or not as a module
+  // the worker can't be loaded, or not as a module
   worker.addEventListener("error", () => { line = alone(); line.watch(); });
   worker.port.onmessage = ({ data }) => told(data);
   return {
@@ -96,7 +96,7 @@ function shared() {
   };
 }
 
-/** A stream of the page's own, while somebody looks at it: a browser has few connections. */
+/** The page's own stream; open only while the page is visible, because a browser has few connections. */
 function alone() {
   const stream = new Stream(told);
   return {
@@ -114,14 +114,14 @@ function join() {
   try {
     line = shared();
   } catch {
-    line = alone(); // some browsers have no shared workers, and some refuse them
+    line = alone(); // some browsers have no shared workers, or refuse them
   }
   line.watch();
   setInterval(() => line.watch(), 60_000);
 }
 
 addEventListener("pagehide", () => line?.leave());
-// a page that comes back from the browser's memory may be old
+// a page that the browser restores from memory may be out of date
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
@@ -136,7 +136,7 @@ document.addEventListener("visibilitychange", () => {
   else back();
 });
 
-// --- what could not be fetched
+// --- failed requests
 
 function isPart(element) {
   return element?.id in parts;
@@ -165,7 +165,7 @@ function healed(id) {
   tick();
 }
 
-/** Say when it is tried again, while something is amiss. */
+/** Show the time of the next try, while a request has failed. */
 function tick() {
   clearTimeout(ticking);
   const bar = document.querySelector("#offline");
@@ -188,7 +188,7 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
   }
 });
 
-/** Show how much of the chat is new, in its heading. */
+/** Show the number of new chat messages in the heading. */
 function heard() {
   const count = document.querySelectorAll("#chat .new").length;
   const mark = document.querySelector("#unread");
@@ -199,9 +199,9 @@ function heard() {
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { requestConfig, serverResponse, target, xhr } = event.detail;
-  // a part that can't be had now stays as it is
+  // a part stays as it is if the request for it fails
   if (isPart(requestConfig.elt) && xhr.status >= 400) event.detail.shouldSwap = false;
-  // news that another answer was quicker to bring is none, and older news would take the match back
+  // ignore an answer with the events that the page already shows, or fewer
   const brought = /data-seq="(\d+)"/.exec(serverResponse);
   if (!brought || !["board-box", "board-area"].includes(target.id)) return;
   const ahead = Number(brought[1]) - shown();
@@ -224,12 +224,12 @@ document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
   if (!isPart(elt)) message("The server can’t be reached. Nothing was sent; try again.");
 });
 document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message("No answer has come. Try again: what was done already is not done twice.");
+  if (!isPart(elt)) message("The server did not answer. Try again; nothing is done twice.");
 });
 
-// --- what is shown of long lists, and what was opened
+// --- scrolled lists, and opened details
 
-/** Have lists show what is newest in them, or what is marked. */
+/** Scroll lists to the marked item, or to the newest. */
 export function toNewest() {
   for (const list of document.querySelectorAll(".moves, .chat")) {
     const now = list.querySelector(".now");

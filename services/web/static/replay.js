@@ -1,4 +1,4 @@
-// Going through a match: with the slider, with the arrow keys, or by itself.
+// Replaying a match: with the slider, with the arrow keys, or automatically.
 
 import { toNewest } from "./page.js";
 
@@ -11,7 +11,7 @@ let running = 0;
 const at = () => Number(document.querySelector("#at").dataset.ply);
 const last = () => Number(document.querySelector("#at").dataset.last);
 
-/** Show the match after so many moves; what was asked for before is not waited for. */
+/** Show the match after `ply` moves, and abort an earlier request. */
 async function go(ply) {
   if (ply < 0 || ply > last()) return;
   asking?.abort();

@@ -1,11 +1,11 @@
 // The event stream: one connection, for one page or for all pages of a browser.
 
-/** Seconds to wait before the next try, after so many that failed. */
+/** Return the seconds to wait before the next try after `failed` failures. */
 export function pause(failed) {
   return Math.min(30, 2 ** Math.max(1, failed));
 }
 
-/** A stream that is opened again when it breaks; `tell` gets what comes, and how it stands. */
+/** A stream that reopens when it breaks; `tell` gets its messages and the time of the next try. */
 export class Stream {
   constructor(tell) {
     this.tell = tell;
@@ -15,12 +15,12 @@ export class Stream {
     this.timer = 0;
   }
 
-  /** Follow what is at an address, or nothing. */
+  /** Open the stream at an address; an empty one closes it. */
   follow(address) {
     if (address === this.address) return;
     this.address = address;
     this.close();
-    // pages that come together are one connection
+    // wait, because several pages that load together share one connection
     if (address) this.timer = setTimeout(() => this.open(), 50);
   }
 
@@ -37,14 +37,14 @@ export class Stream {
 
   broken() {
     this.close();
-    // the server ends each stream some time, so the first try follows soon, and nobody is told
+    // the server ends each stream at some time, so the first try follows soon and is not shown
     const seconds = this.failed ? pause(this.failed) : 0.3;
     if (this.failed) this.tell({ again: Date.now() + 1000 * seconds });
     this.failed += 1;
     this.timer = setTimeout(() => this.open(), 1000 * seconds);
   }
 
-  /** Try now what would be tried later. */
+  /** Try now instead of later. */
   retry() {
     if (this.address && this.failed) this.open();
   }
@@ -56,7 +56,7 @@ export class Stream {
   }
 }
 
-/** Where all is that some pages watch; empty for nothing. */
+/** Return the address of the stream for all that these pages watch; empty for nothing. */
 export function address(pages) {
   const boards = new Set(pages.flatMap((page) => page.boards));
   const home = pages.some((page) => page.home);
@@ -64,7 +64,7 @@ export function address(pages) {
   const query = new URLSearchParams();
   if (boards.size) query.set("boards", [...boards].sort((a, b) => a - b).slice(-200).join(","));
   if (home) query.set("home", "true");
-  // somebody else is another stream
+  // another user needs another stream
   query.set("as", pages.at(-1).user);
   return `/stream?${query}`;
 }

@@ -1,16 +1,16 @@
-// Shared by all pages of a browser: has their one event stream, and passes on what it tells.
+// Shared by all pages of a browser: holds their one event stream, and passes on its messages.
 
 import { Stream, address } from "./stream.js";
 
-const SILENT = 5 * 60_000; // after which a page that did not say goodbye is gone
-const pages = new Map(); // by port, the last to come last
+const SILENT = 5 * 60_000; // ms after which a page that did not sign off counts as closed
+const pages = new Map(); // by port, the newest last
 let known = {};
 
 const stream = new Stream((told) => {
-  // a stream that was opened tells all anew
+  // a reopened stream sends the whole state again
   if (told.again === 0) known = { user: known.user };
   if (told.state) {
-    // somebody else sees other things
+    // another user sees other things
     if (told.state.user !== undefined && told.state.user !== known.user) known = {};
     known = { ...known, ...told.state };
   }
