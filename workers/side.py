@@ -11,11 +11,11 @@ from typing import Final
 
 import redis
 
+from infra.projections.projection import Projection
 from infra.projections.shelf import BusyError, Shelf
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed, Track
-from workers.projections.projection import Projection
 from workers.projections.reader import BATCH
 from workers.projections.rebuild import Rebuild
 

@@ -17,12 +17,11 @@ from infra.mail.chats import Chats, Talk, lines_since
 from infra.mail.composer import Told
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
-from infra.projections.notices import Kind, Table
+from infra.projections.notices import Kind, Table, seated, told
+from infra.projections.projection import Cast, Fact
 from infra.store.port import Store
 from workers.mail.sparing import sparing_others
 from workers.mail.writing import Writing, addresses_of
-from workers.projections.notices import seated, told
-from workers.projections.projection import Cast, Fact
 from workers.projections.reader import Chunk, Reader
 
 logger = logging.getLogger(__name__)

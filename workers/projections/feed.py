@@ -21,11 +21,10 @@ from redis.exceptions import TimeoutError as NoAnswerError
 
 from infra import scripts
 from infra.keys import shard_of
-from infra.projections.pending import PENDING, Due, pending_of
+from infra.projections.pending import PENDING, Due, Ordered, pending_of
+from infra.projections.projection import Projection
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
-from workers.projections.order import Ordered
-from workers.projections.projection import Projection
 from workers.projections.reader import Chunk, Reader, Unreadable
 
 logger = logging.getLogger(__name__)
