@@ -13,12 +13,11 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 
 MOST: Final = 500
 """Accounts that one account may block."""
-
-_ENLIST: Final = scripts.Script("enlist")
 
 
 class Blocks:
@@ -32,12 +31,9 @@ class Blocks:
 
         Refused as `too-many`, and as `unknown-user` for an account that is no more.
         """
-        names = [keys.account(account), keys.blocked(account)]
-        answer = scripts.call(self._client, _ENLIST, names, [other.hex(), "", MOST])
-        if answer == b"full":
+        name = keys.blocked(account)
+        if not index_under_account(self._client, account, name, other.hex(), "", MOST):
             raise Refusal(Code.TOO_MANY, f"an account blocks at most {MOST} others; unblock one")
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
 
     def remove(self, account: AccountId, others: Sequence[AccountId]) -> None:
         """Unblock others; doing it twice is harmless."""

@@ -24,7 +24,7 @@ KEPT: Final = 30 * 24 * 3600
 _IDS: Final = 8
 """Commands remembered for a player; a door does not repeat one that is older."""
 
-_LAY: Final = scripts.Script("lay")
+_PUT: Final = scripts.Script("put_draft")
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class Drafts:
         tail = _ENCODER.encode(_Tail(text, ply, line))
         field = account.hex()
         args: list[scripts.Arg] = [field, f"{field}:ids", command, now, tail, _IDS, KEPT]
-        scripts.call(self._client, _LAY, [self._name(board)], args)
+        scripts.call(self._client, _PUT, [self._name(board)], args)
 
     def get(self, board: int, account: AccountId) -> Draft | None:
         """Return the move laid ready; None when there is none."""

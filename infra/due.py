@@ -11,7 +11,7 @@ import redis
 from infra import keys, scripts
 from infra.store.port import Shape
 
-_MEND: Final = scripts.Script("mend_due")
+_REPAIR: Final = scripts.Script("repair_due")
 
 
 class DueTimes:
@@ -40,4 +40,4 @@ class DueTimes:
         """Put a match's due time right; False where the match has moved on since it was read."""
         shard = keys.shard_of(board, self._shards)
         names = [keys.snapshot(shard, board), keys.due(shard)]
-        return bool(scripts.call(self._client, _MEND, names, [head, board, due]))
+        return bool(scripts.call(self._client, _REPAIR, names, [head, board, due]))

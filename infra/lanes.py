@@ -59,15 +59,15 @@ class Lanes:
 
     def take(self, lane: int, token: str) -> Taken:
         """Take the lease if it is free or wanted."""
-        return Taken(self._call(scripts.TAKE, lane, token, LEASE_MS).decode())
+        return Taken(self._call(scripts.LEASE_ACQUIRE, lane, token, LEASE_MS).decode())
 
     def renew(self, lane: int, token: str) -> bool:
         """Keep the lease; False when another drain has it."""
-        return bool(self._call(scripts.RENEW, lane, token, LEASE_MS))
+        return bool(self._call(scripts.LEASE_RENEW, lane, token, LEASE_MS))
 
     def leave(self, lane: int, token: str) -> bool:
         """Release the lease; False when it was not ours any more."""
-        return bool(self._call(scripts.LEAVE, lane, token))
+        return bool(self._call(scripts.LEASE_RELEASE, lane, token))
 
     def _call(self, script: scripts.Script, lane: int, *args: scripts.Arg) -> bytes:
         names = [keys.lease(lane), keys.held(lane)]

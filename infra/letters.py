@@ -54,8 +54,8 @@ A letter too old to be shown is dropped when the next one comes, and that may be
 long again: no longer than this is it in a box.
 """
 
-_DELIVER: Final = scripts.Script("deliver")
-_ERASE: Final = scripts.Script("erase")
+_APPEND: Final = scripts.Script("append_message")
+_REMOVE: Final = scripts.Script("remove_messages")
 
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -290,7 +290,7 @@ class Letters:
         letters = zip(found[::2], _letters(found), strict=True)
         commands = [command for command, letter in letters if letter.sender == sender]
         if commands:
-            scripts.call(self._client, _ERASE, [name], commands)
+            scripts.call(self._client, _REMOVE, [name], commands)
 
     def _chat(self, board: int) -> str:
         return keys.chat(keys.shard_of(board, self._shards()), board)
@@ -305,7 +305,7 @@ class Letters:
         self, name: str, tail: bytes, command: CommandId, limit: int, kept: int
     ) -> scripts.Call:
         now = "" if self._clock is None else str(self._clock())
-        return _DELIVER, [name], [command, now, tail, limit, kept]
+        return _APPEND, [name], [command, now, tail, limit, kept]
 
     def _shown(self, account: AccountId, count: int) -> list[Letter]:
         """Return the newest `count` messages and as many broadcasts, the newest first."""

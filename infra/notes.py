@@ -16,13 +16,12 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 from infra.letters import read_text
 
 MOST: Final = 1_000
 """Notes of one account."""
-
-_ENLIST: Final = scripts.Script("enlist")
 
 
 def notes_key(account: AccountId) -> str:
@@ -50,15 +49,11 @@ class Notes:
         if not text.strip():
             self._client.hdel(notes_key(account), str(board))
             return
-        names = [keys.account(account), notes_key(account)]
-        args: list[scripts.Arg] = [str(board), read_text(text), MOST]
-        answer = scripts.call(self._client, _ENLIST, names, args)
-        if answer == b"full":
+        name, value = notes_key(account), read_text(text)
+        if not index_under_account(self._client, account, name, str(board), value, MOST):
             raise Refusal(
                 Code.TOO_MANY, f"an account keeps at most {MOST} notes; empty one of another match"
             )
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
 
     def forget(self, account: AccountId) -> None:
         """Erase all notes of an account; doing it twice is harmless.

@@ -29,7 +29,8 @@ from msgspec.structs import asdict, replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts from the login on."""
@@ -48,7 +49,6 @@ _DIGEST_BYTES: Final = 32
 _ID_BYTES: Final = 8
 _TEXT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _ID: Final = re.compile(r"[0-9a-f]{16}")
-_ENLIST: Final = scripts.Script("enlist")
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -180,16 +180,23 @@ class Sessions:
         name = record_key(digest)
         self._client.set(name, digest + _ENCODER.encode(session), ex=UNLISTED_SECONDS)
         # crash window: the record is there for an hour, and nobody has its text
-        names = [keys.account(session.account), list_key(session.account)]
-        answer = scripts.call(self._client, _ENLIST, names, [session.id, digest, MOST])
-        if answer != b"noted":
+        try:
+            self._index(session, digest)
+        except Refusal:
             self._client.delete(name)
-            raise _refusal(answer)
+            raise
         # crash window: it is listed, and will be for an hour
         if not self._client.expire(name, LASTS_SECONDS):
             raise _busy()
         # what is listed is of no use when the last of them has ended
         self._client.expire(list_key(session.account), LASTS_SECONDS)
+
+    def _index(self, session: Session, digest: bytes) -> None:
+        name = list_key(session.account)
+        if not index_under_account(self._client, session.account, name, session.id, digest, MOST):
+            raise Refusal(
+                Code.TOO_MANY, f"an account has at most {MOST} sessions; log in once more"
+            )
 
     def _note_use(self, digest: bytes, session: Session) -> None:
         """Write down the first use of a day; what was ended since does not come back."""
@@ -236,12 +243,6 @@ def _unpack(digest: bytes, data: Any) -> Session | None:
     if data is None or not hmac.compare_digest(data[:_DIGEST_BYTES], digest):
         return None
     return _SESSIONS.decode(data[_DIGEST_BYTES:])
-
-
-def _refusal(answer: bytes) -> Refusal:
-    if answer == b"gone":
-        return Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-    return Refusal(Code.TOO_MANY, f"an account has at most {MOST} sessions; log in once more")
 
 
 def _busy() -> Refusal:

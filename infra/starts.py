@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.account_index import account_deleted
 
 MOST_BETWEEN_TWO: Final = 5
 """Starts against one player that may wait at once."""
@@ -23,7 +23,7 @@ MOST_BETWEEN_TWO: Final = 5
 MOST: Final = 50
 """Starts of one account that may wait at once."""
 
-_RESERVE: Final = scripts.Script("reserve")
+_RESERVE: Final = scripts.Script("reserve_start")
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class Starts:
         args: list[scripts.Arg] = [command.hex(), int(gather), MOST_BETWEEN_TWO, MOST, *ids]
         answer = bytes(scripts.call(self._client, _RESERVE, names, args)).decode()
         if answer == "gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+            raise account_deleted()
         return answer
 
     def of(self, account: AccountId) -> list[Entry]:

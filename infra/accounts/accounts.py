@@ -33,9 +33,6 @@ ID_BYTES: Final = 8
 UNCLAIMED_SECONDS: Final = 3600
 """How long a record lasts that no name leads to: nobody could ask for it to be erased."""
 
-_REPLACE: Final = scripts.Script("replace")
-_REMOVE: Final = scripts.Script("remove")
-
 
 def _nobody(_: Profile) -> None:
     """Tell nobody."""
@@ -247,7 +244,7 @@ class Accounts:
         account, data = self._verified(name, password)
         erase(account)
         # crash window: only what is under the id is gone; the account is whole
-        if not scripts.call(self._client, _REMOVE, [keys.account(account)], [data]):
+        if not scripts.compare_and_set(self._client, keys.account(account), data):
             raise _changed()
         return account
 
@@ -310,7 +307,7 @@ class Accounts:
 
     def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
         # a record that was deleted meanwhile is not as it was read, and so does not come back
-        return bool(scripts.call(self._client, _REPLACE, [keys.account(account)], [data, new]))
+        return scripts.compare_and_set(self._client, keys.account(account), data, new)
 
     def _write_new(self, record: bytes) -> AccountId:
         """Store a record, for a while, under an id of its own."""

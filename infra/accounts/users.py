@@ -1,15 +1,13 @@
 """Userids: to whom each belongs, and the list of all of them."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import redis
 
 from domain.match.events import AccountId
 from infra import keys, scripts
 from infra.accounts.reading import is_name
-
-_REMOVE: Final = scripts.Script("remove")
 
 
 class Users:
@@ -51,7 +49,7 @@ class Users:
         """Free the userid of an account that is no more; does nothing to another's."""
         self._strike([name])
         # crash window: the name leads nowhere still, and the next who wants it comes back here
-        scripts.call(self._client, _REMOVE, [keys.user(name)], [account])
+        scripts.compare_and_set(self._client, keys.user(name), account)
 
     def names(self, start: int, count: int) -> list[str]:
         """Give `count` userids in alphabetical order, from the one with index `start`."""

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import msgspec
 import redis
@@ -14,8 +13,6 @@ from infra import keys, scripts
 from infra.challenges import record
 from infra.challenges.indexes import Indexes
 from infra.challenges.record import MOST, Challenge, Proposal, State, pack, read_id, unpack
-
-_AMEND: Final = scripts.Script("amend")
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -263,8 +260,8 @@ class Challenges:
 
     def _swap(self, seen: _Seen, id_: str, new: Challenge | None) -> bool:
         """Store a changed record, or none, if it is still as it was read."""
-        made: list[scripts.Arg] = [pack(new), new.kept(seen.now)] if new else ["", 0]
-        return bool(scripts.call(self._client, _AMEND, [keys.challenge(id_)], [seen.data, *made]))
+        made = (pack(new), new.kept(seen.now)) if new else (b"", 0)
+        return scripts.compare_and_set(self._client, keys.challenge(id_), seen.data, *made)
 
     # what leads to records
 

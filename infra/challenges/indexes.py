@@ -1,16 +1,14 @@
 """What leads to challenges: lists of all that are open, and each account's own."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import redis
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 from infra.challenges.record import MOST, OPEN_MS, Challenge
-
-_ENLIST: Final = scripts.Script("enlist")
 
 
 class Indexes:
@@ -72,11 +70,7 @@ class Indexes:
 
         `unknown-user` for an account that is no more.
         """
-        names = [keys.account(account), name]
-        answer = scripts.call(self._client, _ENLIST, names, [id_, "", MOST])
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-        return bool(answer != b"full")
+        return index_under_account(self._client, account, name, id_, "", MOST)
 
     def listed(self, name: str) -> list[str]:
         """Return the ids in one of an account's lists."""

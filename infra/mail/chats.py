@@ -19,7 +19,7 @@ from infra.mail import keys
 WAIT_MS: Final = 5 * 60_000
 """How long a line waits for others, and for a move."""
 
-_CHATTED: Final = scripts.Script("mail_chatted")
+_CHATTED: Final = scripts.Script("chat_mailed")
 _KEYS: Final = (keys.CHAT_DUE, keys.CHAT_FIRST, keys.CHAT_LAST)
 
 

@@ -32,8 +32,8 @@ AHEAD_MS: Final = 24 * 3_600_000
 LONGEST_REST_MS: Final = 300_000
 """How long the relay is left alone at most."""
 
-_PUT: Final = scripts.Script("mail_put")
-_TAKE: Final = scripts.Script("mail_take")
+_ENQUEUE: Final = scripts.Script("email_enqueue")
+_LEASE_DUE: Final = scripts.Script("email_lease_due")
 
 _STEP: Final = 500
 
@@ -119,7 +119,7 @@ class Outbox:
         """Take up to `count` letters that are due, the longest due first."""
         names = [keys.DUE, keys.LETTERS, keys.TRIES]
         args: list[scripts.Arg] = [now, count, now + TAKEN_MS, now + AHEAD_MS]
-        found = scripts.call(self._client, _TAKE, names, args)
+        found = scripts.call(self._client, _LEASE_DUE, names, args)
         return [taken for row in found if (taken := self._read(*row))]
 
     def _read(self, key: bytes, data: bytes, tries: int) -> Taken | None:
@@ -208,4 +208,4 @@ def _put_call(letter: Letter, now: int) -> scripts.Call:
     key = _key(letter)
     due = max(now, letter.not_before)
     entry = _ENCODER.encode(_Entry(due, letter))
-    return _PUT, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]
+    return _ENQUEUE, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]

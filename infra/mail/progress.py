@@ -21,8 +21,7 @@ _DAY: Final = 24 * _HOUR
 
 _FIRST_SECONDS: Final = 400 * 24 * 3600
 
-_REPLACE: Final = scripts.Script("replace")
-_DIGESTED: Final = scripts.Script("mail_digested")
+_DIGEST_SENT: Final = scripts.Script("digest_sent")
 _COUNTS: Final = msgspec.msgpack.Decoder(tuple[int, ...])
 
 
@@ -61,8 +60,8 @@ class Progress:
 
     def move(self, before: Sequence[int], after: Sequence[int]) -> bool:
         """Note that leaves have been told; False when somebody else has done so."""
-        args = [_ENCODER.encode(tuple(counts)) for counts in (before, after)]
-        return bool(scripts.call(self._client, _REPLACE, [keys.READ], args))
+        old, new = (_ENCODER.encode(tuple(counts)) for counts in (before, after))
+        return scripts.compare_and_set(self._client, keys.READ, old, new)
 
     # threads
 
@@ -108,7 +107,7 @@ class Progress:
         """Forget what a digest has told; what has come since waits for the next one."""
         names = [keys.news(account), keys.DAILY]
         told = [_ENCODER.encode(item) for item in items]
-        scripts.call(self._client, _DIGESTED, names, [account, next_digest(now), *told])
+        scripts.call(self._client, _DIGEST_SENT, names, [account, next_digest(now), *told])
 
     def forget(self, account: AccountId) -> None:
         """Erase what is kept for an account; doing it twice is harmless."""

@@ -93,7 +93,7 @@ class RedisStore:
         """Return the board number for the challenge of that id."""
         names = [keys.BOARDS, keys.given(command), keys.GIVEN]
         args: list[scripts.Arg] = [command, GIVEN_KEPT, keys.given(b"")]
-        return int(scripts.call(self._client, scripts.ALLOCATE, names, args))
+        return int(scripts.call(self._client, scripts.ALLOCATE_BOARD, names, args))
 
     def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers given to these ids."""
@@ -207,7 +207,7 @@ class RedisStore:
         """Anchor the next chain."""
         names = [keys.log(shard), keys.draws(shard)]
         args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf]
-        (done,) = self._durably([(scripts.ANCHOR, names, args)])
+        (done,) = self._durably([(scripts.ANCHOR_SEED_CHAIN, names, args)])
         return bool(done)
 
     # what is there
@@ -243,7 +243,7 @@ class RedisStore:
         """Store the replies laid ready."""
         shard = self._shard(board)
         names = [keys.snapshot(shard, board), keys.replies(shard, board)]
-        (done,) = self._durably([(scripts.LAY_REPLIES, names, [head, before, after])])
+        (done,) = self._durably([(scripts.SET_CONDITIONAL_MOVES, names, [head, before, after])])
         return bool(done)
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:

@@ -11,7 +11,8 @@ from msgspec.structs import asdict
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 from infra.pipe import Pipe, Words, sound
 from infra.tokens.checking import ByDigest, Clock, checking, read, reading
 from infra.tokens.record import (
@@ -33,8 +34,6 @@ UNLISTED_MS: Final = 3_600_000
 _ID_BYTES: Final = 8
 
 _ID: Final = re.compile(r"[0-9a-f]{16}")
-
-_ENLIST: Final = scripts.Script("enlist")
 
 
 class Tokens:
@@ -139,20 +138,17 @@ class Tokens:
             )
 
     def _list(self, token: Token, digest: bytes) -> None:
-        answer = self._enlist(token, digest)
-        if answer == b"full":
-            self.list_of(token.account)  # strikes off what has expired
-            answer = self._enlist(token, digest)
-        if answer == b"full":
+        if self._index(token, digest):
+            return
+        self.list_of(token.account)  # removes those that have expired
+        if not self._index(token, digest):
             raise Refusal(
                 Code.TOO_MANY, f"an account has at most {MOST} tokens; revoke one of them"
             )
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
 
-    def _enlist(self, token: Token, digest: bytes) -> Any:
-        names = [keys.account(token.account), keys.tokens(token.account)]
-        return scripts.call(self._client, _ENLIST, names, [token.id, digest, MOST])
+    def _index(self, token: Token, digest: bytes) -> bool:
+        name = keys.tokens(token.account)
+        return index_under_account(self._client, token.account, name, token.id, digest, MOST)
 
     def _listed(self, account: AccountId) -> dict[str, bytes]:
         """Return the SHA-256 of an account's tokens by their ids."""
