@@ -17,6 +17,7 @@ import redis
 
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.clients import Clock
 
 KEPT: Final = 30 * 24 * 3600
 """Seconds a match's drafts are kept after the newest was laid."""
@@ -58,7 +59,7 @@ class Drafts:
     """
 
     def __init__(
-        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
     ) -> None:
         self._client = client
         self._shards = shards

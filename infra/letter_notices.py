@@ -9,7 +9,7 @@ A notice refers to a letter and repeats nothing of it. These are not projections
 are in no log: they are written with the letter and erased with whoever wrote it or is told of it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +17,7 @@ import redis
 
 from domain.match.events import AccountId
 from infra import keys, scripts
+from infra.clients import Clock
 from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, kept_of
 
 KEPT_SECONDS: Final = 90 * 24 * 3600
@@ -45,7 +46,7 @@ class Said(msgspec.Struct, frozen=True):
 class LetterNotices:
     """The notices of letters on a server. Errors of the server pass through; safe for threads."""
 
-    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
         self._clock = clock

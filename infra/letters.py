@@ -26,6 +26,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.clients import Clock, time_ms
 from infra.letter_notices import LetterNotices
 from infra.projections.notices import Kind as NoticeKind
 
@@ -117,7 +118,7 @@ class Letters:
     """
 
     def __init__(
-        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
     ) -> None:
         self._client = client
         self._shards = shards
@@ -318,10 +319,7 @@ class Letters:
         return sorted(shown, key=lambda letter: letter.at, reverse=True)
 
     def _now(self) -> int:
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return time_ms(self._client, self._clock)
 
 
 def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:

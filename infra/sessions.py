@@ -15,11 +15,10 @@ comes across it. A session is good only while its account is there.
 Durable as `infra.letters` is.
 """
 
-import hmac
 import os
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
@@ -30,7 +29,8 @@ from msgspec.structs import asdict, replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra import keys
-from infra.account_index import index_under_account
+from infra.clients import Clock, time_ms
+from infra.secret_index import SecretIndex, body_of, new_id
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts from the login on."""
@@ -45,10 +45,7 @@ LABEL_LENGTH: Final = 60
 
 _DAY: Final = 24 * 3_600_000
 _RANDOM_BYTES: Final = 32
-_DIGEST_BYTES: Final = 32
-_ID_BYTES: Final = 8
 _TEXT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-_ID: Final = re.compile(r"[0-9a-f]{16}")
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,8 +75,8 @@ class Opened(Session, frozen=True, kw_only=True):
         return f"Opened({self.id!r})"
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_SESSIONS: Final = msgspec.msgpack.Decoder(Session)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Session).decode
 
 Found = Mapping[bytes, Session]
 """Sessions by the SHA-256 of their texts."""
@@ -101,9 +98,10 @@ class Sessions:
     `clock` gives the time in ms instead of the server's TIME: the port for tests.
     """
 
-    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
         self._clock = clock
+        self._index = SecretIndex(client, record_key, list_key)
 
     def open(self, account: AccountId, label: str = "") -> Opened:
         """Open a session of who has just proven who they are; `label` tells the browser.
@@ -114,7 +112,7 @@ class Sessions:
         self._make_room(account)
         session = Session(
             account=account,
-            id=os.urandom(_ID_BYTES).hex(),
+            id=new_id(),
             label="".join(filter(str.isprintable, label))[:LABEL_LENGTH],
             created=self._now(),
         )
@@ -135,21 +133,15 @@ class Sessions:
 
     def list_of(self, account: AccountId) -> list[Session]:
         """Return the sessions of an account that last, the newest first."""
-        listed = self._listed(account)
+        listed = self._index.of(account)
         found = self._read(listed.values())
-        # these have expired, or were ended by who was killed before this
-        self._strike(account, [id_ for id_, digest in listed.items() if digest not in found])
+        # the others have expired, or a process was killed while it ended them
+        self._index.remove(account, [id_ for id_, one in listed.items() if one not in found])
         return sorted(found.values(), key=lambda one: (one.created, one.id), reverse=True)
 
     def end(self, account: AccountId, id_: str) -> bool:
         """End a session of the account, at once and everywhere; False when it has none of this id."""
-        digest: Any = self._client.hget(list_key(account), id_) if _ID.fullmatch(id_) else None
-        if digest is None:
-            return False
-        ended = self._client.delete(record_key(digest))
-        # crash window: it is listed and no more
-        self._strike(account, [id_])
-        return bool(ended)
+        return self._index.end(account, id_)
 
     def end_others(self, account: AccountId, id_: str) -> None:
         """End all sessions of an account but one."""
@@ -158,18 +150,8 @@ class Sessions:
                 self.end(account, session.id)
 
     def forget(self, account: AccountId) -> None:
-        """Erase all sessions of an account; doing it twice is harmless.
-
-        Who deletes an account calls this once more when its record is gone: before that, another
-        session may be opened.
-        """
-        listed = self._listed(account)
-        with self._client.pipeline(transaction=False) as pipe:
-            for digest in listed.values():
-                pipe.delete(record_key(digest))
-            pipe.execute()
-        # crash window: until here all is listed that leads to a record
-        self._strike(account, listed)
+        """Erase all sessions of an account; safe to repeat."""
+        self._index.forget(account)
 
     def _make_room(self, account: AccountId) -> None:
         for oldest in self.list_of(account)[MOST - 1 :]:
@@ -178,10 +160,10 @@ class Sessions:
     def _keep(self, digest: bytes, session: Session) -> None:
         """Store and list a new session."""
         name = record_key(digest)
-        self._client.set(name, digest + _ENCODER.encode(session), ex=UNLISTED_SECONDS)
+        self._client.set(name, digest + _encode(session), ex=UNLISTED_SECONDS)
         # crash window: the record is there for an hour, and nobody has its text
         try:
-            self._index(session, digest)
+            self._list(session, digest)
         except Refusal:
             self._client.delete(name)
             raise
@@ -191,9 +173,8 @@ class Sessions:
         # what is listed is of no use when the last of them has ended
         self._client.expire(list_key(session.account), LASTS_SECONDS)
 
-    def _index(self, session: Session, digest: bytes) -> None:
-        name = list_key(session.account)
-        if not index_under_account(self._client, session.account, name, session.id, digest, MOST):
+    def _list(self, session: Session, digest: bytes) -> None:
+        if not self._index.add(session.account, session.id, digest, MOST):
             raise Refusal(
                 Code.TOO_MANY, f"an account has at most {MOST} sessions; log in once more"
             )
@@ -203,18 +184,8 @@ class Sessions:
         now = self._now()
         today = now - now % _DAY
         if today > (session.last_used or session.created):
-            data = digest + _ENCODER.encode(replace(session, last_used=today))
+            data = digest + _encode(replace(session, last_used=today))
             self._client.set(record_key(digest), data, xx=True, keepttl=True)
-
-    def _listed(self, account: AccountId) -> dict[str, bytes]:
-        """Return the SHA-256 of an account's sessions by their ids."""
-        found: Any = self._client.hgetall(list_key(account))
-        return {id_.decode(): digest for id_, digest in found.items()}
-
-    def _strike(self, account: AccountId, ids: Iterable[str]) -> None:
-        # only what was looked at: more may have been listed since
-        if struck := list(ids):
-            self._client.hdel(list_key(account), *struck)
 
     def _read(self, digests: Iterable[bytes]) -> Found:
         """Return those sessions that have a record."""
@@ -227,10 +198,7 @@ class Sessions:
         return {digest: session for digest, session in found.items() if session}
 
     def _now(self) -> int:
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return time_ms(self._client, self._clock)
 
 
 def _digest(text: str) -> bytes:
@@ -238,11 +206,8 @@ def _digest(text: str) -> bytes:
 
 
 def _unpack(digest: bytes, data: Any) -> Session | None:
-    """Read the record that was found; None for none, and for one of another text."""
-    # the key has but half the digest; how long this takes tells nothing of the other half
-    if data is None or not hmac.compare_digest(data[:_DIGEST_BYTES], digest):
-        return None
-    return _SESSIONS.decode(data[_DIGEST_BYTES:])
+    body = body_of(digest, data)
+    return None if body is None else _decode(body)
 
 
 def _busy() -> Refusal:

@@ -23,6 +23,7 @@ from infra.accounts.reading import (
 from infra.accounts.record import Account, Address, Profile, decode, decode_profile, encode
 from infra.accounts.users import Users
 from infra.attempts import PASSWORDS_A_MINUTE, PasswordAttempts, source
+from infra.clients import time_ms
 from infra.limits import LoginLimit
 from infra.mail.keys import NAMED
 from infra.sessions import Sessions
@@ -73,7 +74,7 @@ class Accounts:
             raise _taken(name)
         self._attempts.spend()
         hashed = self._passwords.hash(password)
-        record = Account(name=name, password=hashed, created=self._now(), addresses=read)
+        record = Account(name=name, password=hashed, created=time_ms(self._client), addresses=read)
         account = self._write_new(encode(record))
         # crash window: the record is there and no name leads to it; it expires
         if not self._users.claim(name, account):
@@ -317,10 +318,6 @@ class Accounts:
                 keys.account(account), record, nx=True, ex=UNCLAIMED_SECONDS
             ):
                 return account
-
-    def _now(self) -> int:
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
 
 
 def _mailboxes(record: Profile) -> set[str]:

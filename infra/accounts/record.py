@@ -60,21 +60,7 @@ class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
         return f"Account({self.name!r})"
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_ACCOUNTS: Final = msgspec.msgpack.Decoder(Account)
-_PROFILES: Final = msgspec.msgpack.Decoder(Profile)
-
-
-def encode(record: Account) -> bytes:
-    """Return a record as it is stored."""
-    return _ENCODER.encode(record)
-
-
-def decode(data: bytes) -> Account:
-    """Read a stored record."""
-    return _ACCOUNTS.decode(data)
-
-
-def decode_profile(data: bytes) -> Profile:
-    """Read of a stored record what others may see."""
-    return _PROFILES.decode(data)
+encode: Final = msgspec.msgpack.Encoder().encode
+decode: Final = msgspec.msgpack.Decoder(Account).decode
+decode_profile: Final = msgspec.msgpack.Decoder(Profile).decode
+"""Reads what others may see of a stored record."""

@@ -13,6 +13,7 @@ from infra import keys, scripts
 from infra.challenges import record
 from infra.challenges.indexes import Indexes
 from infra.challenges.record import MOST, Challenge, Proposal, State, pack, read_id, unpack
+from infra.clients import Clock, to_ms
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -36,7 +37,7 @@ class Challenges:
     def __init__(
         self,
         client: redis.Redis,
-        clock: Callable[[], int] | None = None,
+        clock: Clock | None = None,
         draw: Callable[[int], int] = secrets.randbelow,
     ) -> None:
         self._client = client
@@ -255,8 +256,8 @@ class Challenges:
             pipe.time()
             for id_ in ids:
                 pipe.get(keys.challenge(id_))
-            (seconds, micros), *found = pipe.execute()
-        return self._clock() if self._clock else seconds * 1000 + micros // 1000, found
+            time, *found = pipe.execute()
+        return self._clock() if self._clock else to_ms(time), found
 
     def _swap(self, seen: _Seen, id_: str, new: Challenge | None) -> bool:
         """Store a changed record, or none, if it is still as it was read."""

@@ -144,18 +144,8 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.expires - now if self.state is State.OPEN else KEPT_MS
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_CHALLENGES: Final = msgspec.msgpack.Decoder(Challenge)
-
-
-def pack(challenge: Challenge) -> bytes:
-    """Return a record as it is stored."""
-    return _ENCODER.encode(challenge)
-
-
-def unpack(data: bytes) -> Challenge:
-    """Read a stored record."""
-    return _CHALLENGES.decode(data)
+pack: Final = msgspec.msgpack.Encoder().encode
+unpack: Final = msgspec.msgpack.Decoder(Challenge).decode
 
 
 def make_id(command: CommandId, attempt: int) -> str:

@@ -5,7 +5,7 @@ the relay took it and before that was noted, it is sent again under the same Mes
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ import redis
 from domain.match.events import AccountId
 from infra import scripts
 from infra.accounts.reading import mailbox
+from infra.clients import Clock, time_ms
 from infra.mail import keys
 from infra.mail.letter import Letter, check_letter
 
@@ -75,16 +76,13 @@ class Outbox:
     `clock` gives the time in ms instead of the server's TIME: the port for tests.
     """
 
-    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
         self._clock = clock
 
     def now(self) -> int:
         """Return the time by which letters are due, ms."""
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return time_ms(self._client, self._clock)
 
     # putting
 

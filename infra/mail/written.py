@@ -11,6 +11,7 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId, CommandId
+from infra.clients import Clock, time_ms
 from infra.letters import Kind, Letters, read_text
 from infra.mail import keys
 from infra.mail.chats import Chats
@@ -54,15 +55,11 @@ class Written:
         Repeated, it is mailed once: its letters have the same ids.
         """
         if self._client.exists(keys.READ):
-            note = Note(sender, tuple(dict.fromkeys(to)), text, id_, self._now())
+            note = Note(sender, tuple(dict.fromkeys(to)), text, id_, time_ms(self._client))
             with self._client.pipeline(transaction=True) as pipe:
                 pipe.rpush(keys.WRITTEN, _ENCODER.encode(note))
                 pipe.ltrim(keys.WRITTEN, -NOTES, -1)
                 pipe.execute()
-
-    def _now(self) -> int:
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
 
     def oldest(self, count: int) -> list[Note]:
         """Return the oldest notes."""
@@ -86,7 +83,7 @@ class MailedLetters(Letters):
     """Letters that are mailed, too."""
 
     def __init__(
-        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
     ) -> None:
         super().__init__(client, shards, clock)
         self._written = Written(client)

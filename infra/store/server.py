@@ -1,6 +1,6 @@
 """The store on Redis or Valkey: scripts that write, and pipelines that read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import redis
@@ -9,6 +9,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Code
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.clients import Clock, time_ms
 from infra.durability import Mode, append_barrier, check_barrier
 from infra.faults import point
 from infra.store.port import (
@@ -49,7 +50,7 @@ class RedisStore:
         client: redis.Redis,
         mode: Mode,
         cap: int = 100_000,
-        clock: Callable[[], int] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self._client = client
         self._mode = mode
@@ -221,10 +222,7 @@ class RedisStore:
 
     def now(self) -> int:
         """Return the time that stamps what comes in."""
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return time_ms(self._client, self._clock)
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
         """Return boards whose time has come."""

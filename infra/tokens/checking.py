@@ -5,7 +5,7 @@ pipeline, is sent their replies, errors among them, and gives its answer at the 
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -14,12 +14,10 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from domain.match.events import AccountId
 from infra import keys
+from infra.clients import Clock, to_ms
 from infra.pipe import Words, sound
 from infra.tokens.record import DAY, Token, pack, unpack
 from infra.tokens.text import parse
-
-Clock: TypeAlias = Callable[[], int] | None
-"""Gives the time in ms instead of the server's TIME: the port for tests."""
 
 Talk: TypeAlias = Generator[Sequence[Words], list[Any], list[Token | None]]
 
@@ -33,7 +31,7 @@ Known: TypeAlias = MutableMapping[bytes, AccountId]
 """Whose tokens are, by their digests."""
 
 
-def checking(texts: Sequence[str], clock: Clock, known: Known | None = None) -> Talk:
+def checking(texts: Sequence[str], clock: Clock | None, known: Known | None = None) -> Talk:
     """Check tokens in two round trips, and a third when one is used for the first time in a day.
 
     `known` remembers whose a token is, which never changes: then one round trip is enough. Whether
@@ -63,10 +61,12 @@ def reading(digests: Sequence[bytes]) -> list[Words]:
     return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
 
 
-def read(replies: Sequence[Any], digests: Sequence[bytes], clock: Clock) -> tuple[int, ByDigest]:
+def read(
+    replies: Sequence[Any], digests: Sequence[bytes], clock: Clock | None
+) -> tuple[int, ByDigest]:
     """Return the time, and those tokens that have a record."""
-    (seconds, micros), *records = replies
-    now = clock() if clock else int(seconds) * 1000 + int(micros) // 1000
+    time, *records = replies
+    now = clock() if clock else to_ms(time)
     tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
     return now, {digest: token for digest, token in tokens.items() if token}
 

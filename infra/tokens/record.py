@@ -1,6 +1,5 @@
 """What is stored of a token, and what one may be asked for with."""
 
-import hmac
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
@@ -9,6 +8,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.secret_index import body_of
 
 MOST: Final = 50
 """Tokens of one account."""
@@ -22,8 +22,6 @@ USUAL_DAYS: Final = 365
 
 DAY: Final = 24 * 3_600_000
 """A day, in ms."""
-
-_DIGEST_BYTES: Final = 32
 
 
 class Scope(StrEnum):
@@ -71,21 +69,19 @@ class Issued(Token, frozen=True, kw_only=True):
         return f"Issued({self.id!r})"
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_TOKENS: Final = msgspec.msgpack.Decoder(Token)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Token).decode
 
 
 def pack(digest: bytes, token: Token) -> bytes:
     """Return a record as it is stored: the SHA-256 of the text, then the token."""
-    return digest + _ENCODER.encode(token)
+    return digest + _encode(token)
 
 
 def unpack(digest: bytes, data: bytes | None) -> Token | None:
-    """Read the record that was found; None for none, and for one of another text."""
-    # the key has but half the digest; how long this takes tells nothing of the other half
-    if data is None or not hmac.compare_digest(data[:_DIGEST_BYTES], digest):
-        return None
-    return _TOKENS.decode(data[_DIGEST_BYTES:])
+    """Read the record that was found; None for none, and for that of another text."""
+    body = body_of(digest, data)
+    return None if body is None else _decode(body)
 
 
 def read_label(label: str) -> str:

@@ -37,16 +37,15 @@ def parse(text: str) -> bytes:
     The sentence of a refusal repeats nothing of the text.
     """
     if not text.startswith(PREFIX):
-        raise unknown(f"a token begins with {PREFIX}; give it whole")
+        raise _unknown(f"a token begins with {PREFIX}; give it whole")
     if len(text) != LENGTH:
-        raise unknown(f"a token has {LENGTH} characters, this one {len(text)}; give it whole")
+        raise _unknown(f"a token has {LENGTH} characters, this one {len(text)}; give it whole")
     if not _FORM.fullmatch(text) or _signed(text[:-_CHECKSUM]) != text:
-        raise unknown("the last characters of the token do not fit the others; copy it again")
+        raise _unknown("the last characters of the token do not fit the others; copy it again")
     return sha256(text.encode()).digest()
 
 
-def unknown(sentence: str) -> Refusal:
-    """Return the refusal of a token."""
+def _unknown(sentence: str) -> Refusal:
     return Refusal(Code.UNKNOWN_TOKEN, sentence)
 
 
