@@ -64,6 +64,7 @@ A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has t
 because Redis refuses `0-0`.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 BEATS: Final = "{beats}"
@@ -97,69 +98,48 @@ def shards_of(lane: int, lanes: int, shards: int) -> range:
     return range(lane, shards, lanes)
 
 
-def inbox(shard: int) -> str:
-    """Name the stream of commands waiting."""
-    return f"{{s{shard:02}}}:in"
+def _of_shard(rest: str) -> Callable[[int], str]:
+    """Return what names a key of a shard."""
+    return lambda shard: f"{{s{shard:02}}}:{rest}"
 
 
-def aside(shard: int) -> str:
-    """Name the stream of entries that could not be decoded."""
-    return f"{{s{shard:02}}}:aside"
+def _of_match(rest: str) -> Callable[[int, int], str]:
+    """Return what names a key of a match, by its shard and board."""
+    return lambda shard, board: f"{{s{shard:02}}}:m:{board}{rest}"
 
 
-def tries(shard: int) -> str:
-    """Name the hash of attempts at entries that made trouble."""
-    return f"{{s{shard:02}}}:tries"
+def _of_account(rest: str) -> Callable[[bytes], str]:
+    """Return what names a key of an account, in the slot of its record."""
+    return lambda account_id: f"{{a:{account_id.hex()}}}{rest}"
 
 
-def draws(shard: int) -> str:
-    """Name the hash of a shard's chain of seeds."""
-    return f"{{s{shard:02}}}:draws"
+inbox: Final = _of_shard("in")
+aside: Final = _of_shard("aside")
+tries: Final = _of_shard("tries")
+draws: Final = _of_shard("draws")
+log: Final = _of_shard("log")
+due: Final = _of_shard("due")
 
+snapshot: Final = _of_match("")
+events: Final = _of_match(":ev")
+outcomes: Final = _of_match(":out")
+refusals: Final = _of_match(":no")
+chat: Final = _of_match(":chat")
+drafts: Final = _of_match(":draft")
+replies: Final = _of_match(":laid")
 
-def log(shard: int) -> str:
-    """Name the stream of leaves."""
-    return f"{{s{shard:02}}}:log"
-
-
-def due(shard: int) -> str:
-    """Name the sorted set of matches by when they are next to be looked at by themselves."""
-    return f"{{s{shard:02}}}:due"
-
-
-def snapshot(shard: int, board: int) -> str:
-    """Name the head and state of a match."""
-    return f"{{s{shard:02}}}:m:{board}"
-
-
-def events(shard: int, board: int) -> str:
-    """Name the list of a match's events."""
-    return f"{{s{shard:02}}}:m:{board}:ev"
-
-
-def outcomes(shard: int, board: int) -> str:
-    """Name the hash of a match's outcomes."""
-    return f"{{s{shard:02}}}:m:{board}:out"
-
-
-def refusals(shard: int, board: int) -> str:
-    """Name the hash that counts a match's refusals."""
-    return f"{{s{shard:02}}}:m:{board}:no"
-
-
-def chat(shard: int, board: int) -> str:
-    """Name the list of what was said at a board."""
-    return f"{{s{shard:02}}}:m:{board}:chat"
-
-
-def drafts(shard: int, board: int) -> str:
-    """Name the hash of a match's moves that wait to be confirmed."""
-    return f"{{s{shard:02}}}:m:{board}:draft"
-
-
-def replies(shard: int, board: int) -> str:
-    """Name what the seats of a match have laid ready."""
-    return f"{{s{shard:02}}}:m:{board}:laid"
+account: Final = _of_account("")
+box: Final = _of_account(":box")
+read_marks: Final = _of_account(":read")
+sent: Final = _of_account(":sent")
+chats: Final = _of_account(":chats")
+told: Final = _of_account(":told")
+tokens: Final = _of_account(":tokens")
+networks: Final = _of_account(":networks")
+opened: Final = _of_account(":opened")
+joined: Final = _of_account(":joined")
+blocked: Final = _of_account(":blocked")
+starts: Final = _of_account(":starts")
 
 
 def given(command: bytes) -> str:
@@ -170,66 +150,6 @@ def given(command: bytes) -> str:
 def user(name: str) -> str:
     """Name the account id of a user."""
     return f"{{u:{name}}}"
-
-
-def account(account_id: bytes) -> str:
-    """Name an account record."""
-    return f"{{a:{account_id.hex()}}}"
-
-
-def box(account_id: bytes) -> str:
-    """Name the list of letters to an account."""
-    return f"{account(account_id)}:box"
-
-
-def read_marks(account_id: bytes) -> str:
-    """Name the sorted set that tells how far an account has read."""
-    return f"{account(account_id)}:read"
-
-
-def sent(account_id: bytes) -> str:
-    """Name the set of accounts that an account wrote to."""
-    return f"{account(account_id)}:sent"
-
-
-def chats(account_id: bytes) -> str:
-    """Name the set of boards that an account chatted at."""
-    return f"{account(account_id)}:chats"
-
-
-def told(account_id: bytes) -> str:
-    """Name the sorted set of what an account was told of letters."""
-    return f"{account(account_id)}:told"
-
-
-def tokens(account_id: bytes) -> str:
-    """Name the hash of an account's tokens."""
-    return f"{account(account_id)}:tokens"
-
-
-def networks(account_id: bytes) -> str:
-    """Name the sorted set of networks from which an account has logged in."""
-    return f"{account(account_id)}:networks"
-
-
-def opened(account_id: bytes) -> str:
-    """Name the hash of the challenges that an account has opened."""
-    return f"{account(account_id)}:opened"
-
-
-def joined(account_id: bytes) -> str:
-    """Name the hash of the challenges that an account has joined."""
-    return f"{account(account_id)}:joined"
-
-
-def blocked(account_id: bytes) -> str:
-    """Name the hash of the accounts that an account wants nothing of."""
-    return f"{account(account_id)}:blocked"
-
-
-def starts(account_id: bytes) -> str:
-    """Name the hash of the matches an account has started that were not taken up yet."""
-    return f"{account(account_id)}:starts"
 
 
 def token(digest: bytes) -> str:

@@ -19,6 +19,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from infra.accounts.reading import mailbox
+from infra.synced_files import sync_folder, write_synced
 
 SECRET_BYTES: Final = 32
 
@@ -176,21 +177,12 @@ def read_secret(file: Path) -> bytes:
 
 def _make_secret(file: Path) -> None:
     """Write a new secret, whole or not at all, and sync it."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = file.with_name(f"{file.name}.{token_hex(8)}")
-    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(os.urandom(SECRET_BYTES))
-        opened.flush()
-        os.fsync(opened.fileno())
+    write_synced(draft, os.urandom(SECRET_BYTES))
     try:
-        os.link(draft, file)  # which another process's file is never replaced by
+        os.link(draft, file)  # which never replaces another process's file
     except FileExistsError:
         return
     finally:
         draft.unlink()
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(file.parent)
