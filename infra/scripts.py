@@ -14,7 +14,7 @@ Arg = str | bytes | int
 
 
 def _read(name: str) -> str:
-    return files("infra").joinpath("lua", f"{name}.lua").read_text("utf-8")
+    return files(__package__).joinpath("lua", f"{name}.lua").read_text("utf-8")
 
 
 _PREAMBLE: Final = _read("preamble")

@@ -72,7 +72,7 @@ class Opened(Session, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Show which session it is, and not its text: it may come to stand in a log."""
-        return f"Opened({self.id!r})"
+        return f"{type(self).__name__}({self.id!r})"
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode

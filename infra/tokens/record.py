@@ -66,7 +66,7 @@ class Issued(Token, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Show which token it is, and not its text: it may come to stand in a log."""
-        return f"Issued({self.id!r})"
+        return f"{type(self).__name__}({self.id!r})"
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
