@@ -1,16 +1,15 @@
-"""Sessions: how a browser shows, page after page, that somebody has logged in with it.
+"""Sessions of browsers that have logged in.
 
 | key | what |
 |---|---|
 | `{w:<hex>}` | a session's record; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 
-A session is 256 random bits that a cookie holds; what is stored is their SHA-256, so who reads the
-store can't use what is in it. Its record and its entry in the account's list live in different
-slots of a cluster, and change as those of `infra.tokens` do: the record is written for an hour,
-listed if the account is still there, then kept for as long as a session lasts; what ends goes from
-its record first, at once and everywhere. What is listed without a record is struck off by whoever
-comes across it. A session is good only while its account is there.
+A session is 256 random bits in a cookie; their SHA-256 is stored, so a reader of the store can't use
+it. The record and the entry in the account's list are in different slots of a cluster, and change as
+those of `infra.tokens`: the record is written for an hour, listed if the account still exists, and
+then kept for as long as a session lasts; a session ends by deleting its record, at once and everywhere.
+An entry without a record is removed by any reader. A session is valid only while its account exists.
 
 Durable as `infra.letters` is.
 """
@@ -33,13 +32,13 @@ from infra.clients import Clock, time_ms
 from infra.secret_index import SecretIndex, body_of, new_id
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
-"""How long a session lasts from the login on."""
+"""How long a session lasts after the login."""
 
 MOST: Final = 20
-"""Sessions of one account; one more ends the oldest."""
+"""Most sessions of one account; another one ends the oldest."""
 
 UNLISTED_SECONDS: Final = 3600
-"""How long a record lasts that is not listed: nobody could end it."""
+"""How long a record lasts before it is listed, because nobody could end it."""
 
 LABEL_LENGTH: Final = 60
 
@@ -56,22 +55,22 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     account: AccountId
     id: str
-    """64 random bits in hex; says nothing of the text."""
+    """64 random bits in hex, independent of the text."""
     label: str
-    """The browser, as far as it says; personal."""
+    """The browser's description of itself; personal."""
     created: int
     last_used: int | None = None
-    """The beginning of the last day (UTC) on which it was used; None for not since the login."""
+    """Start of the last day (UTC) on which it was used; None if only on that of the login."""
 
 
 class Opened(Session, frozen=True, kw_only=True):
-    """A session that was opened just now."""
+    """A new session, with its text."""
 
     text: str
-    """For the browser's cookie, and stored nowhere."""
+    """For the browser's cookie; stored nowhere."""
 
     def __repr__(self) -> str:
-        """Show which session it is, and not its text: it may come to stand in a log."""
+        """Return the id without the text, because it may appear in a log."""
         return f"{type(self).__name__}({self.id!r})"
 
 
@@ -83,20 +82,17 @@ Found = Mapping[bytes, Session]
 
 
 def record_key(digest: bytes) -> str:
-    """Name the record of the session whose text has this SHA-256."""
+    """Return the key of the session whose text has this SHA-256."""
     return f"{{w:{digest[:16].hex()}}}"
 
 
 def list_key(account: AccountId) -> str:
-    """Name the hash of an account's sessions."""
+    """Return the key of the hash of an account's sessions."""
     return f"{keys.account(account)}:sessions"
 
 
 class Sessions:
-    """The sessions on a server. Errors of the server pass through; safe for several threads.
-
-    `clock` gives the time in ms instead of the server's TIME: the port for tests.
-    """
+    """The sessions on a server. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
@@ -104,10 +100,10 @@ class Sessions:
         self._index = SecretIndex(client, record_key, list_key)
 
     def open(self, account: AccountId, label: str = "") -> Opened:
-        """Open a session of who has just proven who they are; `label` tells the browser.
+        """Open a session for an account that was authenticated; `label` describes the browser.
 
-        `unknown-user` for an account that is no more, and `busy` when all its sessions were ended
-        at the same moment. Killed on the way, it leaves a session of which nobody has the text.
+        `unknown-user` for a deleted account, and `busy` if all its sessions were ended at the same
+        moment. After a kill there may be a session whose text nobody has.
         """
         self._make_room(account)
         session = Session(
@@ -121,7 +117,7 @@ class Sessions:
         return Opened(text=text, **asdict(session))
 
     def check(self, text: str) -> Session | None:
-        """Return the session of a text; None when it is none, or none any more."""
+        """Return the session of a text; None if there is none, or it has ended."""
         if not _TEXT.fullmatch(text):
             return None
         digest = _digest(text)
@@ -161,16 +157,16 @@ class Sessions:
         """Store and list a new session."""
         name = record_key(digest)
         self._client.set(name, digest + _encode(session), ex=UNLISTED_SECONDS)
-        # crash window: the record is there for an hour, and nobody has its text
+        # crash window: the record exists for an hour, and nobody has its text
         try:
             self._list(session, digest)
         except Refusal:
             self._client.delete(name)
             raise
-        # crash window: it is listed, and will be for an hour
+        # crash window: it is listed, and expires within the hour
         if not self._client.expire(name, LASTS_SECONDS):
             raise _busy()
-        # what is listed is of no use when the last of them has ended
+        # the list is useless once the last session has ended
         self._client.expire(list_key(session.account), LASTS_SECONDS)
 
     def _list(self, session: Session, digest: bytes) -> None:
@@ -180,7 +176,7 @@ class Sessions:
             )
 
     def _note_use(self, digest: bytes, session: Session) -> None:
-        """Write down the first use of a day; what was ended since does not come back."""
+        """Store the first use of a day, unless the session was ended meanwhile."""
         now = self._now()
         today = now - now % _DAY
         if today > (session.last_used or session.created):

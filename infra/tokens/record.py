@@ -1,4 +1,4 @@
-"""What is stored of a token, and what one may be asked for with."""
+"""The stored form of a token, and the validation of a new one."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -16,7 +16,7 @@ MOST: Final = 50
 LABEL_LENGTHS: Final = range(1, 61)
 
 DAYS: Final = range(1, 3651)
-"""Days a token may last, where it does not last for ever."""
+"""Days a token may last, unless it never expires."""
 
 USUAL_DAYS: Final = 365
 
@@ -25,10 +25,10 @@ DAY: Final = 24 * 3_600_000
 
 
 class Scope(StrEnum):
-    """What a token may be used for. What anybody may see needs no token."""
+    """What a token permits. Public data need no token."""
 
     READ = "read"
-    """Seeing what only the player may see."""
+    """Reading data that only the player may see."""
     PLAY = "play"
     """Commands in matches."""
     ACCOUNT = "account"
@@ -43,29 +43,29 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     account: AccountId
     id: str
-    """64 random bits in hex; says nothing of the text."""
+    """64 random bits in hex, independent of the text."""
     label: str
-    """What its owner calls it; personal."""
+    """Its owner's name for it; personal."""
     scopes: tuple[Scope, ...]
     created: int
     last_used: int | None = None
-    """The beginning of the last day (UTC) on which it was used; None for never."""
+    """Start of the last day (UTC) on which it was used; None for never."""
     expires: int | None = None
     """None for a token that lasts until it is revoked."""
 
     def lasts(self, now: int) -> bool:
-        """Whether it has not expired."""
+        """Return whether it has not expired."""
         return self.expires is None or now < self.expires
 
 
 class Issued(Token, frozen=True, kw_only=True):
-    """A token that was made just now."""
+    """A new token, with its text."""
 
     text: str
-    """Shown to its owner, and stored nowhere."""
+    """Shown to its owner once; stored nowhere."""
 
     def __repr__(self) -> str:
-        """Show which token it is, and not its text: it may come to stand in a log."""
+        """Return the id without the text, because it may appear in a log."""
         return f"{type(self).__name__}({self.id!r})"
 
 
@@ -74,7 +74,7 @@ _decode: Final = msgspec.msgpack.Decoder(Token).decode
 
 
 def pack(digest: bytes, token: Token) -> bytes:
-    """Return a record as it is stored: the SHA-256 of the text, then the token."""
+    """Return the stored form of a record: the SHA-256 of the text, then the token."""
     return digest + _encode(token)
 
 
@@ -85,7 +85,7 @@ def unpack(digest: bytes, data: bytes | None) -> Token | None:
 
 
 def read_label(label: str) -> str:
-    """Return a label without blanks around it; `too-long` or `bad-request` for what can't be one."""
+    """Return a label without blanks around it; `too-long` or `bad-request` for a bad one."""
     label = label.strip()
     if len(label) > LABEL_LENGTHS[-1]:
         raise Refusal(
@@ -111,7 +111,7 @@ def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
 
 
 def read_end(now: int, days: int | None) -> int | None:
-    """Return when a token expires that lasts so long; `bad-request` for too short or too long."""
+    """Return when a token expires that lasts `days`; `bad-request` for too few or too many."""
     if days is None:
         return None
     if days not in DAYS:

@@ -1,4 +1,4 @@
-"""The tokens themselves: made, checked, listed and revoked; the package says in which order."""
+"""Issues, verifies, lists and revokes tokens; the package explains the order of writes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -28,11 +28,11 @@ from infra.tokens.record import (
 from infra.tokens.text import make, parse
 
 UNLISTED_MS: Final = 3_600_000
-"""How long a record lasts that is not listed: nobody could revoke it."""
+"""How long a record lasts before it is listed, because nobody could revoke it."""
 
 
 class Tokens:
-    """The tokens on a server. Errors of the server pass through; safe for several threads."""
+    """The tokens on a server. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
@@ -46,11 +46,11 @@ class Tokens:
         scopes: Iterable[str],
         days: int | None = USUAL_DAYS,
     ) -> Issued:
-        """Make a token that lasts `days`, or with None until it is revoked.
+        """Issue a token that lasts `days`, or with None until it is revoked.
 
-        Refused as `bad-request` or `too-long` for what is asked, as `too-many`, as `unknown-user`
-        for an account that is no more, and as `busy` when all of the account's tokens were erased
-        at the same moment. Killed on the way, it leaves a token that nobody has seen.
+        Refused as `bad-request` or `too-long` for a bad argument, as `too-many`, as `unknown-user`
+        for a deleted account, and as `busy` if all of the account's tokens were erased at the same
+        moment. After a kill there may be a token that nobody has seen.
         """
         now = self._read([])[0]
         token = Token(
@@ -86,13 +86,13 @@ class Tokens:
         """Store and list a new token."""
         name = keys.token(digest)
         self._client.set(name, pack(digest, token), px=UNLISTED_MS)
-        # crash window: the record is there for an hour, and nobody has its text
+        # crash window: the record exists for an hour, and nobody has its text
         try:
             self._list(token, digest)
         except Refusal:
             self._client.delete(name)
             raise
-        # crash window: it is listed, and will be for an hour
+        # crash window: it is listed, and expires within the hour
         stays: Any = self._client.pexpire(name, days * DAY) if days else self._client.persist(name)
         if not stays:
             raise Refusal(
@@ -119,11 +119,11 @@ class Tokens:
 
 
 _MOST_KNOWN: Final = 10_000
-"""Tokens whose accounts a process remembers."""
+"""Most tokens whose accounts a process caches."""
 
 
 class AsyncTokens:
-    """Checks tokens in an event loop, as `Tokens` does; mostly in one round trip."""
+    """Verifies tokens in an event loop, mostly in one round trip."""
 
     def __init__(self, pipe: Pipe, clock: Clock | None = None) -> None:
         self._pipe = pipe
@@ -131,7 +131,7 @@ class AsyncTokens:
         self._known: LRUCache[bytes, AccountId] = LRUCache(_MOST_KNOWN)
 
     async def check(self, texts: Sequence[str]) -> list[Token | None]:
-        """Return the tokens of these texts; None for a text that is none, or none any more."""
+        """Return the tokens of these texts; None for a text that is not a valid token."""
         talk = checking(texts, self._clock, self._known)
         try:
             words = next(talk)
