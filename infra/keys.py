@@ -1,40 +1,40 @@
-"""The names of everything in Redis, and how boards are dealt to shards and lanes.
+"""The keys in Redis, and the mapping of boards to shards and lanes.
 
 | key | what |
 |---|---|
-| `{s07}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the door |
+| `{s07}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the reply channel |
 | `{s07}:aside` | stream of inbox entries that could not be decoded, for an operator |
-| `{s07}:tries` | hash: inbox entry id -> attempts, of entries that made trouble |
-| `{s07}:draws` | hash: chain of seeds in use, how many of it are used, its anchor; `index:<chain>` the anchor's leaf |
+| `{s07}:tries` | hash: inbox entry id -> attempts, of suspected entries |
+| `{s07}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
 | `{s07}:m:<board>` | string: 32-byte head hash, then the packed state |
 | `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
 | `{s07}:m:<board>:out` | hash: command id -> stored outcome |
-| `{s07}:m:<board>:laid` | string: what the seats have laid ready, see `domain.match.replies`; private |
+| `{s07}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.replies`; private |
 | `{s07}:m:<board>:no` | hash: account and ply -> refusals counted |
-| `{s07}:m:<board>:chat` | list of the lines said at a board: `infra.letters` |
+| `{s07}:m:<board>:chat` | list of the match's chat: `infra.letters` |
 | `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.drafts` |
 | `{boards}` | the board counter |
-| `{boards}:id:<hex>` | the number given to a command id, as long as it is in `{boards}:ids` |
-| `{boards}:ids` | list of the command ids that were given numbers, the last million |
+| `{boards}:id:<hex>` | the number allocated to a command id, as long as that is in `{boards}:ids` |
+| `{boards}:ids` | list of the command ids with an allocated number, the last million |
 | `{boards}:words` | secret of the texts that the server keeps for players: `infra.words` |
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
-| `logins:tried/<hash>/<most>/<minutes>/minute` | passwords tried for a userid from a network, less the right ones; written by `limits` |
+| `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `limits` |
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
-| `{a:<hex>}` | the account record: all personal data but what people write |
-| `{a:<hex>}:box` | list of the letters to an account: `infra.letters` |
-| `{a:<hex>}:read` | sorted set: kind of letter, or `chat:<board>` -> time of the newest one read |
+| `{a:<hex>}` | the account record: all personal data but messages and notes |
+| `{a:<hex>}:box` | list of the messages to an account: `infra.letters` |
+| `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
 | `{a:<hex>}:chats` | set: boards chatted at |
-| `{a:<hex>}:told` | sorted set: notices of letters to an account: `infra.letter_notices` |
+| `{a:<hex>}:told` | sorted set: notices of messages to an account: `infra.letter_notices` |
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
 | `{a:<hex>}:networks` | sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
-| `{a:<hex>}:blocked` | hash: id of an account that the account wants nothing of -> nothing: `infra.blocks` |
+| `{a:<hex>}:blocked` | hash: id of a blocked account -> nothing: `infra.blocks` |
 | `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.starts` |
 | `{t:<hex>}` | a token's record: `infra.tokens`; half the SHA-256 of its text |
 | `{c:<id>}` | an open challenge: `infra.challenges` |
@@ -42,23 +42,23 @@
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
-| `{broadcast}` | list of the letters to everybody |
+| `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
-| `{p:<name>}:building` | token of who builds another generation, while it does |
-| `{p:<name>}:<generation>:at` | how far a generation has read the logs; it exists as long as this |
+| `{p:<name>}:building` | token of the process that builds another generation, while it does |
+| `{p:<name>}:<generation>:at` | checkpoint of a generation, which exists as long as this |
 | `{p:<name>}:<generation>:hold` | set while a generation is compared and must not change |
-| `{p:<name>}:<generation>:stuck` | hash: shard -> the leaf that could not be taken in, and why |
-| `{p:<name>}:<generation>:...` | what the projection tells: `infra.projections` |
+| `{p:<name>}:<generation>:stuck` | hash: shard -> the leaf that could not be folded, and why |
+| `{p:<name>}:<generation>:...` | the projection's data: `infra.projections` |
 | `{mail}:...`, `{a:<hex>}:codes` | mail; see `infra.mail.keys` |
 | `{w:<hex>}` | a browser's session: `infra.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
-| `{a:<hex>}:notes` | hash: board -> what the account notes about a match: `infra.notes` |
+| `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.damage` |
-| `{clock}` | hash: what is known of the server's clock: `infra.clock` |
-| `lease:<lane>` | who drains a lane, in RQ's Redis |
-| `lease:<lane>:held` | set while a drain holds the lease: tells an expired lease from a released one |
+| `{clock}` | hash: notes of the server's clock: `infra.clock` |
+| `lease:<lane>` | token of the drain that works a lane, in RQ's Redis |
+| `lease:<lane>:held` | mark of a lease that was not released, which tells an expired one from a released one |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -99,17 +99,17 @@ def shards_of(lane: int, lanes: int, shards: int) -> range:
 
 
 def _of_shard(rest: str) -> Callable[[int], str]:
-    """Return what names a key of a shard."""
+    """Return a function that returns a key of a shard."""
     return lambda shard: f"{{s{shard:02}}}:{rest}"
 
 
 def _of_match(rest: str) -> Callable[[int, int], str]:
-    """Return what names a key of a match, by its shard and board."""
+    """Return a function that returns a key of a match, by its shard and board."""
     return lambda shard, board: f"{{s{shard:02}}}:m:{board}{rest}"
 
 
 def _of_account(rest: str) -> Callable[[bytes], str]:
-    """Return what names a key of an account, in the slot of its record."""
+    """Return a function that returns a key of an account, in the slot of its record."""
     return lambda account_id: f"{{a:{account_id.hex()}}}{rest}"
 
 
@@ -143,45 +143,45 @@ starts: Final = _of_account(":starts")
 
 
 def given(command: bytes) -> str:
-    """Name the board number given to a command id."""
+    """Return the key of the board number of a command id."""
     return f"{BOARDS}:id:{command.hex()}"
 
 
 def user(name: str) -> str:
-    """Name the account id of a user."""
+    """Return the key of a userid."""
     return f"{{u:{name}}}"
 
 
 def token(digest: bytes) -> str:
-    """Name the record of the token whose text has this SHA-256."""
+    """Return the key of the token whose text has this SHA-256."""
     return f"{{t:{digest[:16].hex()}}}"
 
 
 def challenge(id_: str) -> str:
-    """Name an open challenge."""
+    """Return the key of a challenge."""
     return f"{{c:{id_}}}"
 
 
 def open_challenges(game: str | None = None) -> str:
-    """Name the list of challenges that can be taken, of all games or of one."""
+    """Return the key of the open challenges, of all games or of one."""
     return f"{CHALLENGES}:open" if game is None else f"{CHALLENGES}:open:{game}"
 
 
 def projection(name: str, rest: str) -> str:
-    """Name what belongs to a projection, all in one slot."""
+    """Return a key of a projection; all are in one slot."""
     return f"{{p:{name}}}:{rest}"
 
 
 def generation(name: str, number: int, rest: str) -> str:
-    """Name what belongs to one generation of a projection."""
+    """Return a key of one generation of a projection."""
     return projection(name, f"{number}:{rest}")
 
 
 def lease(lane: int) -> str:
-    """Name the lease of a lane."""
+    """Return the key of a lane's lease."""
     return f"lease:{lane}"
 
 
 def held(lane: int) -> str:
-    """Name the mark that a lease is held."""
+    """Return the key of the mark of a lease that was not released."""
     return f"lease:{lane}:held"
