@@ -1,4 +1,4 @@
-"""All that an account is told: of its matches, which the logs say, and of letters, which they don't."""
+"""All notices of an account: of its matches, which come from the logs, and of messages."""
 
 from collections.abc import Sequence
 
@@ -15,19 +15,19 @@ class AccountNotices:
         self._letters = letters
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[Notice]:
-        """Return an account's notices, the newest first; 200 of matches, and 200 of letters, are kept."""
+        """Return an account's notices, the newest first; 200 of matches and 200 of messages are kept."""
         found = self._matches.of(account, 0, start + count)
         found += [one.notice for one in self._letters.of(account)]
         return sorted(found, key=place_of, reverse=True)[start : start + count]
 
     def since(self, account: AccountId, after: Place) -> Kept:
-        """Return an account's notices after a place in their order, the oldest first."""
+        """Return an account's notices after a position in their order, the oldest first."""
         return self._matches.since(account, after).with_(self._letters.since(account, after))
 
     def count(self, account: AccountId) -> int:
-        """Count them; O(n) in those of letters, of which there are 400 at most."""
+        """Return their number; O(n) in those of messages, which are 400 at most."""
         return self._matches.count(account) + len(self._letters.of(account))
 
     def marks(self, accounts: Sequence[AccountId]) -> list[str]:
-        """Return for each account a text that changes with the newest about its matches."""
+        """Return for each account a text that changes with its newest notice of a match."""
         return self._matches.marks(accounts)

@@ -1,7 +1,7 @@
-"""Outcomes on their way to the doors: one message a batch and door, by publish and subscribe.
+"""Publishes outcomes to the gateways that wait for them: one message a batch and gateway.
 
-A message may be lost (a drain killed after its commit sends none); the outcome can't. So a door
-subscribes before it submits and looks at the stored outcome each second while it waits.
+A message may be lost (a drain that is killed after its commit sends none); a stored outcome can't. So a
+gateway subscribes before it submits, and reads the stored outcome each second while it waits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +20,12 @@ _DECODER: Final = msgspec.msgpack.Decoder(list[Told])
 
 
 def messages(told: Mapping[str, Iterable[Told]]) -> dict[str, bytes]:
-    """Return the message for each door with the outcomes it waits for."""
+    """Return the message for each reply channel."""
     return {door: _ENCODER.encode(list(outcomes)) for door, outcomes in told.items()}
 
 
 def announce(client: redis.Redis, told: Mapping[str, Iterable[Told]]) -> None:
-    """Tell each door the outcomes it waits for."""
+    """Publish outcomes, by reply channel."""
     with client.pipeline(transaction=False) as pipe:
         for door, message in messages(told).items():
             pipe.publish(door, message)
@@ -33,21 +33,21 @@ def announce(client: redis.Redis, told: Mapping[str, Iterable[Told]]) -> None:
 
 
 def read_told(message: bytes) -> list[Told]:
-    """Read what was announced."""
+    """Return the outcomes in a message."""
     return _DECODER.decode(message)
 
 
 class Listener:
-    """A door's subscription to its own channel; close it when done."""
+    """A subscription to one reply channel; close it when done."""
 
     def __init__(self, client: redis.Redis, door: str) -> None:
         self._pubsub: Any = client.pubsub()  # type: ignore[no-untyped-call]
         self._pubsub.subscribe(door)
-        # the confirmation: only now is nothing announced past us
+        # the confirmation: from here on no message is missed
         self._pubsub.get_message(timeout=None)
 
     def heard(self, seconds: float) -> list[Told]:
-        """Return what was announced, waiting up to `seconds` for it."""
+        """Return the outcomes of the next message, or none after `seconds`."""
         message: Any = self._pubsub.get_message(timeout=seconds)
         if message is None or message["type"] != "message":
             return []

@@ -23,6 +23,8 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from infra.synced_files import sync_folder
+
 _FOLDER: Final = "appendonlydir"
 _MANIFEST: Final = "appendonly.aof.manifest"
 
@@ -239,7 +241,7 @@ def _cut(path: Path, end: int, size: int, known: int) -> Mended:
             copy.write(part)
         copy.flush()
         os.fsync(copy.fileno())
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
         file.truncate(end)
         os.fsync(file.fileno())
     return Mended(path, end, kept, size - end, known)
@@ -249,11 +251,3 @@ def _unused(path: Path) -> Path:
     """Return the path, with a number behind it if there is such a file from an earlier cut."""
     names = (path.with_name(f"{path.name}.{n}" if n > 1 else path.name) for n in count(1))
     return next(name for name in names if not name.exists())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

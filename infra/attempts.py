@@ -1,16 +1,16 @@
-"""Attempts at passwords: from where they come, and how many there may be.
+"""Rate limits of password attempts, by their source.
 
-Three counts guard a password, and each has its own purpose:
+Three counts guard a password, each for its own reason:
 
-- of a network in a minute, whoever's password is tried, right ones not counted: so nobody tries one
-  password for every userid, and nobody keeps the processors busy with hashes;
-- of wrong ones for a userid from a network: so guesses from one place end, and nobody locks out the
-  owner, who is somewhere else;
-- of wrong ones for a userid from everywhere, a much higher one: so guesses spread over many networks
-  end. It does not concern a network from which the account has logged in before.
+- attempts of a network in a minute, for any userid, right ones not counted: so nobody can try one
+  password with every userid, or keep the processors busy with hashes;
+- wrong ones for a userid from one network: so guesses from one place end, and they do not lock out
+  the owner, who is elsewhere;
+- wrong ones for a userid from all networks, with a much higher limit: so guesses from many networks
+  end. It does not apply to a network from which the account has logged in before.
 
-Every way in says where its attempts come from (`coming_from`). What says nothing is `LOCAL`: a
-terminal with direct access to the data, which could read the hashes anyway, has no rate.
+Every front end sets the source of its attempts (`coming_from`). Without it the source is `LOCAL`: a
+terminal with direct access to the data has no limit, because it could read the hashes anyway.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,27 +46,27 @@ def _stays() -> bool:
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where attempts come from."""
+    """The source of attempts."""
 
     network: str = LOCAL
     strangers: str = ""
-    """The network that counts instead while the account has not logged in from `network`, where
-    whoever asks could name any; empty for none."""
+    """The network that is counted instead until the account has logged in from `network`, if the
+    client could claim any `network`; empty if it can't."""
     left: Callable[[], bool] = _stays
-    """Whether nobody waits for the answer any more."""
+    """Returns whether the client has gone."""
 
 
 _SOURCE: Final[ContextVar[Source]] = ContextVar("source", default=Source())  # noqa: B039 - frozen
 
 
 def source() -> Source:
-    """Return where the attempts of this task or thread come from."""
+    """Return the source of attempts of this task or thread."""
     return _SOURCE.get()
 
 
 @contextmanager
 def coming_from(place: Source) -> Iterator[None]:
-    """Count what is tried inside as coming from a place."""
+    """Set the source of the attempts inside."""
     before = _SOURCE.set(place)
     try:
         yield
@@ -75,7 +75,7 @@ def coming_from(place: Source) -> Iterator[None]:
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """An attempt that was counted."""
+    """A counted attempt."""
 
     name: str
     network: str
@@ -84,7 +84,7 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class PasswordAttempts:
-    """The three counts. The wrong ones are in Redis; a minute's are in this process."""
+    """The three counts. Wrong passwords are counted in Redis, those of a minute in this process."""
 
     def __init__(self, client: redis.Redis, wrong: LoginLimit | None, a_minute: int) -> None:
         self._client = client
@@ -93,9 +93,9 @@ class PasswordAttempts:
         self._rate = CommandLimit(a_minute, what="passwords from your network")
 
     def count(self, name: str, account: AccountId | None) -> Counted:
-        """Count an attempt before it is made: guesses that come all at once are stopped as well.
+        """Count an attempt before it is made, so that simultaneous guesses are stopped as well.
 
-        `too-fast` or `too-many-attempts` where there were too many.
+        `too-fast` or `too-many-attempts` if there were too many.
         """
         place = source()
         known = self._knows(account, place.network)
@@ -107,13 +107,13 @@ class PasswordAttempts:
         return Counted(name, network, known)
 
     def spend(self, network: str | None = None) -> None:
-        """Count what takes a hash; `too-fast` when there was too much in this minute."""
+        """Count work that takes a hash; `too-fast` if there was too much in this minute."""
         network = source().network if network is None else network
         if network != LOCAL:
             self._rate.check(network.encode(errors="surrogatepass"))
 
     def give_back(self, counted: Counted) -> None:
-        """Take an attempt back that was right, or was not made."""
+        """Uncount an attempt that was right, or was not made."""
         self._wrong.give_back(counted.name, counted.network)
         if counted.network != LOCAL:
             self._rate.give_back(counted.network.encode(errors="surrogatepass"))
@@ -121,7 +121,7 @@ class PasswordAttempts:
             self._everywhere.give_back(counted.name)
 
     def remember(self, account: AccountId) -> None:
-        """Remember that an account has logged in from where this comes from."""
+        """Remember that an account has logged in from this source."""
         network, name = source().network, keys.networks(account)
         if network == LOCAL:
             return
@@ -132,7 +132,7 @@ class PasswordAttempts:
             pipe.execute()
 
     def forget(self, name: str, account: AccountId) -> None:
-        """Forget what is kept of an account that is erased; wrong ones from elsewhere expire."""
+        """Erase the counts of an account; wrong attempts from other networks expire."""
         self._client.delete(keys.networks(account))
         for network in {LOCAL, source().network, source().strangers or LOCAL}:
             self._wrong.forget(name, network)
@@ -148,5 +148,5 @@ class PasswordAttempts:
 
 
 def _hidden(account: AccountId, network: str) -> bytes:
-    """Return what stands for a network: who lists the keys reads no addresses in them."""
+    """Return a hash of a network, so that the stored data have no addresses."""
     return sha256(account + network.encode(errors="surrogatepass")).digest()[:16]

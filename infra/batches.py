@@ -1,4 +1,4 @@
-"""Micro-batches: what several requests want at one moment is asked of the server together."""
+"""Micro-batches: requests of several tasks at one moment share a round trip."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,14 +9,14 @@ Found = TypeVar("Found")
 
 
 AT_ONCE = 2
-"""Questions on their way at a time: what comes up while one is answered need not wait for it."""
+"""Batches in flight at a time: a new request need not wait for the last batch."""
 
 
 class Batches(Generic[Wanted, Found]):
-    """Asks together for what came up while earlier questions were being answered.
+    """Sends together the requests that come while earlier batches are in flight.
 
-    So a lone request waits for nobody, and many at once share a round trip. What the question
-    raises is raised to all who shared it.
+    So a single request never waits, and many at once share a round trip. An exception of the batch
+    is raised to all its requests.
     """
 
     def __init__(
@@ -29,17 +29,17 @@ class Batches(Generic[Wanted, Found]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, wanted: Wanted) -> Found:
-        """Return the answer for one."""
+        """Send one request and return its result."""
         return await self.ask(wanted)
 
     def ask(self, wanted: Wanted) -> asyncio.Future[Found]:
-        """Ask for one now; its answer is waited for later."""
+        """Send one request; the future has its result."""
         future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
         self._waiting.append((wanted, future))
         if self._asking < AT_ONCE:
             self._asking += 1
             task = asyncio.create_task(self._ask_all())
-            self._tasks.add(task)  # a loop itself forgets tasks that nobody holds
+            self._tasks.add(task)  # because a loop keeps no reference to a task
             task.add_done_callback(self._tasks.discard)
         return future
 
@@ -49,17 +49,17 @@ class Batches(Generic[Wanted, Found]):
                 some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 await self._ask_some(some)
         finally:
-            # in one step with finding that nothing waits: whoever comes now is asked for anew
+            # no await since the queue was empty: the next request starts another task
             self._asking -= 1
 
     async def _ask_some(self, some: Sequence[tuple[Wanted, asyncio.Future[Found]]]) -> None:
         try:
             found = await self._ask([wanted for wanted, _ in some])
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - raised by the futures
             for _, future in some:
                 if not future.done():
                     future.set_exception(error)
             return
         for (_, future), one in zip(some, found, strict=True):
-            if not future.done():  # who asked may have gone
+            if not future.done():  # the task may be cancelled
                 future.set_result(one)

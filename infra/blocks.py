@@ -1,7 +1,7 @@
-"""Blocks: whom an account wants no challenges, no messages and no chat of.
+"""Block lists: the accounts from which an account accepts no challenges, messages and chat.
 
-A list is personal data. It stands beside its account's record, in one slot with it, and is written
-only while that is there. The account that is blocked is not told, and finds out when it is refused.
+A list is personal data. It is stored beside its account's record, and written only while that exists:
+see `infra.account_index`. A blocked account gets no notice, and finds out when it is refused.
 
 Durable as `infra.letters` is.
 """
@@ -13,39 +13,35 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 
 MOST: Final = 500
 """Accounts that one account may block."""
 
-_ENLIST: Final = scripts.Script("enlist")
-
 
 class Blocks:
-    """The blocks on a server. Errors of the server pass through; safe for several threads."""
+    """The block lists on a server. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
     def add(self, account: AccountId, other: AccountId) -> None:
-        """Block another; doing it twice is harmless.
+        """Block another account; safe to repeat.
 
-        Refused as `too-many`, and as `unknown-user` for an account that is no more.
+        Refused as `too-many`, and as `unknown-user` for a deleted account.
         """
-        names = [keys.account(account), keys.blocked(account)]
-        answer = scripts.call(self._client, _ENLIST, names, [other.hex(), "", MOST])
-        if answer == b"full":
+        name = keys.blocked(account)
+        if not index_under_account(self._client, account, name, other.hex(), "", MOST):
             raise Refusal(Code.TOO_MANY, f"an account blocks at most {MOST} others; unblock one")
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
 
     def remove(self, account: AccountId, others: Sequence[AccountId]) -> None:
-        """Unblock others; doing it twice is harmless."""
+        """Unblock others; safe to repeat."""
         if others:
             self._client.hdel(keys.blocked(account), *[other.hex() for other in others])
 
     def of(self, account: AccountId) -> list[AccountId]:
-        """Return whom the account blocks, in the order of ids; some may have been erased since."""
+        """Return the accounts that the account blocks, sorted by id; some may be deleted."""
         found: Any = self._client.hkeys(keys.blocked(account))
         return sorted(bytes.fromhex(other.decode()) for other in found)
 
@@ -58,9 +54,5 @@ class Blocks:
         return [account for account, yes in zip(accounts, found, strict=True) if yes]
 
     def forget(self, account: AccountId) -> None:
-        """Erase all that an account blocks; doing it twice is harmless.
-
-        Who deletes an account calls this once more when its record is gone: before that, another
-        may be blocked.
-        """
+        """Erase an account's block list; safe to repeat, see `Accounts.delete`."""
         self._client.delete(keys.blocked(account))

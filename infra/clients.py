@@ -17,8 +17,8 @@ notifications. A client made here
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, quote, urlsplit
 
 from redis import ConnectionPool, Redis, asyncio
@@ -92,6 +92,21 @@ def make_async_client(target: str, *, blocking_timeout: float = 0.0) -> asyncio.
         **_COMMON,
     )
     return asyncio.Redis.from_pool(pool)
+
+
+Clock: TypeAlias = Callable[[], int]
+"""Returns the time in ms in place of the server's TIME: the port for tests."""
+
+
+def time_ms(client: Redis, clock: Clock | None = None) -> int:
+    """Return the server's time in ms, or that of `clock`."""
+    return clock() if clock else to_ms(client.time())
+
+
+def to_ms(reply: Any) -> int:
+    """Return a reply to TIME in ms."""
+    seconds, micros = reply
+    return int(seconds) * 1000 + int(micros) // 1000
 
 
 def _url_of(target: str) -> str:

@@ -1,8 +1,8 @@
-"""Which matches were found that can't be read: noted by who met them, told by the doctor.
+"""Matches that can't be read: noted by the process that found them, shown by the doctor.
 
 | key | what |
 |---|---|
-| `{damaged}` | hash: board -> what is wrong with it, in a sentence |
+| `{damaged}` | hash: board -> the reason, in a sentence |
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from infra import keys
 
 
 class Damage:
-    """The notes on a server. Errors of the server pass through; safe for several threads."""
+    """The damaged matches on a server. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -24,10 +24,10 @@ class Damage:
         self._client.hset(keys.DAMAGED, str(board), why[:500])
 
     def forget(self, board: int) -> None:
-        """Note that a match can be read."""
+        """Remove a match that can be read."""
         self._client.hdel(keys.DAMAGED, str(board))
 
     def found(self) -> Mapping[int, str]:
-        """Return the matches that can't be read, and what is wrong with each."""
+        """Return the matches that can't be read, each with its reason."""
         found: Any = self._client.hgetall(keys.DAMAGED)
         return {int(board): why.decode(errors="replace") for board, why in sorted(found.items())}

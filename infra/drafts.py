@@ -1,12 +1,12 @@
 """Moves that were submitted and wait for their player's `confirm`.
 
 A draft is no part of its match: nothing is decided, hashed or logged before it is confirmed and
-handed in as a move, with the ply it was meant for. It is no personal data either, as no move is:
-account ids and moves, so nothing here needs to be erased with an account.
+submitted as a move, with the ply it was meant for. It is no personal data either: it has account ids
+and moves, so nothing here needs to be erased with an account.
 
 A match's drafts are one hash: account -> the time in decimal, `:`, and MessagePack of [text, ply];
-and `<account>:ids` -> the ids of the newest commands that laid one. The script that lays a draft
-puts the time in and compares the ids. Durable as `infra.letters` is.
+and `<account>:ids` -> the ids of the newest commands that stored one. The script that stores a draft
+adds the time and compares the ids. Durable as `infra.letters` is.
 """
 
 from collections.abc import Callable
@@ -17,27 +17,28 @@ import redis
 
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.clients import Clock
 
 KEPT: Final = 30 * 24 * 3600
-"""Seconds a match's drafts are kept after the newest was laid."""
+"""Seconds a match's drafts are kept after the newest."""
 
 _IDS: Final = 8
-"""Commands remembered for a player; a door does not repeat one that is older."""
+"""Commands remembered for a player; a front end does not repeat an older one."""
 
-_LAY: Final = scripts.Script("lay")
+_PUT: Final = scripts.Script("put_draft")
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A move laid ready."""
+    """A move that waits to be confirmed."""
 
     text: str
     """As the game writes it."""
     ply: int
-    """At which the match stood."""
+    """The ply of the match when it was submitted."""
     at: int
-    """When it was laid, in milliseconds since 1970 by Redis's clock."""
+    """When it was submitted, in milliseconds since 1970 by Redis's clock."""
     line: bytes = b""
-    """Tells the moves before it from others, which an undo may have put in their place."""
+    """Identifies the moves before it, because an undo may replace them by others."""
 
 
 class _Tail(msgspec.Struct, frozen=True, array_like=True):
@@ -53,12 +54,11 @@ _TAILS: Final = msgspec.msgpack.Decoder(_Tail)
 class Drafts:
     """The drafts on a server, one a player and match. Errors of the server pass through.
 
-    `shards` gives how many shards the matches are in. `clock` gives the time in ms instead of the
-    server's TIME: the port for tests.
+    `shards` returns how many shards the matches are in.
     """
 
     def __init__(
-        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
     ) -> None:
         self._client = client
         self._shards = shards
@@ -73,23 +73,23 @@ class Drafts:
         command: CommandId,
         line: bytes = b"",
     ) -> None:
-        """Lay a move ready in place of the one before.
+        """Store a draft in place of the last one.
 
-        A `command` repeated changes nothing, also when its draft was replaced or dropped since.
+        A repeated `command` changes nothing, also if its draft was replaced or dropped since.
         """
         now = "" if self._clock is None else str(self._clock())
         tail = _ENCODER.encode(_Tail(text, ply, line))
         field = account.hex()
         args: list[scripts.Arg] = [field, f"{field}:ids", command, now, tail, _IDS, KEPT]
-        scripts.call(self._client, _LAY, [self._name(board)], args)
+        scripts.call(self._client, _PUT, [self._name(board)], args)
 
     def get(self, board: int, account: AccountId) -> Draft | None:
-        """Return the move laid ready; None when there is none."""
+        """Return the draft; None if there is none."""
         found: Any = self._client.hget(self._name(board), account.hex())
         return found and _parse(found)
 
     def drop(self, board: int, account: AccountId) -> None:
-        """Take the move away, if there is one."""
+        """Delete the draft, if there is one."""
         self._client.hdel(self._name(board), account.hex())
 
     def _name(self, board: int) -> str:

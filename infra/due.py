@@ -1,6 +1,6 @@
-"""The list of due times as a whole: what stands in it for a match, and putting that right.
+"""The due times of all matches, for the check that compares and repairs them.
 
-Commits keep the list (`infra/lua/commit.lua`); this is for who compares it with the snapshots.
+Commits keep them up to date (`commit.lua`); the check compares them with the snapshots.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import redis
 from infra import keys, scripts
 from infra.store.port import Shape
 
-_MEND: Final = scripts.Script("mend_due")
+_REPAIR: Final = scripts.Script("repair_due")
 
 
 class DueTimes:
@@ -27,7 +27,7 @@ class DueTimes:
         return int(found or 0)
 
     def read(self, boards: Sequence[int]) -> list[tuple[bytes | None, int]]:
-        """Return of each match the snapshot, and when it is due by the list, ms; 0 for never."""
+        """Return for each match the snapshot and its stored due time, ms; 0 for never."""
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
                 shard = keys.shard_of(board, self._shards)
@@ -37,7 +37,7 @@ class DueTimes:
         return [(data, int(score or 0)) for data, score in zip(found, found, strict=True)]
 
     def mend(self, board: int, head: bytes, due: int) -> bool:
-        """Put a match's due time right; False where the match has moved on since it was read."""
+        """Set a match's due time; False if the match has moved on, or the time was right."""
         shard = keys.shard_of(board, self._shards)
         names = [keys.snapshot(shard, board), keys.due(shard)]
-        return bool(scripts.call(self._client, _MEND, names, [head, board, due]))
+        return bool(scripts.call(self._client, _REPAIR, names, [head, board, due]))

@@ -68,9 +68,9 @@ def new_channel() -> str:
 
 
 def submission_of(sent: Sent, ply: int, reply_to: str) -> Submission:
-    """Return a command as the store takes it.
+    """Return the submission of a command.
 
-    `ply` is where the sender saw the match; the outcome is announced on the channel `reply_to`.
+    `ply` is that of the match as the sender saw it; the outcome is published on `reply_to`.
     """
     payload = commands.encode(sent)
     digest = commands.digest(payload)
@@ -96,7 +96,7 @@ def check_digest(outcome: Outcome, digest: bytes) -> Outcome:
 
 
 def is_too_long(sent: Sent, ply: int) -> bool:
-    """Whether a command is a move in a match that has as many as a match may have."""
+    """Return whether a command is a move beyond `MOST_PLIES`."""
     return ply >= MOST_PLIES and isinstance(sent.command, commands.Move)
 
 
@@ -139,7 +139,7 @@ class CommandGateway:
     def send(self, sent: Sent, ply: int, seconds: float = WAIT_SECONDS) -> Outcome:
         """Submit a command and return its outcome, an acceptance or a refusal.
 
-        `ply` is where the sender saw the match. Raises `Refusal` when the store did not accept the
+        `ply` is that of the match as the sender saw it. Raises `Refusal` when the store did not accept the
         command (`id-reused`, `too-many-refusals`, `busy`), and `OutcomePending` when there is no
         outcome after `seconds`: it may come later, and the same command sent again gets it.
         """

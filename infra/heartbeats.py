@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from infra import keys
+from infra.clients import time_ms
 from infra.embedded import NotRunningError
 from infra.process import is_alive
 
@@ -116,7 +117,7 @@ class Heartbeat:
 
     def beat(self, client: redis.Redis) -> None:
         """Write a sign of life. The first takes away those of processes that this one replaces."""
-        now = _now(client)
+        now = time_ms(client)
         if not self._beat.started:
             self._beat = replace(self._beat, started=now)
             self._forget_others(client, now)
@@ -181,9 +182,3 @@ class Beating:
             self._heartbeat.beat(client)
             self._stop.wait(EVERY_SECONDS)
         self._heartbeat.end(client)
-
-
-def _now(client: redis.Redis) -> int:
-    found: Any = client.time()
-    seconds, micros = found
-    return int(seconds) * 1000 + int(micros) // 1000

@@ -1,12 +1,12 @@
-"""Who drains a lane: one lease each, and the wake-ups that ask for a drain.
+"""Leases of lanes: one drain at a time works a lane, and wake-ups request a drain.
 
-The lease lives in RQ's Redis and the inboxes in the data's, which need not be the same server or
-slot; so no script looks at both. The order of steps closes the gap: a sender adds to the inbox
-and *then* looks at the lease; a drain releases the lease and *then* looks at the inboxes. Whoever
-comes second sees the other. The sweeper covers whoever is killed in between.
+The lease is in RQ's Redis and the inboxes are in that of the data, which may be another server or slot,
+so no script reads both. The order of steps closes the gap: a sender adds to the inbox and *then* reads
+the lease; a drain releases the lease and *then* reads the inboxes. The second of the two sees the
+other. The scheduler's sweep covers a process that is killed in between.
 
-A lease ends by the server's wall clock. Where that has been set back, a lease may seem to last for
-hours; so one with more time left than it can have counts as expired, for all who look at it.
+A lease ends by the server's wall clock. If that is set back, a lease may seem to last for hours, so
+every reader treats one with more time left than it can have as expired.
 """
 
 from asyncio import to_thread
@@ -28,18 +28,18 @@ WANTED_MS: Final = 2_000
 
 
 WANTED: Final = "wanted"
-"""Who holds a lease while a drain has been asked for and has not begun."""
+"""Value of a lease while a drain is requested and has not begun."""
 
 
 class Taken(StrEnum):
-    """What became of an attempt to take a lease."""
+    """Result of an attempt to acquire a lease."""
 
     BUSY = "busy"
-    """Another drain holds it."""
+    """Another drain has it."""
     FREE = "taken"
-    """Ours."""
+    """Acquired."""
     EXPIRED = "expired"
-    """Ours, and the holder before never released it: it may have been killed by what it did."""
+    """Acquired, and the last holder never released it: its work may have killed it."""
 
 
 class Lanes:
@@ -50,7 +50,7 @@ class Lanes:
         self._wake = wake
 
     def want(self, lane: int) -> bool:
-        """Ask for a drain unless one runs or has been asked for; tell whether it was asked."""
+        """Request a drain unless one runs or was requested; return whether this did."""
         if not scripts.call(self._client, *_want(lane)):
             return False
         point("wake.wanted")
@@ -58,16 +58,16 @@ class Lanes:
         return True
 
     def take(self, lane: int, token: str) -> Taken:
-        """Take the lease if it is free or wanted."""
-        return Taken(self._call(scripts.TAKE, lane, token, LEASE_MS).decode())
+        """Acquire the lease if no drain has it."""
+        return Taken(self._call(scripts.LEASE_ACQUIRE, lane, token, LEASE_MS).decode())
 
     def renew(self, lane: int, token: str) -> bool:
-        """Keep the lease; False when another drain has it."""
-        return bool(self._call(scripts.RENEW, lane, token, LEASE_MS))
+        """Renew the lease; False if another drain has it."""
+        return bool(self._call(scripts.LEASE_RENEW, lane, token, LEASE_MS))
 
     def leave(self, lane: int, token: str) -> bool:
-        """Release the lease; False when it was not ours any more."""
-        return bool(self._call(scripts.LEAVE, lane, token))
+        """Release the lease; False if another drain has it."""
+        return bool(self._call(scripts.LEASE_RELEASE, lane, token))
 
     def _call(self, script: scripts.Script, lane: int, *args: scripts.Arg) -> bytes:
         names = [keys.lease(lane), keys.held(lane)]
@@ -76,19 +76,19 @@ class Lanes:
 
 
 class AsyncLanes:
-    """Asks for drains from an event loop; `wake` may block, and is called in a thread."""
+    """Requests drains from an event loop; `wake` may block, and is called in a thread."""
 
     def __init__(self, pipe: Pipe, wake: Callable[[int], None]) -> None:
         self._pipe = pipe
         self._wake = wake
 
     async def want(self, lane: int) -> None:
-        """Ask for a drain unless one runs or has been asked for."""
+        """Request a drain unless one runs or was requested."""
         if (await scripts.call_all_async(self._pipe, [_want(lane)]))[0]:
             point("wake.wanted")
             await to_thread(self._wake, lane)
 
 
 def _want(lane: int) -> scripts.Call:
-    """Return the call that notes that a drain is asked for, unless one runs or has been."""
+    """Return the script call that marks a drain as requested, unless one runs or was requested."""
     return scripts.CLAIM, [keys.lease(lane)], [WANTED, WANTED_MS, LEASE_MS]

@@ -1,15 +1,15 @@
-"""What players are told of letters: that somebody wrote to them, or said something at a board.
+"""Notices of messages and chat: per account and per broadcast the newest.
 
 | key | what |
 |---|---|
-| `{a:<hex>}:told` | sorted set: `<board>:<time of the letter, ms>:<kind>:<sender>`; score: when it was told, ms |
-| `{broadcast}:told` | the same, of what was written to everybody |
+| `{a:<hex>}:told` | sorted set: `<board>:<time of the message, ms>:<kind>:<sender>`; score: time of the notice, ms |
+| `{broadcast}:told` | the same, of broadcasts |
 
-A notice refers to a letter and repeats nothing of it. These are not projections, because letters
-are in no log: they are written with the letter and erased with whoever wrote it or is told of it.
+A notice refers to a message and repeats nothing of it. These are not projections, because messages
+are in no log: notices are written with the message, and erased with its sender or its recipient.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,35 +17,36 @@ import redis
 
 from domain.match.events import AccountId
 from infra import keys, scripts
+from infra.clients import Clock
 from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, kept_of
 
 KEPT_SECONDS: Final = 90 * 24 * 3600
-"""How long after the last of them an account's notices are kept."""
+"""How long an account's notices are kept after the newest."""
 
 _NOTIFY: Final = scripts.Script("notify")
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A notice of a letter, with what it refers to."""
+    """A notice of a message, with a reference to it."""
 
     at: int
-    """When it was told, ms."""
+    """Time of the notice, ms."""
     board: int
     """0 for a message."""
     said: int
-    """The time of the letter, ms."""
+    """Time of the message, ms."""
     kind: Kind
 
     @property
     def notice(self) -> Notice:
-        """How the account is told."""
+        """Return it in the form that notices of matches have."""
         return Notice(self.at, self.board, 0, self.kind)
 
 
 class LetterNotices:
-    """The notices of letters on a server. Errors of the server pass through; safe for threads."""
+    """The notices of messages. Errors of the server pass through; thread-safe."""
 
-    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
         self._clock = clock
@@ -53,13 +54,13 @@ class LetterNotices:
     def notify(
         self, accounts: Iterable[AccountId], board: int, said: int, kind: Kind, sender: AccountId
     ) -> None:
-        """Tell accounts of a letter; repeated, it is told once, and never to an account that is no more."""
+        """Notify accounts of a message, each once; deleted accounts are left out."""
         member = f"{board:015}:{said:015}:{kind}:{sender.hex()}"
         calls = [self._call([keys.told(to), keys.account(to)], member) for to in accounts]
         scripts.call_all(self._client, calls)
 
     def notify_all(self, said: int, sender: AccountId) -> None:
-        """Tell everybody of a broadcast."""
+        """Notify everybody of a broadcast."""
         member = f"{0:015}:{said:015}:{Kind.MESSAGE}:{sender.hex()}"
         scripts.call_all(self._client, [self._call([keys.BROADCAST_TOLD], member)])
 
@@ -68,14 +69,14 @@ class LetterNotices:
         return _NOTIFY, names, [now, KEPT, KEPT_SECONDS, member]
 
     def of(self, account: AccountId) -> list[Said]:
-        """Return all notices of letters to an account, those to everybody among them."""
+        """Return all notices of messages to an account, those of broadcasts included."""
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.told(account), keys.BROADCAST_TOLD):
                 pipe.zrange(name, 0, -1, withscores=True)
             return [_said(*found) for reply in pipe.execute() for found in reply]
 
     def since(self, account: AccountId, after: Place) -> Kept:
-        """Return an account's notices after a place in their order."""
+        """Return an account's notices after a position in their order."""
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.told(account), keys.BROADCAST_TOLD):
                 pipe.zrange(name, 0, 0, withscores=True)
@@ -89,7 +90,7 @@ class LetterNotices:
         return own.with_(all_)
 
     def forget(self, account: AccountId, told: Iterable[AccountId]) -> None:
-        """Erase what an account was told, and what the others in `told` were told of its letters."""
+        """Erase an account's notices, and those that the accounts `told` have of its messages."""
         for name in (keys.BROADCAST_TOLD, *map(keys.told, told)):
             ending = f":{account.hex()}".encode()
             gone = [one for one in self._client.zrange(name, 0, -1) if one.endswith(ending)]

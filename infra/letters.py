@@ -1,17 +1,16 @@
-"""What people write to each other: messages to players, broadcasts to all, chat at a board.
+"""Messages between players, broadcasts to everybody, and chat of matches.
 
-This free text is personal data. It is in no event, log or hash, and no error repeats it; it lives
-here beside the matches and can be erased, see `Letters.forget`. What is erased is gone from the
-server's memory at once, and from its append-only file when that is next rewritten.
+This free text is personal data. It is in no event, log or hash, and no error repeats it; it is stored
+beside the matches and can be erased, see `Letters.forget`. Erased text is gone from the server's memory
+at once, and from its append-only file at the next rewrite.
 
-Letters are lists; a letter is two elements of one, the id of the command that wrote it and its
-entry: the time in decimal, `:`, and MessagePack of [sender, text, kind]. The time is put in by the
-script that adds it, and grows along a list even where the clock does not. An id that is still in
-the list adds nothing, so a door may repeat a command. Whoever repeats an id is taken to mean the
-same letter.
+Messages are in lists; a message is two elements of one, the id of the command that wrote it and its
+entry: the time in decimal, `:`, and MessagePack of [sender, text, kind]. The script that appends it
+adds the time, which grows along a list even where the clock does not. An id that is still in the list
+appends nothing, so a front end may repeat a command: the same id means the same message.
 
 Writes are as durable as the server makes every write: in `fsync` mode it syncs before it answers.
-They are not shown to be durable with WAITAOF, as commits are: no outcome is promised for a letter.
+Unlike commits they are not verified with WAITAOF, because no outcome is promised for a message.
 """
 
 import re
@@ -26,6 +25,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.clients import Clock, time_ms
 from infra.letter_notices import LetterNotices
 from infra.projections.notices import Kind as NoticeKind
 
@@ -33,35 +33,35 @@ TEXT_LIMIT: Final = 2_000
 """Characters a text may have."""
 
 RECIPIENTS: Final = 20
-"""Players a message may go to."""
+"""Most recipients of a message."""
 
 BOX_LIMIT: Final = 200
-"""Letters kept for an account, the newest."""
+"""Messages kept for an account, the newest."""
 
 BROADCAST_LIMIT: Final = 50
 """Broadcasts kept, the newest."""
 
 CHAT_LIMIT: Final = 500
-"""Lines kept of a board, the newest."""
+"""Lines of chat kept for a match, the newest."""
 
 KEPT: Final = 90 * 24 * 3600
-"""Seconds a letter is shown. Chat is kept as long as its match."""
+"""Seconds a message is shown. Chat is kept as long as its match."""
 
 _SENT_KEPT: Final = 2 * KEPT
-"""Seconds an account's recipients are remembered after it last wrote to any.
+"""Seconds an account's recipients are remembered after its last message.
 
-A letter too old to be shown is dropped when the next one comes, and that may be the last for as
-long again: no longer than this is it in a box.
+A message too old to be shown is dropped by the next append, and a list expires `KEPT` after its last
+append. So no message is stored for longer than twice `KEPT`.
 """
 
-_DELIVER: Final = scripts.Script("deliver")
-_ERASE: Final = scripts.Script("erase")
+_APPEND: Final = scripts.Script("append_message")
+_REMOVE: Final = scripts.Script("remove_messages")
 
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Kind(StrEnum):
-    """To whom a letter goes."""
+    """The kind of a message, by its recipients."""
 
     MESSAGE = "message"
     BROADCAST = "broadcast"
@@ -69,7 +69,7 @@ class Kind(StrEnum):
 
 
 class Letter(msgspec.Struct, frozen=True):
-    """Something written."""
+    """A message, a broadcast or a line of chat."""
 
     at: int
     """Milliseconds since 1970 by Redis's clock."""
@@ -89,7 +89,7 @@ _TAILS: Final = msgspec.msgpack.Decoder(_Tail)
 
 
 def read_text(text: str) -> str:
-    """Return a text as it is kept, without blanks around it; `too-long` or `bad-request` otherwise.
+    """Return a text in its stored form, without blanks around it; `too-long` or `bad-request`.
 
     The sentence of a refusal repeats nothing of the text.
     """
@@ -110,14 +110,13 @@ def read_text(text: str) -> str:
 
 
 class Letters:
-    """The letters on a server. Errors of the server pass through; safe for several threads.
+    """The messages on a server. Errors of the server pass through; thread-safe.
 
-    `shards` gives how many shards the matches are in. `clock` gives the time in ms instead of the
-    server's TIME: the port for tests. Who may write what to whom is for the caller to know.
+    `shards` returns how many shards the matches are in. The caller decides who may write to whom.
     """
 
     def __init__(
-        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
     ) -> None:
         self._client = client
         self._shards = shards
@@ -129,24 +128,24 @@ class Letters:
     def send(
         self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
     ) -> None:
-        """Put a message into each recipient's box; refused as `read_text` does.
+        """Put a message into each recipient's inbox; refused as `read_text` does.
 
-        `bad-request` for no or too many recipients. Killed on the way, it has reached some of
-        them; repeated with the same `command` it reaches the others, and nobody twice.
+        `bad-request` for no or too many recipients. After a kill some recipients have it; repeated
+        with the same `command` it reaches the others, and nobody twice.
         """
         tail = _tail(sender, text, Kind.MESSAGE)
         to = _read_recipients(recipients)
         self._remember_sent(sender, to)
-        # crash window: somebody is remembered who got no letter, and forgetting looks there in vain
+        # crash window: a recipient is remembered who has no message; erasing looks there in vain
         boxes = [keys.box(account) for account in to]
         calls = [self._deliver(box, tail, command, BOX_LIMIT, KEPT) for box in boxes]
         times = scripts.call_all(self._client, calls)
-        # crash window: it is in the boxes and not told; who repeats the command has it told
+        # crash window: it is in the inboxes without a notice; the command repeated adds that
         for account, at in zip(to, times, strict=True):
             self.notices.notify([account], 0, at, NoticeKind.MESSAGE, sender)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
-        """Write to everybody, also to who comes later; refused as `read_text` does."""
+        """Write to everybody, also to later accounts; refused as `read_text` does."""
         tail = _tail(sender, text, Kind.BROADCAST)
         call = self._deliver(keys.BROADCAST, tail, command, BROADCAST_LIMIT, KEPT)
         (at,) = scripts.call_all(self._client, [call])
@@ -160,22 +159,22 @@ class Letters:
         command: CommandId,
         to: Sequence[AccountId] = (),
     ) -> None:
-        """Say a line at a board, and tell `to`, its other players; refused as `read_text` does."""
+        """Add a line to a match's chat, and notify the players `to`; refused as `read_text` does."""
         tail = _tail(sender, text, Kind.CHAT)
         self._client.sadd(keys.chats(sender), str(board))
         others = [account for account in dict.fromkeys(to) if account != sender]
         if others:
             self._remember_sent(sender, others)
-        # crash window: the board is remembered and nothing was said; the other way round there
-        # would be a line that forgetting does not find
+        # crash window: the match is remembered and has no line; the other way round there would be
+        # a line that erasing does not find
         call = self._deliver(self._chat(board), tail, command, CHAT_LIMIT, 0)
         (at,) = scripts.call_all(self._client, [call])
-        # crash window: it is said and not told; who repeats the command has it told
+        # crash window: the line is there without a notice; the command repeated adds that
         self.notices.notify(others, board, at, NoticeKind.CHAT, sender)
         self._said(board, at, others)
 
     def _said(self, board: int, at: int, others: Sequence[AccountId]) -> None:
-        """Do what else is to be done with a line that was said; here there is nothing."""
+        """Handle a new line of chat; a hook for subclasses."""
 
     # reading
 
@@ -184,12 +183,12 @@ class Letters:
         return self._shown(account, count)[: max(count, 0)]
 
     def chat_of(self, board: int, count: int = 50) -> list[Letter]:
-        """Return the newest lines said at a board, the oldest of them first, at most `count`."""
+        """Return the newest lines of a match's chat, the oldest of them first, at most `count`."""
         found: Any = self._client.lrange(self._chat(board), *_newest(count))
         return _letters(found)
 
     def unread(self, account: AccountId) -> int:
-        """Count the messages and broadcasts that are newer than those marked as read."""
+        """Return how many messages and broadcasts are newer than those marked as read."""
         marks = self._marks(account)
         letters = self._shown(account, BOX_LIMIT)
         return sum(letter.at > marks.get(letter.kind, 0) for letter in letters)
@@ -201,9 +200,9 @@ class Letters:
         return bool(self._client.sismember(keys.sent(sender), member))
 
     def marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> list[str]:
-        """Return a text for each account, then for each board, that changes with what it can read.
+        """Return a text for each account, then for each match, that changes with its messages.
 
-        For an account also with what it has marked as read. O(their number).
+        That of an account also changes with its read marks. O(their number).
         """
         with self._client.pipeline(transaction=False) as pipe:
             pipe.lrange(keys.BROADCAST, -2, -2)
@@ -212,7 +211,7 @@ class Letters:
                 pipe.zrange(keys.told(account), 0, 0, desc=True)
                 pipe.zrange(keys.read_marks(account), 0, -1, withscores=True)
             for board in boards:
-                # what is erased makes it shorter
+                # erased lines make it shorter
                 pipe.llen(self._chat(board))
                 pipe.lrange(self._chat(board), -2, -2)
             broadcast, *found = pipe.execute()
@@ -221,17 +220,17 @@ class Letters:
         return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
 
     def unread_chat(self, account: AccountId) -> dict[int, int]:
-        """Count by board the lines of others, of the newest 200 told, that are not marked as read."""
+        """Return by match how many of the newest 200 lines by others are not marked as read."""
         marks = self._marks(account)
         chat = [one for one in self.notices.of(account) if one.kind is NoticeKind.CHAT]
         return dict(Counter(one.board for one in chat if one.said > marks.get(_mark(one.board), 0)))
 
     def messages_read(self, account: AccountId) -> dict[str, float]:
-        """Return up to which time, ms, an account has read its letters of each kind."""
+        """Return up to which time, ms, an account has read its messages of each kind."""
         return self._marks(account)
 
     def chat_read(self, account: AccountId, board: int) -> int:
-        """Return up to which time, ms, an account has read what was said at a board."""
+        """Return up to which time, ms, an account has read a match's chat."""
         return int(self._marks(account).get(_mark(board), 0))
 
     def _marks(self, account: AccountId) -> dict[str, float]:
@@ -239,9 +238,9 @@ class Letters:
         return {kind.decode(): at for kind, at in found}
 
     def mark_read(self, account: AccountId, letters: Iterable[Letter]) -> None:
-        """Mark letters as read, and with each those of its kind that came before it.
+        """Mark messages as read, with all older ones of their kind.
 
-        Give what `read` gave: a letter that came in since stays unread. Marks never go back.
+        Pass the result of `read`, so that newer messages stay unread. Marks never go back.
         """
         marks: dict[str, int] = {}
         for letter in letters:
@@ -249,7 +248,7 @@ class Letters:
         self._put_marks(account, marks)
 
     def mark_chat_read(self, account: AccountId, board: int, letters: Sequence[Letter]) -> None:
-        """Mark lines said at a board as read, with those before them; give what `chat_of` gave."""
+        """Mark lines of a match's chat as read, with all older ones; pass the result of `chat_of`."""
         if letters:
             self._put_marks(account, {_mark(board): max(letter.at for letter in letters)})
 
@@ -257,7 +256,7 @@ class Letters:
         if marks:
             with self._client.pipeline(transaction=True) as pipe:
                 pipe.zadd(keys.read_marks(account), marks, gt=True)
-                # what is older is shown and counted no more, with a mark or without
+                # older messages are neither shown nor counted, whatever their mark
                 pipe.zremrangebyscore(keys.read_marks(account), "-inf", self._now() - KEPT * 1000)
                 pipe.expire(keys.read_marks(account), KEPT)
                 pipe.execute()
@@ -265,21 +264,21 @@ class Letters:
     # erasing
 
     def forget(self, account: AccountId) -> None:
-        """Erase the account's box, and all it wrote: messages, broadcasts, chat.
+        """Erase the account's inbox, and all it wrote: messages, broadcasts, chat.
 
-        Doing it twice is harmless, and finishes what was killed on the way. The account must be
-        unable to write by then: a letter written meanwhile may stay.
+        Safe to repeat, which finishes the work of a killed process. The account must be unable to
+        write by then, because a message written meanwhile may stay.
         """
         for name in self._written_in(account):
             self._erase(name, account)
         recipients: Any = self._client.smembers(keys.sent(account))
         self.notices.forget(account, recipients)
-        # crash window: until here all is remembered that leads to what the account wrote
+        # crash window: until here everything that the account wrote can still be found
         names = [keys.box, keys.read_marks, keys.sent, keys.chats]
         self._client.delete(*[name(account) for name in names])
 
     def _written_in(self, account: AccountId) -> list[str]:
-        """Return all lists in which there may be something the account wrote."""
+        """Return all lists that may have a message of the account."""
         recipients: Any = self._client.smembers(keys.sent(account))
         boards: Any = self._client.smembers(keys.chats(account))
         chats = [self._chat(int(board)) for board in boards]
@@ -290,7 +289,7 @@ class Letters:
         letters = zip(found[::2], _letters(found), strict=True)
         commands = [command for command, letter in letters if letter.sender == sender]
         if commands:
-            scripts.call(self._client, _ERASE, [name], commands)
+            scripts.call(self._client, _REMOVE, [name], commands)
 
     def _chat(self, board: int) -> str:
         return keys.chat(keys.shard_of(board, self._shards()), board)
@@ -305,7 +304,7 @@ class Letters:
         self, name: str, tail: bytes, command: CommandId, limit: int, kept: int
     ) -> scripts.Call:
         now = "" if self._clock is None else str(self._clock())
-        return _DELIVER, [name], [command, now, tail, limit, kept]
+        return _APPEND, [name], [command, now, tail, limit, kept]
 
     def _shown(self, account: AccountId, count: int) -> list[Letter]:
         """Return the newest `count` messages and as many broadcasts, the newest first."""
@@ -318,10 +317,7 @@ class Letters:
         return sorted(shown, key=lambda letter: letter.at, reverse=True)
 
     def _now(self) -> int:
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return time_ms(self._client, self._clock)
 
 
 def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
@@ -335,7 +331,7 @@ def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
 
 
 def _mark(board: int) -> str:
-    """Name the mark of what was read of a board's chat."""
+    """Return the member of the read marks for a match's chat."""
     return f"{Kind.CHAT}:{board}"
 
 
@@ -344,7 +340,7 @@ def _tail(sender: AccountId, text: str, kind: Kind) -> bytes:
 
 
 def _newest(count: int) -> tuple[int, int]:
-    """Return the range of a list in which its newest `count` letters are."""
+    """Return the range of the newest `count` messages of a list."""
     return (-2 * count, -1) if count > 0 else (1, 0)
 
 

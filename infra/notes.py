@@ -1,11 +1,11 @@
-"""Notes: what somebody keeps about a match, for nobody else's eyes.
+"""Private notes of players about matches.
 
 | key | what |
 |---|---|
 | `{a:<hex>}:notes` | hash: board -> text |
 
-A note is personal data. It is in no event, log or hash; it stands beside its account's record, in
-one slot with it, and is written only while that is there, in one step.
+A note is personal data. It is in no event, log or hash; it is stored beside its account's record, and
+written only while that exists: see `infra.account_index`.
 
 Durable as `infra.letters` is.
 """
@@ -16,54 +16,44 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 from infra.letters import read_text
 
 MOST: Final = 1_000
 """Notes of one account."""
 
-_ENLIST: Final = scripts.Script("enlist")
-
 
 def notes_key(account: AccountId) -> str:
-    """Name the hash of an account's notes."""
+    """Return the key of the hash of an account's notes."""
     return f"{keys.account(account)}:notes"
 
 
 class Notes:
-    """The notes on a server. Errors of the server pass through; safe for several threads."""
+    """The notes on a server. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
     def get(self, account: AccountId, board: int) -> str:
-        """Return what the account has noted about a match; empty for nothing."""
+        """Return the account's note about a match; empty for none."""
         found: Any = self._client.hget(notes_key(account), str(board))
         return "" if found is None else bytes(found).decode()
 
     def put(self, account: AccountId, board: int, text: str) -> None:
-        """Note something in place of what was noted before; nothing but blanks takes it away.
+        """Replace the note about a match; a text of nothing but blanks deletes it.
 
-        Refused as `read_text` does, as `too-many`, and as `unknown-user` for an account that is no
-        more.
+        Refused as `read_text` does, as `too-many`, and as `unknown-user` for a deleted account.
         """
         if not text.strip():
             self._client.hdel(notes_key(account), str(board))
             return
-        names = [keys.account(account), notes_key(account)]
-        args: list[scripts.Arg] = [str(board), read_text(text), MOST]
-        answer = scripts.call(self._client, _ENLIST, names, args)
-        if answer == b"full":
+        name, value = notes_key(account), read_text(text)
+        if not index_under_account(self._client, account, name, str(board), value, MOST):
             raise Refusal(
                 Code.TOO_MANY, f"an account keeps at most {MOST} notes; empty one of another match"
             )
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
 
     def forget(self, account: AccountId) -> None:
-        """Erase all notes of an account; doing it twice is harmless.
-
-        Who deletes an account calls this once more when its record is gone: before that, another
-        note may be written.
-        """
+        """Erase all notes of an account; safe to repeat, see `Accounts.delete`."""
         self._client.delete(notes_key(account))

@@ -1,7 +1,7 @@
-"""What became of a command: stored beside the match, announced to the door, answered to retries.
+"""Outcomes of commands: stored beside the match, published to the sender, returned to retries.
 
 Stored form: 8 bytes digest of the command, the log index in decimal, `:`, and the tail, which is
-MessagePack of [code, seq, sentence]. The commit script puts the index in; it can't know more.
+MessagePack of [code, seq, sentence]. The commit script adds the index, which only it can know.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ class Outcome(msgspec.Struct, frozen=True):
     code: str
     """Empty when it was accepted."""
     seq: int
-    """Of the command's first event; of the last event before it when it was refused."""
+    """Of the command's first event; of the last event before it if it was refused."""
     sentence: str
     """Why it was refused."""
 
@@ -39,7 +39,7 @@ _TAILS: Final = msgspec.msgpack.Decoder(_Tail)
 
 
 def tail(code: str, seq: int, sentence: str) -> bytes:
-    """Return the part of the stored form that the decision knows."""
+    """Return the part of the stored form that is known before the commit."""
     return _ENCODER.encode(_Tail(code, seq, sentence))
 
 

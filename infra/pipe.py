@@ -1,9 +1,9 @@
-"""One way to a server for a whole event loop: what is asked at one moment goes in one write.
+"""Auto-pipelining for an event loop: commands of many tasks at one moment go in one write.
 
-redis-py's pipelines take a connection from the pool and give it back for each use, encode each
-word in Python and set a time limit for each reply: for a door that asks for a little many thousand
-times a second this is most of its work. A `Pipe` keeps its few connections, packs with hiredis and
-sets one limit an exchange; connecting, logging in, TLS and parsing are redis-py's.
+redis-py's pipelines take a connection from the pool for each use, encode each word in Python and set a
+time limit for each reply: for a process with many thousand small requests a second this is most of its
+work. A `Pipe` keeps a few connections, packs with hiredis and sets one limit an exchange; redis-py
+connects, logs in, does TLS and parses.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from infra.batches import Batches
 from infra.clients import ANSWER_TIMEOUT
 
 Words: TypeAlias = tuple[str | bytes | int, ...]
-"""A command. It must not wait in the server: what else is asked waits behind it."""
+"""A command. It must not block in the server, because the commands of others wait behind it."""
 
-_packed: Final[Any] = hiredis.pack_command  # typed as if it took one word
+_packed: Final[Any] = hiredis.pack_command  # typed as taking one word
 
 _MOST: Final = 4_096
-"""Questions that go in one write at most."""
+"""Most requests in one write."""
 
 
 def sound(replies: list[Any]) -> list[Any]:
-    """Return replies, none of which is an error; raise the first that is."""
+    """Return the replies; raise the first error among them."""
     for reply in replies:
         if isinstance(reply, ResponseError):
             raise reply
@@ -39,10 +39,10 @@ def sound(replies: list[Any]) -> list[Any]:
 
 
 class Pipe:
-    """Sends the commands of many at once; close it when done, or open it with `async with`.
+    """Sends the commands of many tasks together; open it with `async with`.
 
-    As with every client of ours nothing is sent twice: a connection that breaks is raised to all
-    whose replies it owes, as `redis.RedisError` or `OSError`.
+    Like every client of ours it sends nothing twice: a broken connection is raised to all tasks that
+    wait for its replies, as `redis.RedisError` or `OSError`.
     """
 
     def __init__(self, client: aredis.Redis) -> None:
@@ -60,16 +60,16 @@ class Pipe:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # those in use as well: an exchange may be on its way that nobody waits for any more
+        # those in use as well, because an exchange may go on after its task was cancelled
         for connection in self._made:
             await connection.disconnect()
 
     def ask(self, commands: Iterable[Words]) -> asyncio.Future[list[Any]]:
-        """Send commands; their replies, errors among them, are waited for later."""
+        """Send commands; the future has their replies, errors included."""
         return self._batches.ask([_packed(words) for words in commands])
 
     async def send(self, commands: Iterable[Words]) -> list[Any]:
-        """Send commands, and give their replies, errors among them, in their order."""
+        """Send commands, and return their replies in order, errors included."""
         return await self.ask(commands)
 
     def _make(self) -> Any:
@@ -85,7 +85,7 @@ class Pipe:
         except BaseException as error:
             await connection.disconnect(nowait=True)
             if isinstance(error, TimeoutError):
-                # of redis-py's own kind: with the built-in one a caller says that *it* waited long
+                # not the built-in TimeoutError, which means that the caller's own limit has passed
                 raise redis.TimeoutError("the server did not answer in time") from None
             raise
         finally:

@@ -1,7 +1,7 @@
-"""RQ as the engine that starts drains: JSON arguments, ids only, nothing kept of a success.
+"""The RQ job that starts a drain: JSON arguments, ids only, no result kept.
 
-A job is a wake-up, never the truth: what is to be done waits in the inboxes, and a job that is
-lost is sent again by the sweeper.
+A job is a wake-up and carries no data: the commands wait in the inboxes, and the scheduler's sweep
+repeats a job that is lost.
 """
 
 from typing import Final
@@ -18,13 +18,13 @@ DRAIN: Final = "drain"
 """The job that drains the lane given as its only argument."""
 
 JOB_SECONDS: Final = 60
-"""A drain makes room after a few seconds; one that takes this long is stuck."""
+"""A drain ends after a few seconds; one that takes this long is stuck."""
 
 FAILURE_SECONDS: Final = 3600
 
 
 def wake(client: redis.Redis, lane: int) -> None:
-    """Have a worker drain the lane."""
+    """Enqueue the job that drains a lane."""
     queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
     queue.enqueue_call(
         DRAIN,

@@ -1,4 +1,4 @@
-"""Lua scripts: read from `lua/`, sent by hash, loaded again where a server has forgotten them."""
+"""Lua scripts: read from `lua/`, sent by hash, and loaded again if a server does not know them."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha1
@@ -13,12 +13,22 @@ from infra.pipe import Pipe, sound
 Arg = str | bytes | int
 
 
+def _read(name: str) -> str:
+    return files(__package__).joinpath("lua", f"{name}.lua").read_text("utf-8")
+
+
+_PREAMBLE: Final = _read("preamble")
+
+
 class Script:
-    """One script of `lua/`; the head of its file names KEYS, ARGV and what it returns."""
+    """One script of `lua/`, behind the functions of `preamble.lua`.
+
+    The head of its file names KEYS, ARGV and what it returns.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.source = files("infra").joinpath("lua", f"{name}.lua").read_text("utf-8")
+        self.source = _PREAMBLE + _read(name)
         self.sha = sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
     def words(self, keys: Sequence[str], args: Sequence[Arg]) -> tuple[Arg, ...]:
@@ -26,18 +36,19 @@ class Script:
         return ("EVALSHA", self.sha, len(keys), *keys, *args)
 
 
-ANCHOR: Final = Script("anchor")
-ALLOCATE: Final = Script("allocate")
+ALLOCATE_BOARD: Final = Script("allocate_board")
+ANCHOR_SEED_CHAIN: Final = Script("anchor_seed_chain")
+APPLY_PROJECTION: Final = Script("apply_projection")
 CLAIM: Final = Script("claim")
 COMMIT: Final = Script("commit")
-LAY_REPLIES: Final = Script("lay_replies")
-LEAVE: Final = Script("leave")
-MARK: Final = Script("mark")
-PROJECT: Final = Script("project")
-RENEW: Final = Script("renew")
+COMPARE_AND_SET: Final = Script("compare_and_set")
+LEASE_ACQUIRE: Final = Script("lease_acquire")
+LEASE_RELEASE: Final = Script("lease_release")
+LEASE_RENEW: Final = Script("lease_renew")
+PROMOTE_GENERATION: Final = Script("promote_generation")
+SET_CONDITIONAL_MOVES: Final = Script("set_conditional_moves")
 SUBMIT: Final = Script("submit")
-SWAP: Final = Script("swap")
-TAKE: Final = Script("take")
+TOKEN_EXTEND: Final = Script("token_extend")
 WATERMARK: Final = Script("watermark")
 
 Call = tuple[Script, Sequence[str], Sequence[Arg]]
@@ -51,17 +62,28 @@ def claim(client: redis.Redis, key: str, value: str, milliseconds: int) -> bool:
     return bool(call(client, CLAIM, [key], [value, milliseconds, milliseconds]))
 
 
+def compare_and_set(
+    client: redis.Redis, key: str, old: bytes, new: bytes = b"", milliseconds: int = 0
+) -> bool:
+    """Replace a value that is still `old`; False when it has changed, and nothing is written.
+
+    An empty `old` means that there is none, an empty `new` deletes it. Without `milliseconds` the
+    new value does not expire.
+    """
+    return bool(call(client, COMPARE_AND_SET, [key], [old, new, milliseconds]))
+
+
 def call(client: redis.Redis, script: Script, keys: Sequence[str], args: Sequence[Arg]) -> Any:
-    """Run one script; a server that does not know it is taught and asked again."""
+    """Run one script; it is loaded first if the server does not know it."""
     return call_all(client, [(script, keys, args)])[0]
 
 
 def call_all(
     client: redis.Redis, calls: Sequence[Call], finish: Callable[[Any], None] | None = None
 ) -> list[Any]:
-    """Run scripts in one pipeline that `finish` may end with commands; give all replies.
+    """Run scripts in one pipeline and return all replies; `finish` may add commands at the end.
 
-    Calls a server answers with NOSCRIPT did nothing, so exactly those are sent again after
+    A call that is answered with NOSCRIPT did nothing, so exactly those are sent again after
     loading, with the same end. Any other error reply is raised: `ResponseError`.
     """
     replies = _send(client, calls, finish)

@@ -22,6 +22,7 @@ from typing import Final
 from domain.fairness import CHAIN_LENGTH, SEED_BYTES, Seed, before
 from domain.match.events import SCHEMA, AnchorLeaf, decode_anchor, encode
 from infra.store.port import Draws, Store
+from infra.synced_files import sync_folder, write_synced
 
 logger = logging.getLogger(__name__)
 
@@ -205,15 +206,5 @@ def _write_mark(file: Path, first: int, last: int) -> None:
 
 
 def _write_new(file: Path, data: bytes) -> None:
-    """Write a new file and sync it and its folder."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(data)
-        opened.flush()
-        os.fsync(opened.fileno())
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    write_synced(file, data)
+    sync_folder(file.parent)

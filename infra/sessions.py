@@ -1,25 +1,23 @@
-"""Sessions: how a browser shows, page after page, that somebody has logged in with it.
+"""Sessions of browsers that have logged in.
 
 | key | what |
 |---|---|
 | `{w:<hex>}` | a session's record; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 
-A session is 256 random bits that a cookie holds; what is stored is their SHA-256, so who reads the
-store can't use what is in it. Its record and its entry in the account's list live in different
-slots of a cluster, and change as those of `infra.tokens` do: the record is written for an hour,
-listed if the account is still there, then kept for as long as a session lasts; what ends goes from
-its record first, at once and everywhere. What is listed without a record is struck off by whoever
-comes across it. A session is good only while its account is there.
+A session is 256 random bits in a cookie; their SHA-256 is stored, so a reader of the store can't use
+it. The record and the entry in the account's list are in different slots of a cluster, and change as
+those of `infra.tokens`: the record is written for an hour, listed if the account still exists, and
+then kept for as long as a session lasts; a session ends by deleting its record, at once and everywhere.
+An entry without a record is removed by any reader. A session is valid only while its account exists.
 
 Durable as `infra.letters` is.
 """
 
-import hmac
 import os
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
@@ -29,26 +27,24 @@ from msgspec.structs import asdict, replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.clients import Clock, time_ms
+from infra.secret_index import SecretIndex, body_of, new_id
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
-"""How long a session lasts from the login on."""
+"""How long a session lasts after the login."""
 
 MOST: Final = 20
-"""Sessions of one account; one more ends the oldest."""
+"""Most sessions of one account; another one ends the oldest."""
 
 UNLISTED_SECONDS: Final = 3600
-"""How long a record lasts that is not listed: nobody could end it."""
+"""How long a record lasts before it is listed, because nobody could end it."""
 
 LABEL_LENGTH: Final = 60
 
 _DAY: Final = 24 * 3_600_000
 _RANDOM_BYTES: Final = 32
-_DIGEST_BYTES: Final = 32
-_ID_BYTES: Final = 8
 _TEXT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-_ID: Final = re.compile(r"[0-9a-f]{16}")
-_ENLIST: Final = scripts.Script("enlist")
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,62 +55,60 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     account: AccountId
     id: str
-    """64 random bits in hex; says nothing of the text."""
+    """64 random bits in hex, independent of the text."""
     label: str
-    """The browser, as far as it says; personal."""
+    """The browser's description of itself; personal."""
     created: int
     last_used: int | None = None
-    """The beginning of the last day (UTC) on which it was used; None for not since the login."""
+    """Start of the last day (UTC) on which it was used; None if only on that of the login."""
 
 
 class Opened(Session, frozen=True, kw_only=True):
-    """A session that was opened just now."""
+    """A new session, with its text."""
 
     text: str
-    """For the browser's cookie, and stored nowhere."""
+    """For the browser's cookie; stored nowhere."""
 
     def __repr__(self) -> str:
-        """Show which session it is, and not its text: it may come to stand in a log."""
-        return f"Opened({self.id!r})"
+        """Return the id without the text, because it may appear in a log."""
+        return f"{type(self).__name__}({self.id!r})"
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_SESSIONS: Final = msgspec.msgpack.Decoder(Session)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Session).decode
 
 Found = Mapping[bytes, Session]
 """Sessions by the SHA-256 of their texts."""
 
 
 def record_key(digest: bytes) -> str:
-    """Name the record of the session whose text has this SHA-256."""
+    """Return the key of the session whose text has this SHA-256."""
     return f"{{w:{digest[:16].hex()}}}"
 
 
 def list_key(account: AccountId) -> str:
-    """Name the hash of an account's sessions."""
+    """Return the key of the hash of an account's sessions."""
     return f"{keys.account(account)}:sessions"
 
 
 class Sessions:
-    """The sessions on a server. Errors of the server pass through; safe for several threads.
+    """The sessions on a server. Errors of the server pass through; thread-safe."""
 
-    `clock` gives the time in ms instead of the server's TIME: the port for tests.
-    """
-
-    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
         self._clock = clock
+        self._index = SecretIndex(client, record_key, list_key)
 
     def open(self, account: AccountId, label: str = "") -> Opened:
-        """Open a session of who has just proven who they are; `label` tells the browser.
+        """Open a session for an account that was authenticated; `label` describes the browser.
 
-        `unknown-user` for an account that is no more, and `busy` when all its sessions were ended
-        at the same moment. Killed on the way, it leaves a session of which nobody has the text.
+        `unknown-user` for a deleted account, and `busy` if all its sessions were ended at the same
+        moment. After a kill there may be a session whose text nobody has.
         """
         self._make_room(account)
         session = Session(
             account=account,
-            id=os.urandom(_ID_BYTES).hex(),
+            id=new_id(),
             label="".join(filter(str.isprintable, label))[:LABEL_LENGTH],
             created=self._now(),
         )
@@ -123,7 +117,7 @@ class Sessions:
         return Opened(text=text, **asdict(session))
 
     def check(self, text: str) -> Session | None:
-        """Return the session of a text; None when it is none, or none any more."""
+        """Return the session of a text; None if there is none, or it has ended."""
         if not _TEXT.fullmatch(text):
             return None
         digest = _digest(text)
@@ -135,21 +129,15 @@ class Sessions:
 
     def list_of(self, account: AccountId) -> list[Session]:
         """Return the sessions of an account that last, the newest first."""
-        listed = self._listed(account)
+        listed = self._index.of(account)
         found = self._read(listed.values())
-        # these have expired, or were ended by who was killed before this
-        self._strike(account, [id_ for id_, digest in listed.items() if digest not in found])
+        # the others have expired, or a process was killed while it ended them
+        self._index.remove(account, [id_ for id_, one in listed.items() if one not in found])
         return sorted(found.values(), key=lambda one: (one.created, one.id), reverse=True)
 
     def end(self, account: AccountId, id_: str) -> bool:
         """End a session of the account, at once and everywhere; False when it has none of this id."""
-        digest: Any = self._client.hget(list_key(account), id_) if _ID.fullmatch(id_) else None
-        if digest is None:
-            return False
-        ended = self._client.delete(record_key(digest))
-        # crash window: it is listed and no more
-        self._strike(account, [id_])
-        return bool(ended)
+        return self._index.end(account, id_)
 
     def end_others(self, account: AccountId, id_: str) -> None:
         """End all sessions of an account but one."""
@@ -158,18 +146,8 @@ class Sessions:
                 self.end(account, session.id)
 
     def forget(self, account: AccountId) -> None:
-        """Erase all sessions of an account; doing it twice is harmless.
-
-        Who deletes an account calls this once more when its record is gone: before that, another
-        session may be opened.
-        """
-        listed = self._listed(account)
-        with self._client.pipeline(transaction=False) as pipe:
-            for digest in listed.values():
-                pipe.delete(record_key(digest))
-            pipe.execute()
-        # crash window: until here all is listed that leads to a record
-        self._strike(account, listed)
+        """Erase all sessions of an account; safe to repeat."""
+        self._index.forget(account)
 
     def _make_room(self, account: AccountId) -> None:
         for oldest in self.list_of(account)[MOST - 1 :]:
@@ -178,36 +156,32 @@ class Sessions:
     def _keep(self, digest: bytes, session: Session) -> None:
         """Store and list a new session."""
         name = record_key(digest)
-        self._client.set(name, digest + _ENCODER.encode(session), ex=UNLISTED_SECONDS)
-        # crash window: the record is there for an hour, and nobody has its text
-        names = [keys.account(session.account), list_key(session.account)]
-        answer = scripts.call(self._client, _ENLIST, names, [session.id, digest, MOST])
-        if answer != b"noted":
+        self._client.set(name, digest + _encode(session), ex=UNLISTED_SECONDS)
+        # crash window: the record exists for an hour, and nobody has its text
+        try:
+            self._list(session, digest)
+        except Refusal:
             self._client.delete(name)
-            raise _refusal(answer)
-        # crash window: it is listed, and will be for an hour
+            raise
+        # crash window: it is listed, and expires within the hour
         if not self._client.expire(name, LASTS_SECONDS):
             raise _busy()
-        # what is listed is of no use when the last of them has ended
+        # the list is useless once the last session has ended
         self._client.expire(list_key(session.account), LASTS_SECONDS)
 
+    def _list(self, session: Session, digest: bytes) -> None:
+        if not self._index.add(session.account, session.id, digest, MOST):
+            raise Refusal(
+                Code.TOO_MANY, f"an account has at most {MOST} sessions; log in once more"
+            )
+
     def _note_use(self, digest: bytes, session: Session) -> None:
-        """Write down the first use of a day; what was ended since does not come back."""
+        """Store the first use of a day, unless the session was ended meanwhile."""
         now = self._now()
         today = now - now % _DAY
         if today > (session.last_used or session.created):
-            data = digest + _ENCODER.encode(replace(session, last_used=today))
+            data = digest + _encode(replace(session, last_used=today))
             self._client.set(record_key(digest), data, xx=True, keepttl=True)
-
-    def _listed(self, account: AccountId) -> dict[str, bytes]:
-        """Return the SHA-256 of an account's sessions by their ids."""
-        found: Any = self._client.hgetall(list_key(account))
-        return {id_.decode(): digest for id_, digest in found.items()}
-
-    def _strike(self, account: AccountId, ids: Iterable[str]) -> None:
-        # only what was looked at: more may have been listed since
-        if struck := list(ids):
-            self._client.hdel(list_key(account), *struck)
 
     def _read(self, digests: Iterable[bytes]) -> Found:
         """Return those sessions that have a record."""
@@ -220,10 +194,7 @@ class Sessions:
         return {digest: session for digest, session in found.items() if session}
 
     def _now(self) -> int:
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return time_ms(self._client, self._clock)
 
 
 def _digest(text: str) -> bytes:
@@ -231,17 +202,8 @@ def _digest(text: str) -> bytes:
 
 
 def _unpack(digest: bytes, data: Any) -> Session | None:
-    """Read the record that was found; None for none, and for one of another text."""
-    # the key has but half the digest; how long this takes tells nothing of the other half
-    if data is None or not hmac.compare_digest(data[:_DIGEST_BYTES], digest):
-        return None
-    return _SESSIONS.decode(data[_DIGEST_BYTES:])
-
-
-def _refusal(answer: bytes) -> Refusal:
-    if answer == b"gone":
-        return Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-    return Refusal(Code.TOO_MANY, f"an account has at most {MOST} sessions; log in once more")
+    body = body_of(digest, data)
+    return None if body is None else _decode(body)
 
 
 def _busy() -> Refusal:

@@ -23,6 +23,8 @@ FILE_NAME: Final = "matchpost.toml"
 
 _ServerUrl = Annotated[str, msgspec.Meta(pattern="^(" + "|".join(SCHEMES) + ")")]
 _Listening = Annotated[str, msgspec.Meta(pattern=r"^(off|.+:[0-9]{1,5})$")]
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+_POSITIVE: Final = "a whole number, at least 1"
 _URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
 _Domain = Annotated[
     str,
@@ -44,11 +46,9 @@ class SettingsError(Exception):
     """A setting is unknown or unusable; the message is a sentence that says which and where."""
 
 
-def _about(env: str, expected: str, meaning: str, default: str) -> msgspec.Meta:
-    """Describe a field: its variable, what a good value is, its meaning, its default."""
-    return msgspec.Meta(
-        description=meaning, extra={"env": env, "expected": expected, "default": default}
-    )
+def _about(expected: str, meaning: str, default: str) -> msgspec.Meta:
+    """Describe a field: what a good value is, its meaning, its default."""
+    return msgspec.Meta(description=meaning, extra={"expected": expected, "default": default})
 
 
 def _default_workers() -> int:
@@ -64,7 +64,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data: Annotated[
         Path,
         _about(
-            "MATCHPOST_DATA",
             "the path of a directory",
             "The data directory: the embedded server's files, its lock and log, and "
             "`matchpost.toml`. Only for the user that runs matchpost.",
@@ -74,7 +73,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     redis_url: Annotated[
         _ServerUrl | None,
         _about(
-            "MATCHPOST_REDIS_URL",
             _URL_EXPECTED,
             "The Redis or Valkey (7.2 or newer) that keeps the matches. Without it, "
             "`matchpost serve` runs an embedded server in the data directory.",
@@ -84,7 +82,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     queue_url: Annotated[
         _ServerUrl | None,
         _about(
-            "MATCHPOST_QUEUE_URL",
             _URL_EXPECTED,
             "The Redis or Valkey of the work queues; one that is no cluster. Losing what it "
             "holds costs seconds, never a move.",
@@ -94,7 +91,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     http: Annotated[
         _Listening,
         _about(
-            "MATCHPOST_HTTP",
             "an address such as 127.0.0.1:8080, or off",
             "Where the HTTP API and the web pages are served; port 0 takes any that is free, `off` "
             "serves none. Put a server that speaks TLS before it where it is more than this "
@@ -105,7 +101,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     metrics: Annotated[
         _Listening,
         _about(
-            "MATCHPOST_METRICS",
             "an address such as 127.0.0.1:9100, or off",
             "Where the process of the HTTP API serves `/metrics` for Prometheus; `off` serves none. "
             "Each such process shows its own figures and needs an address of its own. Let only "
@@ -116,7 +111,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     durability: Annotated[
         Mode,
         _about(
-            "MATCHPOST_DURABILITY",
             "fsync or none",
             "What an accepted move promises: `fsync`, that it is on the server's disk; `none`, "
             "nothing, and moves are reported as pending only. With `none` the embedded server "
@@ -128,7 +122,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     workers: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=256)],
         _about(
-            "MATCHPOST_WORKERS",
             "a whole number from 1 to 256",
             "How many processes decide commands; the shards are dealt out among them.",
             "one less than there are cores, at least 1",
@@ -137,7 +130,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     shards: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=100)],
         _about(
-            "MATCHPOST_SHARDS",
             "a whole number from 1 to 100",
             "How many shards the matches are spread over: 8 suits one server, 64 a cluster. "
             "Used when the data is created, and fixed from then on.",
@@ -147,7 +139,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     seeds: Annotated[
         Path | None,
         _about(
-            "MATCHPOST_SEEDS",
             "the path of a directory",
             "Where the workers keep the secret ends of the chains of seeds that draws come from. "
             "Back it up, share it among workers on several machines, and let nobody read it: who "
@@ -156,40 +147,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = None
     queue_cap: Annotated[
-        Annotated[int, msgspec.Meta(ge=1)],
+        _Positive,
         _about(
-            "MATCHPOST_QUEUE_CAP",
-            "a whole number, at least 1",
+            _POSITIVE,
             "How many commands may wait in the inbox of one shard; further ones are refused as "
             "`busy` until some are done.",
             "100000",
         ),
     ] = 100_000
     command_rate: Annotated[
-        Annotated[int, msgspec.Meta(ge=1)],
+        _Positive,
         _about(
-            "MATCHPOST_COMMAND_RATE",
-            "a whole number, at least 1",
+            _POSITIVE,
             "How many commands a minute one account may give to one process of the server; "
             "further ones are refused as `too-fast`.",
             "300",
         ),
     ] = 300
     address_rate: Annotated[
-        Annotated[int, msgspec.Meta(ge=1)],
+        _Positive,
         _about(
-            "MATCHPOST_ADDRESS_RATE",
-            "a whole number, at least 1",
+            _POSITIVE,
             "How many requests without a token a minute may come from one address to one process "
             "of the HTTP API; further ones are refused as `too-fast`.",
             "600",
         ),
     ] = 600
     password_rate: Annotated[
-        Annotated[int, msgspec.Meta(ge=1)],
+        _Positive,
         _about(
-            "MATCHPOST_PASSWORD_RATE",
-            "a whole number, at least 1",
+            _POSITIVE,
             "How many wrong passwords and new accounts a minute may come from one network (an "
             "IPv4 address, a /64 of IPv6) to one process of the server; further ones are refused "
             "as `too-fast`. Raise it where many people share an address, as a class does.",
@@ -199,7 +186,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     trusted_proxy: Annotated[
         Literal["on", "off"],
         _about(
-            "MATCHPOST_TRUSTED_PROXY",
             "on or off",
             "Whether a proxy of yours stands before the HTTP API, through which all requests come: "
             "then a request's address is the last in its X-Forwarded-For, and its X-Forwarded-Proto is "
@@ -212,7 +198,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     smtp: Annotated[
         _Listening,
         _about(
-            "MATCHPOST_SMTP",
             "an address such as 127.0.0.1:2525, or off",
             "Where mail is taken by SMTP; `off` takes none there. Meant for this machine, behind "
             "a mail server that faces the world.",
@@ -222,7 +207,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     lmtp: Annotated[
         Path | None,
         _about(
-            "MATCHPOST_LMTP",
             "the path of a socket",
             "The unix socket on which mail is taken by LMTP.",
             "none",
@@ -231,7 +215,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     relay: Annotated[
         str | None,
         _about(
-            "MATCHPOST_RELAY",
             "a URL such as smtp://127.0.0.1:25 or smtps://user:password@mail.example.org",
             "The mail server that takes outgoing mail: `smtp://`, with STARTTLS where it is "
             "offered, or `smtps://`, with a login if one is named. Without it no mail is sent.",
@@ -241,7 +224,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mail_domain: Annotated[
         _Domain,
         _about(
-            "MATCHPOST_MAIL_DOMAIN",
             "a domain such as play.example.org",
             "What stands after the @ in the server's addresses.",
             "`localhost`",
@@ -250,7 +232,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mail_key: Annotated[
         Path | None,
         _about(
-            "MATCHPOST_MAIL_KEY",
             "the path of a file",
             "The secret that the addresses of matches are made with; made by chance when it is not "
             "there. Back it up, share it among processes on several machines, and let nobody read "
@@ -261,7 +242,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mail_passwords: Annotated[
         Literal["on", "off"],
         _about(
-            "MATCHPOST_MAIL_PASSWORDS",
             "on or off",
             "Whether a line with userid and password is accepted in a mail.",
             "`on`",
@@ -407,7 +387,8 @@ def _rows() -> dict[str, Row]:
     for name, hint in get_type_hints(Settings, include_extras=True).items():
         about = next(m for m in hint.__metadata__[::-1] if m.description is not None)
         extra = about.extra
-        rows[name] = Row(name, extra["env"], extra["default"], extra["expected"], about.description)
+        env = f"MATCHPOST_{name.upper()}"
+        rows[name] = Row(name, env, extra["default"], extra["expected"], about.description)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""How much of what others wrote an account has not read yet."""
+"""How many messages and lines of chat an account has not read yet."""
 
 from typing import Protocol
 
@@ -8,16 +8,16 @@ from domain.match.events import AccountId
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """What is unread."""
+    """Numbers of unread messages."""
 
     boards: dict[int, int]
-    """Of each match where something unread was said, how many lines."""
+    """Unread lines of chat by match; matches without any are left out."""
     messages: int
     """Messages, and broadcasts."""
 
 
 class Counted(Protocol):
-    """What is counted; `infra.letters.Letters` is it."""
+    """The port for the counts; `infra.letters.Letters` implements it."""
 
     def unread(self, account: AccountId) -> int:
         """See `Letters.unread`."""
@@ -29,11 +29,11 @@ class Counted(Protocol):
 
 
 class Unread:
-    """Counts what accounts have not read."""
+    """Counts unread messages and chat."""
 
     def __init__(self, letters: Counted) -> None:
         self._letters = letters
 
     def counts(self, account: AccountId) -> Counts:
-        """Return how many lines of chat, by board, and how many messages an account has not read."""
+        """Return an account's unread lines of chat by match, and its unread messages."""
         return Counts(self._letters.unread_chat(account), self._letters.unread(account))

@@ -1,18 +1,17 @@
-"""Accounts: who a userid is, whether a password is theirs, and how they leave again.
+"""Accounts: userids, passwords, records, and their deletion.
 
-An account is three keys that may live in different slots of a cluster: the record, which holds all
-personal data, the name, which points to it, and the name's place in the list of users. Nothing
-makes them change together, so they change in an order that leaves no harm behind a kill:
+An account is three keys that may be in different slots of a cluster: the record with all personal
+data, the name that points to it, and the name's entry in the list of users. Nothing changes them
+together, so they change in an order in which a kill does no harm:
 
 - the record is written before the name points to it, and the name is listed after that;
-- the record goes first, the name is taken off the list, and the name is freed last.
+- the record is deleted first, then the name is removed from the list, and freed last.
 
-So a name that leads to no record is nobody's: a deletion was cut short, or a signup was and has
-expired. Whoever comes across it may free it. A record expires until its name is claimed. A name
-that is claimed and not listed is listed at the next login; one that is listed and not claimed is
-taken off by whoever reads the list.
+So a name without a record belongs to nobody, because a deletion or a signup was killed, and any process
+may free it. A record expires until its name is claimed. A name that is claimed and not listed is listed
+at the next login; one that is listed and not claimed is removed by any reader of the list.
 
-Everything else knows a player by account id only: 64 random bits.
+All other data refer to a player by account id only: 64 random bits.
 """
 
 from infra.accounts.accounts import Accounts

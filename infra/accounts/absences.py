@@ -1,4 +1,4 @@
-"""Who is on vacation, as the drain asks when a match begins."""
+"""Vacations of accounts, which the drain reads when a match starts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def taken(profile: Profile) -> tuple[Vacation, ...]:
 
 
 def away(client: redis.Redis, accounts: Sequence[AccountId], now: int) -> Mapping[AccountId, int]:
-    """Return until when each of these is on vacation, ms; those who are not are left out."""
+    """Return until when accounts are on vacation, ms; those that are not are left out."""
     with client.pipeline(transaction=False) as pipe:
         for account in accounts:
             pipe.get(keys.account(account))

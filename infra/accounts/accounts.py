@@ -1,4 +1,4 @@
-"""The accounts themselves: made, checked, changed and erased; the package says in which order."""
+"""Creates, verifies, changes and deletes accounts; the package explains the order of writes."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ from infra.accounts.reading import (
 from infra.accounts.record import Account, Address, Profile, decode, decode_profile, encode
 from infra.accounts.users import Users
 from infra.attempts import PASSWORDS_A_MINUTE, PasswordAttempts, source
+from infra.clients import time_ms
 from infra.limits import LoginLimit
 from infra.mail.keys import NAMED
 from infra.sessions import Sessions
@@ -31,22 +32,19 @@ from infra.tokens import Tokens
 ID_BYTES: Final = 8
 
 UNCLAIMED_SECONDS: Final = 3600
-"""How long a record lasts that no name leads to: nobody could ask for it to be erased."""
-
-_REPLACE: Final = scripts.Script("replace")
-_REMOVE: Final = scripts.Script("remove")
+"""How long a record lasts before a name points to it, because nobody could delete it."""
 
 
 def _nobody(_: Profile) -> None:
-    """Tell nobody."""
+    """Do nothing: the default for `readdressed`."""
 
 
 class Accounts:
-    """The accounts in Redis. Errors of the server pass through; safe for several threads.
+    """The accounts in Redis. Errors of the server pass through; thread-safe.
 
     Every method that takes a userid with its password is refused as `unknown-user`,
-    `wrong-password`, `too-many-attempts`, `too-fast` or `busy` (too many passwords wait), and one
-    that changes the account also as `busy`, when it was being changed elsewhere at the same moment.
+    `wrong-password`, `too-many-attempts`, `too-fast` or `busy` (too many passwords wait). One that
+    changes the account is also refused as `busy` if it was changed elsewhere at the same moment.
     """
 
     def __init__(
@@ -59,7 +57,7 @@ class Accounts:
         password_rate: int = PASSWORDS_A_MINUTE,
         readdressed: Callable[[Profile], None] = _nobody,
     ) -> None:
-        """`readdressed` tells the owner of a record that its addresses are no longer these."""
+        """`readdressed` is called with the old record after its addresses were changed."""
         self._client = client
         self._users = Users(client)
         self._passwords = Passwords(hasher or PasswordHasher())
@@ -68,7 +66,7 @@ class Accounts:
         self._attempts = PasswordAttempts(client, limit, password_rate)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
-        """Make an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
+        """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
         name = read_name(name)
         check_password(password)
         read = tuple(Address(text) for text in read_addresses(addresses))
@@ -76,35 +74,35 @@ class Accounts:
             raise _taken(name)
         self._attempts.spend()
         hashed = self._passwords.hash(password)
-        record = Account(name=name, password=hashed, created=self._now(), addresses=read)
+        record = Account(name=name, password=hashed, created=time_ms(self._client), addresses=read)
         account = self._write_new(encode(record))
-        # crash window: the record is there and no name leads to it; it expires
+        # crash window: the record exists and no name points to it; it expires
         if not self._users.claim(name, account):
             self._client.delete(keys.account(account))
             raise _taken(name)
-        # crash window: the account is there and expires; its first login makes it stay
+        # crash window: the account exists and expires; its first login makes it permanent
         self._client.persist(keys.account(account))
         if read:
             self._ask_for_codes(account)
         return account
 
     def verify(self, name: str, password: str) -> AccountId:
-        """Return the account whose password this is.
+        """Return the account of a userid, if the password is right.
 
         An unknown userid takes as long as a wrong password.
         """
         return self._verified(name, password)[0]
 
     def change(self, name: str, password: str, change: Callable[[Account], Account]) -> AccountId:
-        """Change a record, whole or not at all; `change` may refuse, and leaves the name alone."""
+        """Change a record, whole or not at all; `change` may refuse, and must keep the name."""
         account, data = self._verified(name, password)
         self._store(account, data, change)
         return account
 
     def change_of(self, account: AccountId, change: Callable[[Account], Account]) -> None:
-        """Change the record of who has proven otherwise who they are; as `change` does it.
+        """Change the record of an account that was authenticated otherwise; see `change`.
 
-        `unknown-user` when the account is no more.
+        `unknown-user` for a deleted account.
         """
         found: Any = self._client.get(keys.account(account))
         if found is None:
@@ -112,7 +110,7 @@ class Accounts:
         self._store(account, found, change)
 
     def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
-        """As `change_addresses`, for who has proven otherwise who they are."""
+        """Change the addresses of an account that was authenticated otherwise."""
         read = read_addresses(addresses)
         self.change_of(
             account,
@@ -125,46 +123,46 @@ class Accounts:
     ) -> AccountId:
         """Replace a password, and end what the old one opened: see `end_access`.
 
-        `bad-password` when the new one can't be one.
+        `bad-password` for a new one that can't be a password.
         """
         check_password(new)
         account = self.verify(name, old)
-        # before the change: if that is the last thing done, nobody is left to do this after it
+        # before the change, because a process killed after it could not do this
         self.end_access(account, session=session, tokens=tokens)
         self.change(name, old, lambda a: replace(a, password=self._passwords.hash(new)))
-        # what the old password has opened meanwhile
+        # those that the old password has opened meanwhile
         self.end_access(account, session=session, tokens=tokens)
         return account
 
     def end_access(self, account: AccountId, *, session: str = "", tokens: bool = False) -> None:
-        """End all sessions of an account but the one of this id, and where asked all its tokens."""
+        """End all sessions of an account but the one of this id, and optionally all its tokens."""
         Sessions(self._client).end_others(account, session)
         if tokens:
             Tokens(self._client).forget(account)
 
     def set_language(self, name: str, password: str, language: str) -> AccountId:
-        """Choose the language of an account's help."""
+        """Set the language of an account's help."""
         return self.change(name, password, lambda a: replace(a, language=language))
 
     def add_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
         """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
 
-        Those the account has already stay as they are, so that a repetition does no harm.
+        Addresses that the account already has stay as they are, so this is safe to repeat.
         """
         read = read_addresses(addresses)
         return self._change_addresses(name, password, lambda old: merged(old, read))
 
     def change_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
-        """Return an account these mail addresses and no others, maybe none; ends a sign-off."""
+        """Replace all mail addresses, maybe by none, and end a sign-off."""
         read = read_addresses(addresses)
         return self._change_addresses(name, password, lambda old: replaced(old, read))
 
     def signoff(self, name: str, password: str) -> AccountId:
-        """Send an account no mail from now on, until it gives an address; it may be off already."""
+        """Stop all mail to an account until it adds an address; safe to repeat."""
         return self.change(name, password, lambda a: replace(a, signed_off=True))
 
     def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
-        """Make an account an arbiter, or one no more: the operator's word, with no password."""
+        """Make an account an arbiter or revoke that; the operator needs no password."""
         found = self._users.read(name)
         if found is None:
             raise _unknown(name)
@@ -172,29 +170,29 @@ class Accounts:
         return found[0]
 
     def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
-        """Erase an account for good and free its userid; gives the id that it had.
+        """Delete an account and free its userid; return the id that it had.
 
-        `erase` erases what other stores hold under the account id. It is called twice and must bear
-        repetition. Killed anywhere, the account is either whole and its password good, or it is no
-        more, and the same command again erases what is left.
+        `erase` erases the data of other stores under the account id. It is called twice, because
+        something may be added until the record is deleted. After a kill the account is either whole
+        and its password valid, or it is deleted, and the same command again erases the rest.
         """
         account = self._users.find(name)
         if account is None or self._client.exists(keys.account(account)):
             account = self._erase_record(name, password, erase)
-        # crash window: the name leads nowhere; no password opens it, and anybody may finish this
-        erase(account)  # also what was sent here while the record could still be found
+        # crash window: the name points nowhere; no password opens it, and anybody may finish this
+        erase(account)  # also what was added while the record still existed
         self._client.srem(NAMED, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
         return account
 
     def record_of(self, account: AccountId) -> Profile | None:
-        """Return what others may see of an account; None for one that is no more."""
+        """Return the public part of an account's record; None for a deleted account."""
         found: Any = self._client.get(keys.account(account))
         return None if found is None else decode_profile(found)
 
     def language_of(self, account: AccountId) -> str:
-        """Return the language an account has chosen; empty for English, and for no account."""
+        """Return an account's language; empty for English, and for no account."""
         profile = self.record_of(account)
         return profile.language if profile else ""
 
@@ -206,22 +204,21 @@ class Accounts:
         return found[0]
 
     def name_of(self, accounts: Sequence[AccountId]) -> list[str | None]:
-        """Return the accounts' userids, None for an account that is no more."""
+        """Return the accounts' userids, None for a deleted account."""
         with self._client.pipeline(transaction=False) as pipe:
             for account in accounts:
                 pipe.get(keys.account(account))
             return [data and decode_profile(data).name for data in pipe.execute()]
 
     def names(self, start: int, count: int) -> list[str]:
-        """Give `count` userids in alphabetical order, from the one with index `start`.
+        """Return `count` userids in alphabetical order, from index `start`.
 
-        Fewer only at the end of the list. An account older than the list is in it once it has
-        logged in.
+        Fewer only at the end of the list. An account older than the list is added at its next login.
         """
         return self._users.names(start, count)
 
     def count(self) -> int:
-        """Count the userids that `names` lists; one that is no more may be in for a while."""
+        """Return the length of the list; a deleted account may be in it for a while."""
         return self._users.count()
 
     def _change_addresses(
@@ -237,8 +234,8 @@ class Accounts:
         return account
 
     def _ask_for_codes(self, account: AccountId) -> None:
-        """Have the addresses of an account that are not proven sent a code each."""
-        # crash window: the addresses are there and nobody was asked; giving them again asks
+        """Request codes for the unverified addresses of an account."""
+        # crash window: the addresses are stored and no code is sent; adding them again sends one
         self._client.sadd(NAMED, account)
 
     def _erase_record(
@@ -246,13 +243,13 @@ class Accounts:
     ) -> AccountId:
         account, data = self._verified(name, password)
         erase(account)
-        # crash window: only what is under the id is gone; the account is whole
-        if not scripts.call(self._client, _REMOVE, [keys.account(account)], [data]):
+        # crash window: only data under the id are erased; the account is whole
+        if not scripts.compare_and_set(self._client, keys.account(account), data):
             raise _changed()
         return account
 
     def _verified(self, name: str, password: str) -> tuple[AccountId, bytes]:
-        """Return the account and its record, as stored now."""
+        """Verify a password; return the account and its record, as stored now."""
         found = self._users.read(name)
         if found is not None and self._is_recent(decode(found[1]).password, password):
             return found
@@ -270,16 +267,16 @@ class Accounts:
         return found[0], self._welcome(*found, password)
 
     def _is_recent(self, stored: str, password: str) -> bool:
-        """Return whether the password was found right lately, and where it comes from as well.
+        """Return whether the password was right a short time ago, from the same network.
 
-        What comes from elsewhere is counted, so that nobody finds the password by guesses beyond the
+        Attempts from other networks are counted, so that nobody can guess the password beyond the
         limits while its owner plays.
         """
         place = source()
         return not place.strangers and self._recent.has(stored, password, place.network)
 
     def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
-        """Refuse a password that is not that of who was found; of nobody it takes as long."""
+        """Refuse a wrong password; an unknown userid takes as long."""
         if found is None:
             self._passwords.match_nobodys(password)
             raise _unknown(name)
@@ -287,43 +284,39 @@ class Accounts:
             raise Refusal(Code.WRONG_PASSWORD, f"this is not the password of {name.lower()}")
 
     def _welcome(self, account: AccountId, data: bytes, password: str) -> bytes:
-        """Bring up to date what is kept of an account whose password was right; give its record."""
+        """Rehash, persist and index an account whose password was right; return its record."""
         if self._passwords.is_outdated(decode(data).password):
             new = encode(replace(decode(data), password=self._passwords.hash(password)))
-            # a change that comes in between wins: it has replaced what we read
+            # a change in between wins, because it has replaced the record that was read
             data = new if self._replace(account, data, new) else data
-        # what a signup that was killed has not come to
+        # the steps that a killed signup did not reach
         self._client.persist(keys.account(account))
         self._users.enlist(decode(data).name)
         self._recent.add(decode(data).password, password, source().network)
         return data
 
     def _store(self, account: AccountId, data: bytes, change: Callable[[Account], Account]) -> None:
-        """Store a changed record, if it is still as it was read; `busy` otherwise."""
+        """Store a changed record; `busy` if it is not as it was read."""
         old = decode(data)
         new = change(old)
         if not self._replace(account, data, encode(new)):
             raise _changed()
-        # crash window: the addresses are others, and nobody was told at the old ones
+        # crash window: the addresses are changed, and no mail is sent to the old ones
         if _mailboxes(old) != _mailboxes(new):
             self._readdressed(old)
 
     def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
-        # a record that was deleted meanwhile is not as it was read, and so does not come back
-        return bool(scripts.call(self._client, _REPLACE, [keys.account(account)], [data, new]))
+        # a record that was deleted meanwhile is not as it was read, so it is not restored
+        return scripts.compare_and_set(self._client, keys.account(account), data, new)
 
     def _write_new(self, record: bytes) -> AccountId:
-        """Store a record, for a while, under an id of its own."""
+        """Store a record under a new id; it expires unless a name is claimed."""
         while True:
             account = os.urandom(ID_BYTES)
             if account != THE_SERVER and self._client.set(
                 keys.account(account), record, nx=True, ex=UNCLAIMED_SECONDS
             ):
                 return account
-
-    def _now(self) -> int:
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
 
 
 def _mailboxes(record: Profile) -> set[str]:

@@ -1,4 +1,4 @@
-"""Hashes of passwords, and which passwords this process has found right lately."""
+"""Hashes of passwords, and a cache of those that were right a short time ago."""
 
 import hashlib
 import hmac
@@ -21,20 +21,20 @@ HASHES_AT_ONCE: Final = 2
 """An argon2 hash takes 64 MiB and four threads; more at once would starve the moves."""
 
 HASHES_WAITING: Final = 20
-"""Passwords that wait for one of these; a hash takes about 0.1 s, so the last waits for a second."""
+"""Passwords that may wait for a hash; it takes about 0.1 s, so the last waits for a second."""
 
 RECENT_SECONDS: Final = 600.0
-"""How long a password that was found right needs no hash."""
+"""How long a password that was right needs no hash."""
 
 MOST_RECENT: Final = 10_000
-"""Of how many accounts a process remembers that; about 2 MiB."""
+"""Most entries of the cache; about 2 MiB."""
 
 
 class Passwords:
-    """Makes and checks argon2id hashes, at most `HASHES_AT_ONCE` at a time.
+    """Makes and verifies argon2id hashes, at most `HASHES_AT_ONCE` at a time.
 
     At most `HASHES_WAITING` more wait for their turn: the next is refused as `busy`, because each
-    keeps a thread. So is one that nobody waits for any more when its turn has come.
+    keeps a thread. So is one whose client has gone when its turn comes.
     """
 
     def __init__(self, hasher: PasswordHasher) -> None:
@@ -57,12 +57,12 @@ class Passwords:
                 return False
 
     def match_nobodys(self, password: str) -> None:
-        """Take as long as `matches` does, where there is nothing to match."""
+        """Take as long as `matches`, for a userid without a hash."""
         self.matches(self._nobodys, password)
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Take a place among those that wait or are at it; `busy` when there is none."""
+        """Occupy a place in the queue for hashes; `busy` if it is full."""
         if not self._places.acquire(blocking=False):
             raise Refusal(Code.BUSY, "too many passwords are being checked; try again in a minute")
         try:
@@ -78,16 +78,15 @@ class Passwords:
             yield
 
     def is_outdated(self, stored: str) -> bool:
-        """Whether the hash was made with other parameters than those in use."""
+        """Return whether the hash was made with other parameters than those in use."""
         return self._hasher.check_needs_rehash(stored)
 
 
 class RecentPasswords:
-    """Remembers, in this process only, which passwords were right in the last ten minutes, and where.
+    """Remembers, in this process only, the passwords that were right in the last ten minutes.
 
-    What is kept is a hash over the network, the stored hash and the password, keyed by chance when the process
-    starts. So no password is kept, and where the stored hash has changed, whoever changed it,
-    nothing matches any more. Safe for several threads.
+    An entry is a hash over network, stored hash and password, with a random key of this process. So no
+    password is kept, and an entry is void once the stored hash has changed. Thread-safe.
     """
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
@@ -96,31 +95,31 @@ class RecentPasswords:
         self._seen: TTLCache[bytes, None] = TTLCache(MOST_RECENT, RECENT_SECONDS, timer)
 
     def add(self, stored: str, password: str, network: str) -> None:
-        """Remember that the password was found right, and from which network it came."""
+        """Remember that the password was right, and its network."""
         digest = self._digest(stored, password, network)
         with self._lock:
             self._seen[digest] = None
 
     def has(self, stored: str, password: str, network: str) -> bool:
-        """Whether the password was found right for this very hash lately, from the same network."""
+        """Return whether the password was right for this hash a short time ago, from this network."""
         digest = self._digest(stored, password, network)
-        # how long the look-up takes tells of the digest only, which nobody can choose
+        # the time of the look-up depends on the digest only, which nobody can choose
         with self._lock:
             return digest in self._seen
 
     def _digest(self, stored: str, password: str, network: str) -> bytes:
-        # a hash as argon2 writes it has no NUL, and what the network gives is of one length
+        # a hash of argon2 has no NUL, and that of the network has a fixed length
         place = hashlib.sha256(_bytes(network)).digest()
         return hmac.digest(self._key, place + stored.encode() + b"\0" + _bytes(password), "sha256")
 
 
 def _bytes(password: str) -> bytes:
-    """Return the bytes of any text: half a surrogate pair is in no password, and must match none."""
+    """Return the bytes of any text; half a surrogate pair is allowed, and matches no password."""
     return password.encode(errors="surrogatepass")
 
 
 def _no_hash(hasher: PasswordHasher) -> str:
-    """Return a hash that no password has, and that takes as long to check as those of `hasher`."""
+    """Return a hash that no password matches and that takes as long as those of `hasher`."""
     salt, digest = (
         b64encode(os.urandom(length)).decode().rstrip("=")
         for length in (hasher.salt_len, hasher.hash_len)

@@ -1,4 +1,4 @@
-"""Userids, passwords and mail addresses as people write them; each refused with its own code."""
+"""Validation of userids, passwords and mail addresses; each is refused with its own code."""
 
 import re
 from collections.abc import Sequence
@@ -10,17 +10,17 @@ from infra.accounts.record import Address
 PASSWORD_LENGTHS: Final = range(6, 129)
 
 RESERVED: Final = frozenset({"active", "all", "inactive", "next"})
-"""Words that stand where a userid may stand in a command."""
+"""Words of the command language where a userid is allowed as well."""
 
 MOST_ADDRESSES: Final = 5
-"""Mail addresses of one account."""
+"""Most mail addresses of one account."""
 
 ADDRESS_LENGTH: Final = 254
-"""Characters of a mail address, at most: SMTP carries no longer one."""
+"""Most characters of a mail address, because SMTP carries no longer one."""
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")  # before lowering: no Kelvin sign
 
-# RFC 5321 less what nobody needs and much breaks on: quoted names, comments, address literals
+# RFC 5321 without quoted names, comments and address literals, which many programs can't handle
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ADDRESS: Final = re.compile(
@@ -29,12 +29,12 @@ _ADDRESS: Final = re.compile(
 
 
 def is_name(text: str) -> bool:
-    """Whether somebody may be found under this userid, in any case."""
+    """Return whether a text has the form of a userid, in upper or lower case."""
     return _NAME.fullmatch(text) is not None
 
 
 def read_name(text: str) -> str:
-    """Return the stored form of a new userid; `bad-name` when it can't be one."""
+    """Return the stored form of a new userid; `bad-name` for a bad one."""
     if not is_name(text):
         raise Refusal(
             Code.BAD_NAME,
@@ -49,20 +49,20 @@ def read_name(text: str) -> str:
 
 
 def check_password(password: str) -> None:
-    """Refuse, as `bad-password`, what can't be a password; the sentence does not repeat it."""
+    """Refuse a bad password as `bad-password`; the sentence does not repeat it."""
     if len(password) not in PASSWORD_LENGTHS:
         raise Refusal(
             Code.BAD_PASSWORD,
             f"a password has {PASSWORD_LENGTHS[0]} to {PASSWORD_LENGTHS[-1]} characters, "
             f"not {len(password)}",
         )
-    # also what print and mail can't carry, such as half of a surrogate pair
+    # that includes half a surrogate pair, which print and mail can't carry
     if " " in password or not password.isprintable():
         raise Refusal(Code.BAD_PASSWORD, "a password has no blanks and no control characters")
 
 
 def read_address(text: str) -> str:
-    """Return a plain mail address as it was written; `bad-address` when it is none."""
+    """Return a plain mail address as it was written; `bad-address` for a bad one."""
     if len(text) > ADDRESS_LENGTH:
         raise _bad_address(
             f"a mail address has at most {ADDRESS_LENGTH} characters, not {len(text)}"
@@ -100,13 +100,13 @@ def check_count(count: int) -> None:
 
 
 def mailbox(address: str) -> str:
-    """Return what two spellings of one address share: the case of a domain means nothing."""
+    """Return an address with its domain in lower case, because case is ignored there."""
     local, _, domain = address.rpartition("@")
     return f"{local}@{domain.lower()}"
 
 
 def merged(old: Sequence[Address], new: Sequence[str]) -> tuple[Address, ...]:
-    """Return the old addresses as they are, then those of the new ones that are not among them."""
+    """Return the old addresses as they are, then the new ones that are not among them."""
     known = {mailbox(one.address) for one in old}
     added = [Address(text) for text in new if mailbox(text) not in known]
     check_count(len(old) + len(added))
@@ -114,7 +114,7 @@ def merged(old: Sequence[Address], new: Sequence[str]) -> tuple[Address, ...]:
 
 
 def replaced(old: Sequence[Address], new: Sequence[str]) -> tuple[Address, ...]:
-    """Return the new addresses; what was verified of the old ones stays so."""
+    """Return the new addresses; those verified before stay verified."""
     verified = {mailbox(one.address) for one in old if one.verified}
     return tuple(Address(text, mailbox(text) in verified) for text in new)
 

@@ -1,6 +1,6 @@
-"""What is stored of an account, and what of it others may see.
+"""The stored form of an account.
 
-Records are maps: a field that an older one lacks is read as its default, and defaults are not
+Records are maps: a field that an older record lacks is read as its default, and defaults are not
 written. A new field therefore needs a default, and a default never changes.
 """
 
@@ -17,64 +17,50 @@ class Address(msgspec.Struct, frozen=True, omit_defaults=True):
     verified: bool = False
     """Whether a mail sent there was answered."""
     bounced: str = ""
-    """Why mail came back from there, in one line; empty while it does not."""
+    """Why mail was returned from there, in one line; empty while it is delivered."""
 
     @property
     def usable(self) -> bool:
-        """Whether a player's mail may go there."""
+        """Return whether mail may be sent there."""
         return self.verified and not self.bounced
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An account's record, less its password."""
+    """An account's record without its password."""
 
     name: str
     """The userid, in lower case."""
     created: int
     """Milliseconds since 1970 by Redis's clock."""
     language: str = ""
-    """In which help is given, such as `de`; empty for English."""
+    """Of the help, such as `de`; empty for English."""
     addresses: tuple[Address, ...] = ()
     notify: str = "move"
     """When mail is sent: at each `move`, `daily` or `none`."""
     signed_off: bool = False
     """Whether no mail is sent at all, whatever `notify` says."""
     displays: tuple[tuple[str, str], ...] = ()
-    """Pairs of a game and the drawing of its board that is preferred."""
+    """Pairs of a game and the preferred drawing of its board."""
     arbiter: bool = False
-    """Whether the account decides disputes; only the operator says so."""
+    """Whether the account decides disputes; set by the operator only."""
     challenges: str = "anyone"
-    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
+    """Whose challenges by name are accepted: of `anyone`, of `known` players, or of `none`."""
     vacations: tuple[tuple[int, int], ...] = ()
-    """Since when clocks stood still, ms since 1970, and for how many days."""
+    """Pairs of start, ms since 1970, and length in days."""
 
 
 class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
-    """An account's whole record; not shown to anybody."""
+    """An account's whole record; secret."""
 
     password: str
     """The argon2id hash, with its parameters and salt."""
 
     def __repr__(self) -> str:
-        """Show whose record it is, and nothing else of it: it may come to stand in a log."""
+        """Return the userid alone, because it may appear in a log."""
         return f"Account({self.name!r})"
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_ACCOUNTS: Final = msgspec.msgpack.Decoder(Account)
-_PROFILES: Final = msgspec.msgpack.Decoder(Profile)
-
-
-def encode(record: Account) -> bytes:
-    """Return a record as it is stored."""
-    return _ENCODER.encode(record)
-
-
-def decode(data: bytes) -> Account:
-    """Read a stored record."""
-    return _ACCOUNTS.decode(data)
-
-
-def decode_profile(data: bytes) -> Profile:
-    """Read of a stored record what others may see."""
-    return _PROFILES.decode(data)
+encode: Final = msgspec.msgpack.Encoder().encode
+decode: Final = msgspec.msgpack.Decoder(Account).decode
+decode_profile: Final = msgspec.msgpack.Decoder(Profile).decode
+"""Reads a record without its password."""

@@ -1,8 +1,7 @@
-"""The challenges themselves: opened, taken, withdrawn, started; the package says in which order."""
+"""Opens, takes, withdraws and starts challenges; the package explains the order of writes."""
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import msgspec
 import redis
@@ -14,8 +13,7 @@ from infra import keys, scripts
 from infra.challenges import record
 from infra.challenges.indexes import Indexes
 from infra.challenges.record import MOST, Challenge, Proposal, State, pack, read_id, unpack
-
-_AMEND: Final = scripts.Script("amend")
+from infra.clients import Clock, to_ms
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -30,16 +28,15 @@ class _Seen(msgspec.Struct, frozen=True):
 
 
 class Challenges:
-    """The challenges on a server. Errors of the server pass through; safe for several threads.
+    """The challenges on a server. Errors of the server pass through; thread-safe.
 
-    `clock` gives the time in ms instead of the server's TIME: the port for tests. `draw(n)` gives
-    one of 0 to n-1 by chance, and is asked where the maker of a challenge sits.
+    `draw(n)` returns a random number from 0 to n-1: the seat of the challenger.
     """
 
     def __init__(
         self,
         client: redis.Redis,
-        clock: Callable[[], int] | None = None,
+        clock: Clock | None = None,
         draw: Callable[[int], int] = secrets.randbelow,
     ) -> None:
         self._client = client
@@ -56,38 +53,38 @@ class Challenges:
         command: CommandId,
         commitment: bytes = b"",
     ) -> Challenge:
-        """Open a challenge; `command` repeated gives the same one as it is by then.
+        """Open a challenge; a repeated `command` returns the same one in its present state.
 
-        `commitment` is what its maker commits to for the draw, who keeps a text for it.
+        `commitment` is that of the challenger for the draw, if the challenger keeps the text.
 
-        Refused as `read_proposal` does, as `too-many`, as `id-reused` when the command opened
-        something else, and as `unknown-user` for an account that is no more. Killed on the way, it
-        leaves a challenge that nobody knows of, for an hour or until the command is repeated.
+        Refused as `read_proposal` does, as `too-many`, as `id-reused` if the command opened
+        something else, and as `unknown-user` for a deleted account. After a kill there may be a
+        challenge that nobody sees, for an hour or until the command is repeated.
         """
         proposal = record.read_proposal(proposal)
         while True:
             seen, challenge = self._place(account, proposal, command, commitment)
             if challenge.state is State.DRAFT:
-                # crash window: it is there for an hour, and nobody sees it
+                # crash window: it exists for an hour, and nobody sees it
                 self._note_opened(seen, challenge)
                 # crash window: the same, and it counts as one of the account's
                 challenge = replace(challenge, state=State.OPEN)
                 if not self._swap(seen, challenge.id, challenge):
                     continue
             if challenge.state is State.OPEN:
-                # crash window: it can be taken by who knows its id, and is not listed
+                # crash window: it is not listed, and can be taken by its id only
                 self._indexes.show(challenge)
             return challenge
 
     def get(self, id_: str) -> Challenge:
-        """Return a challenge, open or not; `unknown-challenge` when it is none or has expired."""
+        """Return a challenge, open or not; `unknown-challenge` if there is none, or it has expired."""
         (challenge,) = self._read_all([read_id(id_)])
         return _known(challenge, id_)
 
     def listed(self, game: str | None = None, start: int = 0, count: int = 20) -> list[Challenge]:
-        """Give `count` challenges that can be taken, from index `start`, the newest first.
+        """Return `count` open challenges from index `start`, the newest first.
 
-        Fewer only at the end of the list. `game` is the key of a game that there is.
+        Fewer only at the end of the list. `game` is the key of an existing game.
         """
         while True:
             ids = self._indexes.page(game, start, count)
@@ -98,20 +95,20 @@ class Challenges:
             self._indexes.strike(game, {*ids} - {one.id for one in waiting})
 
     def count(self, game: str | None = None) -> int:
-        """Count those that can be taken; one that was over when it was last listed may be in."""
+        """Return the number of open challenges; some that have ended may be counted."""
         return self._indexes.count(game)
 
     def of(self, account: AccountId) -> list[Challenge]:
-        """Return the challenges that an account has opened or joined and that wait, newest first."""
+        """Return the waiting challenges that an account has opened or joined, the newest first."""
         found = self._tidy(account, keys.opened(account)) + self._tidy(
             account, keys.joined(account)
         )
         return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
 
     def unstarted(self) -> list[Challenge]:
-        """Return the challenges that are full and have no match yet, the oldest first.
+        """Return the full challenges without a match, the oldest first.
 
-        Whoever was to start one may have been killed, so anybody may: see `take`.
+        Any process may start them, because the one that should may have been killed: see `take`.
         """
         ids = self._indexes.filling()
         found = [one for one in self._read_all(ids) if one]
@@ -123,14 +120,14 @@ class Challenges:
     # taking and starting
 
     def take(self, id_: str, account: AccountId, commitment: bytes = b"") -> Challenge:
-        """Take a free seat; the same account again gets the same seat, and the challenge as it is.
+        """Take a free seat; the same account again gets the same seat, in the present state.
 
-        `commitment` is as in `open`; what was committed to first stays.
+        `commitment` is as in `open`; the first one stays.
 
-        Once the last seat is taken its state is `TAKEN`: then start the match of those `seated`
-        with a command of the id `start_id`, and call `done`. `unknown-challenge` for one that is
-        none, not any more, or full; `own-challenge`, `too-many`, and `unknown-user` for an account
-        that is no more.
+        Once the last seat is taken the state is `TAKEN`: then start the match of those `seated`
+        with a command of the id `start_id`, and call `done`. `unknown-challenge` if there is none,
+        or it has ended or is full; `own-challenge`, `too-many`, and `unknown-user` for a deleted
+        account.
         """
 
         def join(challenge: Challenge) -> Challenge:
@@ -141,51 +138,50 @@ class Challenges:
             return record.join(challenge, account, self._draw, commitment)
 
         taken = self._change(read_id(id_), join)
-        # crash window: it is listed and full; who reads the list strikes it
+        # crash window: it is listed and full; readers of the list remove it
         if taken.state is not State.OPEN:
             self._indexes.hide(taken)
         return taken
 
     def done(self, id_: str, board: int) -> Challenge:
-        """Note the board of the match that was started; doing it twice is harmless.
+        """Note the board of the match that was started; safe to repeat.
 
-        `ValueError` if the challenge is not full, or has another board; `unknown-challenge` when
-        nothing is known of it any more.
+        `ValueError` if the challenge is not full, or has another board; `unknown-challenge` if it
+        no longer exists.
         """
         started = self._change(read_id(id_), lambda challenge: record.start(challenge, board))
-        # crash window: all who remember that it waits find that it does not
+        # crash window: the indexes still have it, and their readers find that it has ended
         self._clear(started)
         return started
 
     # leaving
 
     def withdraw(self, account: AccountId, id_: str) -> Challenge:
-        """Withdraw a challenge of one's own, or give back the seat taken in another's.
+        """Withdraw the account's own challenge, or give back its seat in another's.
 
-        `not-a-player` for who has neither, `already-started` when it is full, and
-        `unknown-challenge`. To withdraw it twice is harmless.
+        `not-a-player` for an account without a seat, `already-started` if it is full, and
+        `unknown-challenge`. Safe to repeat.
         """
         changed = self._change(read_id(id_), lambda one: record.withdraw(one, account))
-        # crash window: all who remember it find that it waits no more
+        # crash window: the indexes still have it, and their readers find that it has ended
         if changed.state is State.WITHDRAWN:
             self._clear(changed)
         else:
-            # who takes the seat again at this moment is not noted, as one who joins while erased
+            # an account that takes the seat again at this moment is not noted
             self._indexes.drop(keys.joined(account), [changed.id])
         return changed
 
     def forget(self, account: AccountId) -> None:
-        """Erase the account's open challenges, and give back the seats it has in others.
+        """Erase the account's open challenges, and give back its seats in others.
 
-        What is full stays. Doing it twice is harmless. Who deletes an account calls this once more
-        when its record is gone: before that, another challenge may be opened. One who joins while
-        being erased may stay seated, as one who was erased after the last seat was taken.
+        Full challenges stay. Safe to repeat, see `Accounts.delete`. An account that joins while it is
+        deleted may keep its seat, like one that was deleted after the last seat was taken.
         """
         for name in (keys.opened(account), keys.joined(account)):
             ids = self._indexes.listed(name)
             for id_ in ids:
                 self._erase(id_, account)
-            # crash window: until here all is noted that the account may be in
+            # crash window: until here all challenges of the account can still be found
             self._indexes.drop(name, ids)
 
     # records
@@ -193,7 +189,7 @@ class Challenges:
     def _place(
         self, account: AccountId, proposal: Proposal, command: CommandId, commitment: bytes
     ) -> tuple[_Seen, Challenge]:
-        """Return the record of a command, which is made if there is none."""
+        """Return the record of a command; a new one if there is none."""
         attempt = 0
         while True:
             id_ = record.make_id(command, attempt)
@@ -209,11 +205,11 @@ class Challenges:
             if challenge.command == command:
                 record.check_same(challenge, account, proposal, commitment)
                 return seen, challenge
-            # 50 bits of two commands agree; the next choice is the same at each repetition
+            # the ids of two commands collide; the next choice is the same at each repetition
             attempt += 1
 
     def _make(self, new: Challenge) -> tuple[_Seen, Challenge]:
-        """Return the record of this id, which is the new one if there is none."""
+        """Return the record of this id; the new one if there is none."""
         while True:
             seen = self._see(new.id)
             if seen.challenge:
@@ -223,7 +219,7 @@ class Challenges:
                 return _Seen(seen.now, pack(made), made), made
 
     def _change(self, id_: str, change: Callable[[Challenge], Challenge]) -> Challenge:
-        """Change a record, whole or not at all; `change` may refuse, and may be asked again."""
+        """Change a record, whole or not at all; `change` may refuse, and may be called again."""
         while True:
             seen = self._see(id_)
             old = _known(seen.challenge, id_)
@@ -241,7 +237,7 @@ class Challenges:
             if self._swap(seen, id_, left):
                 break
         if old and left is None:
-            # crash window: lists lead to nothing
+            # crash window: the lists have an id without a record
             self._indexes.hide(old)
 
     def _see(self, id_: str) -> _Seen:
@@ -253,36 +249,36 @@ class Challenges:
         return [_unpack(data, now) for data in found]
 
     def _read(self, ids: Sequence[str]) -> tuple[int, list[bytes | None]]:
-        """Return the time, and records as stored."""
+        """Return the time, and the records as stored."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.time()
             for id_ in ids:
                 pipe.get(keys.challenge(id_))
-            (seconds, micros), *found = pipe.execute()
-        return self._clock() if self._clock else seconds * 1000 + micros // 1000, found
+            time, *found = pipe.execute()
+        return self._clock() if self._clock else to_ms(time), found
 
     def _swap(self, seen: _Seen, id_: str, new: Challenge | None) -> bool:
-        """Store a changed record, or none, if it is still as it was read."""
-        made: list[scripts.Arg] = [pack(new), new.kept(seen.now)] if new else ["", 0]
-        return bool(scripts.call(self._client, _AMEND, [keys.challenge(id_)], [seen.data, *made]))
+        """Store a changed record, or delete it for None, if it is still as it was read."""
+        made = (pack(new), new.kept(seen.now)) if new else (b"", 0)
+        return scripts.compare_and_set(self._client, keys.challenge(id_), seen.data, *made)
 
     # what leads to records
 
     def _note_opened(self, seen: _Seen, challenge: Challenge) -> None:
-        """Note a draft under its account; where that is refused the draft goes."""
+        """Note a draft under its account; if that is refused, delete the draft."""
         try:
             self._enlist(challenge.account, keys.opened(challenge.account), challenge.id)
         except Refusal:
-            # the same command, on its way elsewhere, may have found room and opened it: that stays
+            # the same command in another process may have opened it: then it stays
             self._swap(seen, challenge.id, None)
             raise
 
     def _note_joined(self, account: AccountId, challenge: Challenge) -> None:
         self._enlist(account, keys.joined(account), challenge.id)
-        # crash window: the account remembers a challenge in which it has no seat
+        # crash window: a challenge is noted under an account that has no seat in it
         if challenge.missing == 1:
             self._indexes.fill(challenge.id)
-            # crash window: it is remembered as about to be full, and is not
+            # crash window: it is in the set of those about to be full, and is not
 
     def _enlist(self, account: AccountId, name: str, id_: str) -> None:
         if self._indexes.enlist(account, name, id_):
@@ -296,7 +292,7 @@ class Challenges:
             )
 
     def _tidy(self, account: AccountId, name: str) -> list[Challenge]:
-        """Return the challenges of one of an account's lists that wait; strike those that are over."""
+        """Return the waiting challenges of one of an account's lists; remove those that have ended."""
         ids = self._indexes.listed(name)
         found = [one for one in self._read_all(ids) if one and not record.is_over(one, account)]
         self._indexes.drop(name, {*ids} - {one.id for one in found})

@@ -1,20 +1,18 @@
 """What leads to challenges: lists of all that are open, and each account's own."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import redis
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra import keys, scripts
+from infra import keys
+from infra.account_index import index_under_account
 from infra.challenges.record import MOST, OPEN_MS, Challenge
-
-_ENLIST: Final = scripts.Script("enlist")
 
 
 class Indexes:
-    """The indexes on a server. What they lead to may be no more, or have changed."""
+    """The indexes on a server. The records may be deleted, or have changed."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -22,7 +20,7 @@ class Indexes:
     # all challenges
 
     def show(self, challenge: Challenge) -> None:
-        """List a challenge, where it may be listed already, and drop those that have expired."""
+        """Add a challenge to the lists, and remove those that have expired; safe to repeat."""
         with self._client.pipeline(transaction=True) as pipe:
             for name in _lists(challenge):
                 pipe.zadd(name, {challenge.id: challenge.created})
@@ -30,7 +28,7 @@ class Indexes:
             pipe.execute()
 
     def hide(self, challenge: Challenge) -> None:
-        """Take a challenge from the lists, where it may be no more."""
+        """Remove a challenge from the lists; safe to repeat."""
         with self._client.pipeline(transaction=True) as pipe:
             for name in _lists(challenge):
                 pipe.zrem(name, challenge.id)
@@ -38,45 +36,41 @@ class Indexes:
 
     def page(self, game: str | None, start: int, count: int) -> list[str]:
         """Return ids of a list, the newest first."""
-        if start < 0 or count < 1:  # which Redis would count from the end
+        if start < 0 or count < 1:  # because Redis would count from the end
             return []
         name = keys.open_challenges(game)
         return _texts(self._client.zrange(name, start, start + count - 1, desc=True))
 
     def count(self, game: str | None) -> int:
-        """Count the ids of a list."""
+        """Return the length of a list."""
         return int(self._client.zcard(keys.open_challenges(game)))
 
     def strike(self, game: str | None, ids: Iterable[str]) -> None:
-        """Take ids from one list."""
+        """Remove ids from one list."""
         self._client.zrem(keys.open_challenges(game), *ids)
 
     def fill(self, id_: str) -> None:
-        """Remember a challenge that is about to be full."""
+        """Add a challenge that is about to be full."""
         self._client.sadd(keys.FILLING, id_)
 
     def filling(self) -> list[str]:
-        """Return the ids of those that are about to be full, or are so without a match."""
+        """Return the ids of challenges that are about to be full, or full without a match."""
         found: Any = self._client.smembers(keys.FILLING)
         return _texts(found)
 
     def settle(self, ids: Iterable[str]) -> None:
-        """Forget that these were about to be full."""
+        """Remove challenges that are not about to be full."""
         if settled := list(ids):
             self._client.srem(keys.FILLING, *settled)
 
     # those of an account
 
     def enlist(self, account: AccountId, name: str, id_: str) -> bool:
-        """Note a challenge in one of the account's two lists; False when there is no room.
+        """Add a challenge to one of the account's two lists; False if there is no room.
 
-        `unknown-user` for an account that is no more.
+        `unknown-user` for a deleted account.
         """
-        names = [keys.account(account), name]
-        answer = scripts.call(self._client, _ENLIST, names, [id_, "", MOST])
-        if answer == b"gone":
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-        return bool(answer != b"full")
+        return index_under_account(self._client, account, name, id_, "", MOST)
 
     def listed(self, name: str) -> list[str]:
         """Return the ids in one of an account's lists."""
@@ -84,7 +78,7 @@ class Indexes:
         return _texts(found)
 
     def drop(self, name: str, ids: Iterable[str]) -> None:
-        """Take ids from one of an account's lists."""
+        """Remove ids from one of an account's lists."""
         if dropped := list(ids):
             self._client.hdel(name, *dropped)
 

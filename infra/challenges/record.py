@@ -1,4 +1,4 @@
-"""What is stored of a challenge, and what can become of it. Nothing here reads or writes."""
+"""The stored form of a challenge, and its changes. No I/O."""
 
 import re
 from base64 import b32encode
@@ -18,30 +18,30 @@ NOTE_LIMIT: Final = 200
 """Characters of a note."""
 
 OPEN_MS: Final = 30 * 24 * 3_600_000
-"""How long a challenge can be taken."""
+"""How long a challenge is open."""
 
 DRAFT_MS: Final = 3_600_000
-"""How long one lasts that is not noted under its account: nobody could erase it."""
+"""How long a draft lasts before it is noted under its account, because nobody could erase it."""
 
 KEPT_MS: Final = 40 * 24 * 3_600_000
-"""How long one is kept that was taken or withdrawn, for who asks again."""
+"""How long a challenge that was taken or withdrawn is kept, for repeated commands."""
 
 MOST: Final = 20
-"""Challenges of an account that wait, of those it has opened and of those it has joined."""
+"""Most waiting challenges that an account has opened, and most that it has joined."""
 
 _ID_LENGTH: Final = 10
 
 _ID: Final = re.compile(rf"[a-z2-7]{{{_ID_LENGTH}}}")
 
 _START: Final = "challenge"
-"""Stands for a door in the ids of the commands that start matches; no door has this name."""
+"""In place of a front end's name in the ids of commands that start matches."""
 
-# also what breaks a line or turns its direction: a note stands in a list with those of others
+# also characters that break a line or turn its direction, because notes are shown in one list
 _UNFIT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class State(StrEnum):
-    """How far a challenge has come."""
+    """State of a challenge."""
 
     DRAFT = "draft"
     """It is being opened, and nobody sees it."""
@@ -52,23 +52,23 @@ class State(StrEnum):
     STARTED = "started"
     """Its match has a board."""
     WITHDRAWN = "withdrawn"
-    """Who opened it wants it no more."""
+    """Its account has withdrawn it."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is to be played. Its words are for the door to check, and to write in one form."""
+    """The terms of a match. The front end validates `words` and writes them in one form."""
 
     rules: str
     """The pinned rules, such as `pow2/1`."""
     options: tuple[str, ...] = ()
-    """The game's, as recorded."""
+    """The game's options, as recorded."""
     words: tuple[str, ...] = ()
     """The server's options, such as `--days=3`."""
     seats: int = 2
     seat: Seat | None = None
-    """Where its maker sits; None when chance decides, which it does when the last seat is taken."""
+    """The challenger's seat; None for a random one, drawn when the last seat is taken."""
     note: str = ""
-    """A line to whoever may take it; personal."""
+    """A line to possible takers; personal."""
 
     @property
     def game(self) -> str:
@@ -84,25 +84,25 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     id: str
     command: CommandId
-    """That opened it."""
+    """The command that opened it."""
     account: AccountId
-    """Whose challenge it is."""
+    """The challenger."""
     proposal: Proposal
     created: int
     """Milliseconds since 1970 by Redis's clock."""
     takers: tuple[AccountId, ...] = ()
-    """In the order in which they came."""
+    """In the order in which they joined."""
     state: State = State.DRAFT
     drawn: Seat | None = None
-    """Where chance has put its maker."""
+    """The challenger's seat, if it was drawn."""
     board: int | None = None
     """Of its match, once that has started."""
     commitments: tuple[tuple[AccountId, bytes], ...] = ()
-    """What players have committed to for the draw, of those who keep a text themselves."""
+    """Commitments for the draw, of players who keep their text themselves."""
 
     @property
     def expires(self) -> int:
-        """When it can be taken no more, in ms since 1970."""
+        """When it expires, in ms since 1970."""
         return self.created + OPEN_MS
 
     @property
@@ -112,17 +112,17 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def has_note(self) -> bool:
-        """Whether its note is kept still, if it has one."""
+        """Return whether its note is still kept."""
         return self.state in (State.DRAFT, State.OPEN)
 
     @property
     def players(self) -> tuple[AccountId, ...]:
-        """Who plays, in the order in which they came."""
+        """Return the players in the order in which they joined."""
         return (self.account, *self.takers)
 
     @property
     def seated(self) -> tuple[AccountId, ...]:
-        """Who plays, in the order of the seats; empty while there are free ones."""
+        """Return the players in the order of seats; empty while there are free ones."""
         own = self.proposal.seat if self.drawn is None else self.drawn
         if self.missing or own is None:
             return ()
@@ -130,32 +130,22 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def start_id(self) -> CommandId:
-        """The id of the command that starts its match: the same for whoever gives it."""
+        """Return the id of the command that starts its match; every process gets the same."""
         return command_id(_START, self.account, self.id)
 
     def is_gone(self, now: int) -> bool:
-        """Whether its time has run out, so that there is no such challenge any more."""
+        """Return whether it was open and has expired."""
         return self.state is State.OPEN and now >= self.expires
 
     def kept(self, now: int) -> int:
-        """Return for how many ms it is to be stored."""
+        """Return for how many ms its record is kept."""
         if self.state is State.DRAFT:
             return DRAFT_MS
         return self.expires - now if self.state is State.OPEN else KEPT_MS
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_CHALLENGES: Final = msgspec.msgpack.Decoder(Challenge)
-
-
-def pack(challenge: Challenge) -> bytes:
-    """Return a record as it is stored."""
-    return _ENCODER.encode(challenge)
-
-
-def unpack(data: bytes) -> Challenge:
-    """Read a stored record."""
-    return _CHALLENGES.decode(data)
+pack: Final = msgspec.msgpack.Encoder().encode
+unpack: Final = msgspec.msgpack.Decoder(Challenge).decode
 
 
 def make_id(command: CommandId, attempt: int) -> str:
@@ -165,7 +155,7 @@ def make_id(command: CommandId, attempt: int) -> str:
 
 
 def read_id(text: str) -> str:
-    """Return an id as it is stored; `unknown-challenge` for what can't be one."""
+    """Return an id as it is stored; `unknown-challenge` for a text that can't be one."""
     id_ = text.lower()
     if not text.isascii() or not _ID.fullmatch(id_):
         raise Refusal(
@@ -176,7 +166,7 @@ def read_id(text: str) -> str:
 
 
 def read_proposal(proposal: Proposal) -> Proposal:
-    """Return a proposal as it is kept; `bad-players`, and for its note `too-long`, `bad-request`."""
+    """Return a valid proposal; `bad-players`, and for its note `too-long`, `bad-request`."""
     seats, seat = proposal.seats, proposal.seat
     if seats < 2:  # noqa: PLR2004 - one to open it and one to take it
         raise Refusal(Code.BAD_PLAYERS, f"a challenge has 2 seats or more, not {seats}")
@@ -202,11 +192,11 @@ def _read_note(note: str) -> str:
     return note
 
 
-# what can become of a challenge
+# changes of a challenge
 
 
 def check_takeable(challenge: Challenge, account: AccountId) -> None:
-    """Refuse, as `unknown-challenge` or `own-challenge`, that the account takes a seat."""
+    """Refuse an account that can't take a seat, as `unknown-challenge` or `own-challenge`."""
     if challenge.state is State.WITHDRAWN:
         raise Refusal(Code.UNKNOWN_CHALLENGE, f"challenge {challenge.id} was withdrawn")
     if account == challenge.account:
@@ -224,7 +214,7 @@ def check_takeable(challenge: Challenge, account: AccountId) -> None:
 def join(
     challenge: Challenge, account: AccountId, draw: Callable[[int], int], commitment: bytes = b""
 ) -> Challenge:
-    """Return an open challenge with one seat more taken; `draw(n)` is asked for one of 0 to n-1."""
+    """Return an open challenge with one more taker; `draw(n)` returns a number from 0 to n-1."""
     given = ((account, commitment),) if commitment else ()
     joined = replace(
         challenge,
@@ -240,7 +230,7 @@ def join(
 def withdraw(challenge: Challenge, account: AccountId) -> Challenge:
     """Return a challenge without the account, or withdrawn if it is the account's own.
 
-    `not-a-player` for who has no part in it, `already-started` when it is full.
+    `not-a-player` for an account without a seat, `already-started` if it is full.
     """
     if account not in challenge.players:
         raise Refusal(
@@ -260,7 +250,7 @@ def withdraw(challenge: Challenge, account: AccountId) -> Challenge:
 
 
 def start(challenge: Challenge, board: int) -> Challenge:
-    """Return a full challenge with the board of its match; `ValueError` if it can't have this one."""
+    """Return a full challenge with the board of its match; `ValueError` if it is another."""
     if challenge.state not in (State.TAKEN, State.STARTED) or challenge.board not in (None, board):
         raise ValueError(
             f"challenge {challenge.id} is {challenge.state} with board {challenge.board}, "
@@ -270,9 +260,9 @@ def start(challenge: Challenge, board: int) -> Challenge:
 
 
 def forget(challenge: Challenge, account: AccountId) -> Challenge | None:
-    """Return what is left of a challenge when an account is erased; None for nothing.
+    """Return a challenge without a deleted account; None to delete the challenge.
 
-    What is full stays: the match is played by account ids, of which one is nobody's.
+    Full challenges stay: the match names account ids, and a deleted account's id has no name.
     """
     if not challenge.has_note:
         return challenge
@@ -280,9 +270,9 @@ def forget(challenge: Challenge, account: AccountId) -> Challenge | None:
 
 
 def is_over(challenge: Challenge, account: AccountId) -> bool:
-    """Whether the account need not remember that it wanted to be in it.
+    """Return whether the challenge may be removed from the account's lists.
 
-    It may be opening what is a draft, and joining what is open without it.
+    A draft stays because the account may be opening it, an open one because it may be joining.
     """
     return challenge.state in (State.STARTED, State.WITHDRAWN) or (
         challenge.state is State.TAKEN and account not in challenge.players
@@ -292,7 +282,7 @@ def is_over(challenge: Challenge, account: AccountId) -> bool:
 def check_same(
     challenge: Challenge, account: AccountId, proposal: Proposal, commitment: bytes = b""
 ) -> None:
-    """Refuse, as `id-reused`, that a command which opened this opens something else."""
+    """Refuse, as `id-reused`, a command that has opened another challenge before."""
     known = proposal if challenge.has_note else replace(proposal, note="")
     before = dict(challenge.commitments).get(challenge.account, b"")
     if (challenge.account, challenge.proposal, before) != (account, known, commitment):

@@ -1,8 +1,8 @@
 -- Sets a mark that lasts for a while, unless there is one.
 --
 -- KEYS  1 the mark
--- ARGV  1 its value  2 ms it lasts  3 most ms that one which is there can have left
--- Returns  1 | 0 (there is one; nothing written)
+-- ARGV  1 its value  2 ms it lasts  3 most ms that an existing mark can have left
+-- Returns  1 | 0 (there is a mark; nothing written)
 --
 -- A mark with more time left was set by a clock that ran ahead, and counts as expired.
 

@@ -1,8 +1,9 @@
--- Puts a command into its shard's inbox, or answers it from its stored outcome.
+-- Adds a command to its shard's inbox, or answers it from its stored outcome.
 --
 -- KEYS  1 inbox  2 outcomes of the match  3 refusals of the match
--- ARGV  1 command id  2 digest (8 bytes)  3 packed command  4 door  5 received ms, or '' for TIME
---       6 most entries the inbox may hold  7 field of the refusals  8 most refusals in it
+-- ARGV  1 command id  2 digest (8 bytes)  3 packed command  4 reply channel
+--       5 received ms, or '' for TIME  6 most entries the inbox may hold  7 field of the refusals
+--       8 most refusals in it
 -- Returns  {'known', stored outcome} | {'reused'} | {'refused-too-often'} | {'full'}
 --          | {'queued', entry id, received ms}
 
@@ -20,10 +21,6 @@ end
 if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[6]) then
   return {'full'}
 end
-local received = ARGV[5]
-if received == '' then
-  local time = redis.call('TIME')
-  received = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
-end
+local received = time_ms(ARGV[5])
 local entry = redis.call('XADD', KEYS[1], '*', 'c', ARGV[3], 't', received, 'd', ARGV[4])
 return {'queued', entry, received}

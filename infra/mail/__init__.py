@@ -1,6 +1,6 @@
 """Mail as the server keeps and sends it.
 
-`addresses` are those that players reply to, `letter` and `outbox` what waits to be sent, `relay` the
-way out; `codes` and `bounces` are what is known of players' own addresses. Nothing is imported
-here: the settings read `route` alone.
+`addresses` makes the addresses that players reply to, `outbox` keeps e-mails until they are sent, and
+`relay` sends them; `codes` and `standing` verify the players' own addresses. This module imports
+nothing, because the settings import `route` alone.
 """

@@ -1,9 +1,8 @@
-"""The addresses that mail is answered to: each proves what an answer to it may do.
+"""The server's own addresses: each proves what a mail to it may do.
 
-Behind the name of what it is for stands 128 bits of an HMAC-SHA256 under the server's secret, so
-nobody can guess one. An address of a seat is bound to the account that holds the seat, and changes
-with it. Whoever has one may act with it, as who has a key: it is in no log and on no page, and is
-told only to its player.
+An address ends in 128 bits of an HMAC-SHA256 under the server's secret, so nobody can guess one. The
+address of a seat is bound to the account that has the seat, and changes with it. Anybody who has an
+address may act with it, as with a key: it is in no log and on no page, and is sent only to its player.
 """
 
 import hmac
@@ -19,6 +18,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from infra.accounts.reading import mailbox
+from infra.synced_files import sync_folder, write_synced
 
 SECRET_BYTES: Final = 32
 
@@ -34,11 +34,11 @@ _CODE: Final = re.compile(r"verify-([0-9a-f]{16})-([a-z2-9]{10})")
 
 
 class LostKeyError(Exception):
-    """The file of the secret is there and can't be one; the message says which and what to do."""
+    """The file exists and can't be a secret; the message says which file, and what to do."""
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """What the address of a seat claims; only `Addresses.proves` knows whether it is so."""
+    """The claim of a seat's address, which only `Addresses.proves` verifies."""
 
     board: int
     seat: int
@@ -47,16 +47,16 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class CodeReply(msgspec.Struct, frozen=True):
-    """What is read of an address that a code is answered to."""
+    """The contents of an address that returns a code."""
 
     account: AccountId
     code: str
 
 
 class Addresses:
-    """Makes and reads the server's addresses; `domain` is what stands after their @.
+    """Makes and reads the server's addresses; `domain` is the part after the @.
 
-    Reading takes any case. What is read of another domain, or in another form, is None.
+    Reading ignores case, and returns None for another domain or form.
     """
 
     def __init__(self, secret: bytes, domain: str) -> None:
@@ -70,12 +70,12 @@ class Addresses:
         return f"m{board}-s{seat}-{self._seat_mac(board, seat, account)}@{self.domain}"
 
     def read(self, address: str) -> Claim | None:
-        """Read the address of a seat, whoever made it."""
+        """Read the address of a seat, without checking who made it."""
         found = self._matched(_SEAT, address)
         return found and Claim(int(found[1]), int(found[2]), found[3])
 
     def proves(self, claim: Claim, account: AccountId) -> bool:
-        """Whether a claim was made here for the account that holds its seat."""
+        """Return whether this server made the address, for the account that has the seat."""
         return hmac.compare_digest(claim.mac, self._seat_mac(claim.board, claim.seat, account))
 
     def _seat_mac(self, board: int, seat: int, account: AccountId) -> str:
@@ -85,17 +85,17 @@ class Addresses:
 
     @property
     def server_address(self) -> str:
-        """The address of no match: for signups, and lines with a userid and its password."""
+        """The address outside of matches: for signups, and lines with userid and password."""
         return f"matchpost@{self.domain}"
 
     # leaving
 
     def signoff(self, account: AccountId) -> str:
-        """Return the address to which any mail ends all mail to an account."""
+        """Return the address to which any mail stops all mail to an account."""
         return f"signoff-{account.hex()}-{self._mac('signoff', account)}@{self.domain}"
 
     def read_signoff(self, address: str) -> AccountId | None:
-        """Return the account of such an address, if it was made here."""
+        """Return the account of a sign-off address that this server made."""
         found = self._matched(_PROOF, address)
         if found is None or found[1] != "signoff":
             return None
@@ -105,28 +105,28 @@ class Addresses:
     # coming back
 
     def bounce(self, account: AccountId, address: str) -> str:
-        """Return the address that mail to an account's `address` comes back to."""
+        """Return the address to which undeliverable mail for an account's `address` is returned."""
         mac = self._mac("bounce", account + mailbox(address).encode())
         return f"bounce-{account.hex()}-{mac}@{self.domain}"
 
     def read_bounce(self, address: str) -> AccountId | None:
-        """Return the account that such an address names; `is_bounce_of` knows whether it is so."""
+        """Return the account that a bounce address names; `is_bounce_of` verifies it."""
         found = self._matched(_PROOF, address)
         return bytes.fromhex(found[2]) if found and found[1] == "bounce" else None
 
     def is_bounce_of(self, given: str, account: AccountId, address: str) -> bool:
-        """Whether mail to this address of an account comes back to the `given` one."""
+        """Return whether `given` is the bounce address of an account's address."""
         ours = self.bounce(account, address)
         return hmac.compare_digest(given.lower().encode(errors="replace"), ours.encode())
 
     # codes
 
     def code(self, account: AccountId, code: str) -> str:
-        """Return the address to which an answer gives a code back."""
+        """Return the address that returns a code: a reply to it verifies the player's address."""
         return f"verify-{account.hex()}-{code}@{self.domain}"
 
     def read_code(self, address: str) -> CodeReply | None:
-        """Read such an address; the code is still to be compared."""
+        """Read such an address, without checking the code."""
         found = self._matched(_CODE, address)
         return found and CodeReply(bytes.fromhex(found[1]), found[2])
 
@@ -134,13 +134,13 @@ class Addresses:
 
     @property
     def fingerprint(self) -> str:
-        """Return what tells this secret from another, and nothing of it."""
+        """Return a text that differs between secrets and reveals nothing of them."""
         return self._mac("fingerprint", b"")
 
     def mark(self, *parts: object) -> str:
-        """Return eight characters for an id of a letter, the same for the same parts.
+        """Return eight characters for the id of an e-mail, the same for the same parts.
 
-        Other data has another secret: board 1 of a new server is not that of the one before.
+        Another server has another secret, so its board 1 gets other ids.
         """
         return self._mac("id", " ".join(map(str, parts)).encode())[:8]
 
@@ -158,10 +158,10 @@ class Addresses:
 
 
 def read_secret(file: Path) -> bytes:
-    """Return the secret that `file` has, made by chance if there is no file yet.
+    """Return the secret in `file`, which is made at random if there is no file yet.
 
-    Several processes may come at once: the first one's secret is everybody's. Raises
-    `LostKeyError` and OSError.
+    Of several processes that start at once the first makes the secret. Raises `LostKeyError` and
+    OSError.
     """
     if not file.exists():
         _make_secret(file)
@@ -176,21 +176,12 @@ def read_secret(file: Path) -> bytes:
 
 def _make_secret(file: Path) -> None:
     """Write a new secret, whole or not at all, and sync it."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = file.with_name(f"{file.name}.{token_hex(8)}")
-    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(os.urandom(SECRET_BYTES))
-        opened.flush()
-        os.fsync(opened.fileno())
+    write_synced(draft, os.urandom(SECRET_BYTES))
     try:
-        os.link(draft, file)  # which another process's file is never replaced by
+        os.link(draft, file)  # which never replaces another process's file
     except FileExistsError:
         return
     finally:
         draft.unlink()
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(file.parent)

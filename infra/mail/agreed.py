@@ -1,4 +1,4 @@
-"""Whether all processes work with one mail key: what one signs, another has to accept."""
+"""Checks that all processes have the same mail key: what one signs, another has to accept."""
 
 import logging
 from typing import Any
@@ -12,13 +12,13 @@ logger = logging.getLogger(__name__)
 
 
 class OtherKeyError(Exception):
-    """Another process that runs now has another mail key; the message says what to do."""
+    """Another running process has another mail key; the message says what to do."""
 
 
 def agree(client: redis.Redis, fingerprint: str, now: int) -> None:
-    """Make sure that this process has the mail key that others have; `OtherKeyError` if not.
+    """Check that this process has the mail key of the others; `OtherKeyError` if not.
 
-    A key that nobody has who runs now is replaced, because its file may have been lost.
+    A key that no running process has is replaced, because its file may have been lost.
     """
     found: Any = client.get(keys.KEY)
     kept = "" if found is None else bytes(found).decode()

@@ -1,7 +1,7 @@
-"""Asks for the mailer when there is something to do. The job is a wake-up, never the truth.
+"""Enqueues the mailer's job when there is work. The job is a wake-up and carries no data.
 
-What is to be done stands in the logs and in the outbox, and the bell looks there each second: a job
-that is lost is asked for again.
+The work itself is in the logs and in the outbox, which are polled each second: a job that is lost is
+enqueued again.
 """
 
 from typing import Final
@@ -20,19 +20,19 @@ QUEUE: Final = "mail"
 """The queue the mailer listens on."""
 
 JOB: Final = "mail"
-"""The job that sees to everything; it has no arguments."""
+"""The job that does all the mailer's work; it has no arguments."""
 
 JOB_SECONDS: Final = 300
-"""One round of it ends after a minute; one that takes this long is stuck."""
+"""A round ends after a minute; a job that takes this long is stuck."""
 
 WANTED_MS: Final = 60_000
-"""How long the mailer may take before it is asked for again."""
+"""How long after a request the mailer is not requested again."""
 
 FAILURE_SECONDS: Final = 3600
 
 
 class Bell:
-    """Looks for work; `queue` is a client of RQ's Redis."""
+    """Polls for work; `queue` is a client of RQ's Redis."""
 
     def __init__(
         self, store: Store, data: redis.Redis, queue: redis.Redis, outbox: Outbox | None = None
@@ -45,27 +45,27 @@ class Bell:
         self._chats = Chats(data)
 
     def begin(self) -> None:
-        """Have everything told that happens from now on, unless that was begun before."""
+        """Start mailing of events, those from now on, unless that was started before."""
         if self._progress.read() is None:
             self._progress.begin(self._store.watermark().ends)
 
     def tick(self) -> None:
-        """Ask for the mailer if there is something to do, and nobody has asked."""
+        """Request the mailer if there is work and it was not requested yet."""
         if self.has_work():
             self.ring()
 
     def has_work(self) -> bool:
-        """Whether there is something to tell or to send."""
+        """Return whether there are events to mail or e-mails to send."""
         now = self._outbox.now()
         return self._is_noted(now) or self._outbox.is_due(now) or self._has_news()
 
     def ring(self) -> None:
-        """Ask for the mailer, unless that was done of late."""
+        """Request the mailer, unless that was done a short time ago."""
         if scripts.claim(self._queue, keys.WANTED, "", WANTED_MS):
             _enqueue(self._queue)
 
     def heard(self) -> None:
-        """Note that the mailer has come: it may be asked for again."""
+        """Note that the mailer has started: from now on it may be requested again."""
         self._queue.delete(keys.WANTED)
 
     def _is_noted(self, now: int) -> bool:

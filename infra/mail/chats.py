@@ -1,8 +1,8 @@
-"""What was said in matches and is to be mailed to who did not say it.
+"""Chat of matches that is to be mailed to the other players.
 
-It goes with the next mail of the match, or after some minutes with one of its own: so lines that are
-written one after the other are one mail. What is kept here are places in the chat and no texts: what
-its writer has erased meanwhile is not mailed, and neither is what its reader has seen elsewhere.
+It is sent with the next mail of the match, or after some minutes by itself, so that lines written one
+after the other make one mail. The queue has times of lines and no texts: a line that was erased, or
+read on a page, before the mail is made is not mailed.
 """
 
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ from infra.mail import keys
 WAIT_MS: Final = 5 * 60_000
 """How long a line waits for others, and for a move."""
 
-_CHATTED: Final = scripts.Script("mail_chatted")
+_CHATTED: Final = scripts.Script("chat_mailed")
 _KEYS: Final = (keys.CHAT_DUE, keys.CHAT_FIRST, keys.CHAT_LAST)
 
 
 class Talk(msgspec.Struct, frozen=True):
-    """Something said in a match that an account was not mailed yet."""
+    """Lines of a match's chat that were not mailed to an account yet."""
 
     account: AccountId
     board: int
@@ -35,14 +35,14 @@ class Talk(msgspec.Struct, frozen=True):
 
 
 class Chats:
-    """The chat that waits to be mailed. Errors of the server pass through; safe for threads."""
+    """The chat that waits to be mailed. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
 
     def add(self, board: int, at: int, accounts: Iterable[AccountId], now: int) -> None:
-        """Have a line mailed, said at a time by the letters' clock; harmless when repeated."""
+        """Queue a line, by its time in the chat; safe to repeat."""
         with self._client.pipeline(transaction=True) as pipe:
             for account in accounts:
                 member = _member(account, board)
@@ -52,12 +52,12 @@ class Chats:
             pipe.execute()
 
     def due(self, now: int, count: int) -> list[Talk]:
-        """Return what is to be mailed now."""
+        """Return the chat that is to be mailed now."""
         late = f"({now + WAIT_MS}"
         found = self._client.zrangebyscore(
             keys.CHAT_DUE, "-inf", now, start=0, num=count
         ) or self._client.zrangebyscore(
-            # nothing waits for longer: a clock ran ahead when this was noted
+            # nothing waits for longer, so a clock ran ahead when this was queued
             *(keys.CHAT_DUE, late, "+inf"),
             start=0,
             num=count,
@@ -65,16 +65,16 @@ class Chats:
         return [talk for member in found if (talk := self._talk(member.decode()))]
 
     def of(self, account: AccountId, board: int) -> Talk | None:
-        """Return what an account is to be mailed of a match's chat, due or not."""
+        """Return the unmailed chat of a match for an account, due or not; None if there is none."""
         return self._talk(_member(account, board))
 
     def done(self, talk: Talk, upto: int, now: int) -> None:
-        """Note that lines up to a time were mailed, or are not to be."""
+        """Remove the lines up to a time, which were mailed or need not be."""
         args: list[scripts.Arg] = [_member(talk.account, talk.board), upto, now + WAIT_MS]
         scripts.call(self._client, _CHATTED, _KEYS, args)
 
     def forget(self, account: AccountId) -> None:
-        """Erase what waits for an account; doing it twice is harmless."""
+        """Erase the chat that waits for an account; safe to repeat."""
         found = self._client.zscan_iter(keys.CHAT_LAST, match=f"{account.hex()}:*")
         for member in [member for member, _ in found]:
             for name in _KEYS:
@@ -92,7 +92,7 @@ class Chats:
 
 
 def lines_since(letters: Letters, account: AccountId, board: int, first: int) -> list[Letter]:
-    """Return what others said at a board from a time on and the account has not read."""
+    """Return the lines by others in a match from a time on that the account has not read."""
     read = letters.chat_read(account, board)
     said = letters.chat_of(board, CHAT_LIMIT)
     return [one for one in said if one.at >= first and one.at > read and one.sender != account]

@@ -1,8 +1,8 @@
-"""Codes that prove an address: mailed there, and given back by whoever reads them.
+"""Codes that verify mail addresses: sent to the address, and entered by its owner.
 
-An address is proven for one account, by a mail that was read there while the account had it. Until
-then nothing is sent to it but its code, at most three times a day whoever asks: an account made
-with another's address can't be used to fill that box.
+An address is verified for one account, by a mail that was read there while the account had the
+address. Until then only the code is sent there, at most three times a day: nobody can fill the mailbox
+of a stranger by making accounts with that address.
 """
 
 import hmac
@@ -19,15 +19,15 @@ from infra.accounts.reading import mailbox
 from infra.mail import keys
 
 ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
-"""Without what is easily taken for another: 5 bits each."""
+"""5 bits each, without characters that look alike."""
 
 CODE_LENGTH: Final = 10
 
 CODE_MS: Final = 7 * 24 * 3_600_000
-"""How long a code is good, from when it was last sent."""
+"""How long a code is valid after it was last sent."""
 
 A_DAY: Final = 3
-"""How often a code is sent to an address within 24 hours."""
+"""Codes sent to an address within 24 hours, at most."""
 
 _DAY_SECONDS: Final = 24 * 3600
 
@@ -50,25 +50,25 @@ class Codes:
         self._clock = clock
 
     def named(self, count: int) -> list[AccountId]:
-        """Return some accounts that gave addresses which are to be verified, until `seen_to`.
+        """Return some accounts with new addresses to verify; `seen_to` removes an account.
 
-        Those that somebody was killed over come first.
+        Accounts that a killed process was working on come first.
         """
         left: Any = self._client.srandmember(keys.NAMING, count)
         fresh: Any = self._client.srandmember(keys.NAMED, count)
         for account in fresh:
-            # an address that is given from now on puts the account on the list again
+            # an address that is added from now on puts the account into the set again
             self._client.smove(keys.NAMED, keys.NAMING, account)
         return list(dict.fromkeys([*left, *fresh]))
 
     def seen_to(self, account: AccountId) -> None:
-        """Note that all was done for the addresses an account gave."""
+        """Note that the codes for an account's new addresses were queued."""
         self._client.srem(keys.NAMING, account)
 
     def issue(self, account: AccountId, address: str) -> str | None:
-        """Return the code to send to an address: one that was sent before, if it is still good.
+        """Return the code to send to an address, the last one if it is still valid.
 
-        None when the address was sent too many today.
+        None when too many were sent to the address today.
         """
         if self._count(mailbox(address)) > A_DAY:
             return None
@@ -81,7 +81,7 @@ class Codes:
         return code
 
     def address_of(self, account: AccountId, code: str) -> str | None:
-        """Return the address, as `mailbox` writes it, that a code of an account proves."""
+        """Return the address, as `mailbox` writes it, that a code of an account verifies."""
         given = read_code(code).encode()
         found = None
         for address, kept in self._kept(account).items():
@@ -94,7 +94,7 @@ class Codes:
         self._client.hdel(keys.codes(account), mailbox(address))
 
     def forget(self, account: AccountId) -> None:
-        """Forget all codes of an account; doing it twice is harmless."""
+        """Erase all codes of an account; safe to repeat."""
         for name in (keys.NAMED, keys.NAMING):
             self._client.srem(name, account)
         self._client.delete(keys.codes(account))
@@ -107,7 +107,7 @@ class Codes:
             return int(pipe.execute()[0])
 
     def _kept(self, account: AccountId) -> dict[str, _Kept]:
-        """Return the codes that are still good, by address."""
+        """Return the valid codes, by address."""
         found: Any = self._client.hgetall(keys.codes(account))
         all_kept = {address.decode(): _KEPT.decode(data) for address, data in found.items()}
         oldest = self._clock() - CODE_MS
@@ -115,17 +115,17 @@ class Codes:
 
 
 def read_code(text: str) -> str:
-    """Return a code as it is kept, from how people write it: `ABCDE-23456`."""
+    """Return a code in its stored form; people write it as `ABCDE-23456`."""
     return "".join(one for one in text.lower() if one.isascii() and one.isalnum())[:CODE_LENGTH]
 
 
 def shown_code(code: str) -> str:
-    """Write a code so that it can be copied by hand."""
+    """Return a code in a form that is easy to copy by hand."""
     return f"{code[:5]}-{code[5:]}"
 
 
 def wrong_code() -> Refusal:
-    """Refuse a code that proves nothing."""
+    """Return the refusal of a code that verifies no address."""
     return Refusal(
         Code.BAD_ADDRESS,
         "no mail address of the account waits for this code; "

@@ -1,4 +1,4 @@
-"""What the mailer needs of who writes its mails; `services.mail.composing` is the one."""
+"""The port for the texts of mails; `services.mail.composing` implements it."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,14 +14,14 @@ from infra.projections.notices import Kind
 
 
 class Text(msgspec.Struct, frozen=True):
-    """What a mail says."""
+    """The text of an e-mail."""
 
     subject: str
     body: str
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a player is told of a command in a match."""
+    """A command's events in a match, for the mail to one player."""
 
     account: AccountId
     board: int
@@ -32,28 +32,28 @@ class Told(msgspec.Struct, frozen=True):
     history: tuple[bytes, ...]
     """The match's events up to the command's last."""
     said: tuple[Letter, ...] = ()
-    """What others said in the match since the last mail."""
+    """Lines of chat by others since the last mail."""
 
 
 class Composer(Protocol):
     """Writes the texts of mails."""
 
     def told(self, told: Told) -> Text:
-        """Write what a player is told of a match."""
+        """Write the mail about events of a match."""
         ...
 
     def digest(self, account: AccountId, items: Sequence[Item]) -> Text:
-        """Write what a player is told once a day."""
+        """Write a daily digest."""
         ...
 
     def message(self, account: AccountId, note: Note) -> Text:
-        """Write what another player wrote."""
+        """Write the mail with a message of another player."""
         ...
 
     def chat(self, account: AccountId, board: int, said: Sequence[Letter]) -> Text:
-        """Write what others said in a match."""
+        """Write the mail with lines of chat by others."""
         ...
 
     def code(self, account: AccountId, code: str) -> Text:
-        """Write the code that proves an address."""
+        """Write the mail with the code that verifies an address."""
         ...

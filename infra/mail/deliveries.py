@@ -1,9 +1,9 @@
-"""What is kept of mail that came in: which was taken, and how many answers an address was sent.
+"""Inbound mail: which mails were processed, and how many replies were sent to an address.
 
 | key | what |
 |---|---|
-| `{mail}:taken:<mail>` | set while the same mail is not carried out again: 30 days |
-| `answers:told/<hash>/<most>/1/hour` | answers to an address within an hour; written by `limits` |
+| `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days |
+| `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
 """
 
 from hashlib import sha256
@@ -17,52 +17,51 @@ from limits.strategies import FixedWindowRateLimiter
 from infra.accounts.reading import mailbox
 
 TAKEN_SECONDS: Final = 30 * 24 * 3600
-"""How long the same mail is a repetition; a mail server gives up after five days."""
+"""How long the mark of a processed mail is kept; a mail server gives up after five days."""
 
 ANSWERS: Final = 20
-"""Answers that an address is sent within an hour, at most."""
+"""Replies to an address within an hour, at most."""
 
 REFUSALS: Final = 200
-"""Answers of one hour to a player's own mails that say that something was not done: as many as a
-person could need, and an end to a robot that answers each of them."""
+"""Replies within an hour to a player's own mails that report a refusal: more than a person needs, and
+few enough to stop a loop with an auto-responder."""
 
 _PREFIX: Final = "answers"
 
 
 def _taken(mail: str) -> str:
-    """Name the mark that a mail was taken."""
+    """Return the key of the mark that a mail was processed."""
     return f"{{mail}}:taken:{mail}"
 
 
 class Deliveries:
-    """The mails that were taken. Errors of the server pass through; safe for several threads.
+    """Marks of processed mails. Errors of the server pass through; thread-safe.
 
-    A mark is a convenience: who is told that a mail is new carries it out by keys that make a
-    repetition harmless.
+    A mark only saves work: a mail that is processed twice uses the same command ids.
     """
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
     def taken(self, mail: str) -> bool:
-        """Whether a mail was taken, by a key of `key_of`."""
+        """Return whether a mail was processed, by its key from `key_of`."""
         return bool(self._client.exists(_taken(mail)))
 
     def take(self, mail: str) -> None:
-        """Note that a mail was carried out and answered."""
+        """Note that a mail was processed and answered."""
         self._client.set(_taken(mail), b"", ex=TAKEN_SECONDS)
 
 
 def key_of(recipient: str, id_: str) -> str:
-    """Return what stands for a mail in keys: the same mail to two recipients is two."""
+    """Return the key of a mail; the same mail to two recipients has two."""
     return sha256(f"{mailbox(recipient)} {id_}".encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 class AnswerLimit:
-    """Counts the answers to an address in Redis, within an hour from the first of them."""
+    """Counts the replies to an address in Redis, within an hour from the first."""
 
     def __init__(self, client: redis.Redis, most: int = ANSWERS) -> None:
-        # the scheme is all that is read of the URL: the connections are our client's own
+        # only the scheme of the URL is read; the connections are those of our client
         storage = RedisStorage(
             "redis://", connection_pool=client.connection_pool, key_prefix=_PREFIX
         )
@@ -70,11 +69,11 @@ class AnswerLimit:
         self._item = RateLimitItemPerHour(most, namespace="told")
 
     def admits(self, address: str) -> bool:
-        """Count an answer; False when the address was sent too many in this hour."""
+        """Count a reply; False when too many were sent to the address in this hour."""
         return self._limiter.hit(self._item, _hidden(address))
 
     def is_spent(self, address: str) -> bool:
-        """Whether the address is sent no other answer in this hour."""
+        """Return whether the address gets no more replies in this hour."""
         return self._limiter.get_window_stats(self._item, _hidden(address)).remaining <= 0
 
 

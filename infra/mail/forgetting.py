@@ -1,4 +1,4 @@
-"""Erases all that mail keeps of an account."""
+"""Erases all data of an account that belongs to mail."""
 
 import redis
 
@@ -11,10 +11,9 @@ from infra.mail.written import Written
 
 
 def forget_mail(client: redis.Redis, account: AccountId) -> None:
-    """Erase letters to an account, its codes and digests, chat that waits, and what it wrote to be mailed.
+    """Erase e-mails to an account, its codes and digests, and its unsent chat and messages.
 
-    Doing it twice is harmless. What keeps an id or an address from being used too often is a
-    hash, and expires.
+    Safe to repeat. The counts per id and per address stay: they are hashed, and expire.
     """
     outbox = Outbox(client)
     outbox.forget(account)

@@ -1,30 +1,30 @@
-"""The names of everything of mail in Redis.
+"""The keys of mail in Redis.
 
 | key | what |
 |---|---|
-| `{mail}:letters` | hash: letter -> packed entry, until it is sent or given up |
-| `{mail}:due` | sorted set: letter by the ms at which it is tried next |
-| `{mail}:tries` | hash: letter -> how often it was tried |
-| `{mail}:known:<letter>` | set while a letter of that id is not taken again: a week |
-| `{mail}:rest` | until when the relay is left alone, and why |
-| `{mail}:read` | how far each shard's log has been told by mail |
-| `{mail}:first:<board>:<seat>` | id of the first letter of a match to a player, 400 days |
-| `{mail}:named` | set: accounts that gave addresses which are to be verified |
-| `{mail}:naming` | set: those of them that are being seen to |
+| `{mail}:letters` | hash: id of an e-mail -> packed entry, until it is sent or given up |
+| `{mail}:due` | sorted set: id by the ms at which it is tried next |
+| `{mail}:tries` | hash: id -> how often it was tried |
+| `{mail}:known:<id>` | mark that an e-mail of that id was queued, kept a week |
+| `{mail}:rest` | until when the relay is not tried, and why |
+| `{mail}:read` | per shard, how many leaves of the log the mailer has read |
+| `{mail}:first:<board>:<seat>` | Message-ID of the first e-mail of a match to a player, 400 days |
+| `{mail}:named` | set: accounts with new addresses to verify |
+| `{mail}:naming` | set: those of them that the mailer is working on |
 | `{mail}:written` | list of messages that are to be mailed, packed |
 | `{mail}:chat:due` | sorted set: `<account>:<board>` by the ms at which chat is mailed: `infra.mail.chats` |
 | `{mail}:chat:first` | the same, by the time of the first line that is not mailed |
 | `{mail}:chat:last` | the same, by the time of the newest line |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
-| `{mail}:news:<account>` | sorted set: what a digest is to tell, by time |
-| `{mail}:key` | what tells the mail key in use from another: `infra.mail.agreed` |
-| `{mail}:codes:<address>` | how many codes an address was sent of late; the address is hashed |
-| `{mail}:taken:<mail>` | set while the same mail is not carried out again: 30 days; `infra.mail.deliveries` |
-| `answers:told/<hash>/<most>/1/hour` | answers to an address within an hour; written by `limits` |
-| `{mail}:wanted` | set while the mailer is asked for, in RQ's Redis |
-| `{a:<hex>}:codes` | hash: address -> the code that proves it |
+| `{mail}:news:<account>` | sorted set: items for a digest, by time |
+| `{mail}:key` | fingerprint of the mail key in use: `infra.mail.agreed` |
+| `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
+| `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.deliveries` |
+| `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+| `{mail}:wanted` | mark that the mailer was requested, in RQ's Redis |
+| `{a:<hex>}:codes` | hash: address -> the code that verifies it |
 
-One slot of a cluster has it all, but for the codes: they are beside the account they belong to.
+All are in one slot of a cluster but the codes, which are in the slot of their account.
 """
 
 from hashlib import sha256
@@ -49,25 +49,25 @@ WANTED: Final = "{mail}:wanted"
 
 
 def known(letter: str) -> str:
-    """Name the mark that a letter was taken."""
+    """Return the key of the mark that an e-mail was queued."""
     return f"{{mail}}:known:{letter}"
 
 
 def first(board: int, seat: int) -> str:
-    """Name the id of the letter that a match's others answer."""
+    """Return the key of the first Message-ID of a match, which the later e-mails reply to."""
     return f"{{mail}}:first:{board}:{seat}"
 
 
 def news(account: bytes) -> str:
-    """Name what an account's digest is to tell."""
+    """Return the key of the items for an account's digest."""
     return f"{{mail}}:news:{account.hex()}"
 
 
 def sent_codes(address: str) -> str:
-    """Name the count of codes sent to an address; who lists the keys reads no address."""
+    """Return the key of the count of codes sent to an address, which is hashed in it."""
     return f"{{mail}}:codes:{sha256(address.encode()).hexdigest()[:32]}"
 
 
 def codes(account: bytes) -> str:
-    """Name the codes an account's addresses are proven with."""
+    """Return the key of the codes that verify an account's addresses."""
     return f"{keys.account(account)}:codes"

@@ -1,7 +1,7 @@
-"""A letter as it waits to be sent, and what may stand in its headers.
+"""An e-mail in the outbox, and the check of its headers.
 
-Header fields are checked here, before anything is stored, and not left to the library that writes
-them: a line break of any kind in a value would begin a header of the sender's own choice.
+Header fields are checked here, before anything is stored, and not by the library that writes them,
+because a line break of any kind in a value would start a header of the sender's choice.
 """
 
 import re
@@ -24,7 +24,7 @@ HEADERS: Final = frozenset(
         "Reply-To",
     }
 )
-"""Fields a letter may bring; all others are made when it is sent."""
+"""Fields that an e-mail may have; all others are made when it is sent."""
 
 VALUE_LIMIT: Final = 900
 """Characters of a header's value; a line of mail has at most 998."""
@@ -37,22 +37,22 @@ _PRINTED: Final = re.compile(r"[\x20-\x7e]*")
 
 
 class UnfitLetterError(ValueError):
-    """A letter that can't be sent; the message says what of it, and repeats nothing foreign."""
+    """An e-mail that can't be sent; the message says why, and repeats no foreign text."""
 
 
 class Purpose(StrEnum):
-    """What a letter is, and so whom it may go to."""
+    """The kind of an e-mail, which decides where it may be sent."""
 
     ANSWER = "answer"
-    """To a mail that came: it goes wherever that came from, and nothing comes back."""
+    """A reply to a mail: it goes to the sender, and is not returned when undeliverable."""
     NOTICE = "notice"
-    """To a player: only to an address that is proven, and not after a sign-off."""
+    """To a player: only to a verified address, and not after a sign-off."""
     CODE = "code"
-    """To an address that is not proven yet."""
+    """To an address that is not verified yet."""
 
 
 class Letter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A letter to one address."""
+    """An e-mail to one address."""
 
     id: str
     """The Message-ID, without the angle brackets; the same whenever it is sent again."""
@@ -61,20 +61,20 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     body: str
     """Plain text; lines end with a newline."""
     headers: tuple[tuple[str, str], ...] = ()
-    """Of `HEADERS`. It comes from the address in Reply-To, or else from the server's own."""
+    """Of `HEADERS`. The sender is the address in Reply-To, or else the server's own."""
     not_before: int = 0
     """When it may be sent at the earliest, ms."""
     purpose: Purpose = Purpose.ANSWER
     account: AccountId = b""
-    """Whose address it goes to; empty for an answer."""
+    """The account whose address it goes to; empty for an answer."""
 
     def header(self, name: str) -> str:
-        """Return a header's value, empty where there is none."""
+        """Return a header's value, empty if there is none."""
         return dict(self.headers).get(name, "")
 
 
 def check_letter(letter: Letter) -> None:
-    """Raise `UnfitLetterError` for a letter that can't be sent as it is."""
+    """Raise `UnfitLetterError` for an e-mail that can't be sent as it is."""
     if not _ID.fullmatch(letter.id):
         raise UnfitLetterError("its id is none that a Message-ID can have")
     check_recipient(letter.to)
@@ -86,7 +86,7 @@ def check_letter(letter: Letter) -> None:
 
 
 def check_recipient(address: str) -> None:
-    """Raise `UnfitLetterError` for what no mail can be sent to."""
+    """Raise `UnfitLetterError` for an address that no mail can be sent to."""
     if not _ADDRESS.fullmatch(address):
         raise UnfitLetterError("its recipient is no plain mail address")
 
@@ -106,16 +106,16 @@ def _check_headers(letter: Letter) -> None:
 
 
 def fit_subject(text: str) -> str:
-    """Return a subject that can be sent: no control or formatting characters, one line, not long."""
+    """Return a subject as one short line without control and formatting characters."""
     shown = "".join(" " if _is_unfit(character) else character for character in text)
     return " ".join(shown.split())[:SUBJECT_LIMIT].rstrip()
 
 
 def _is_unfit(character: str) -> bool:
-    """Tell controls, surrogates, formatting, private and line separators from text."""
+    """Return whether a character is a control, surrogate, formatting, private or separator one."""
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def references(ids: Iterable[str]) -> str:
-    """Write ids as References and In-Reply-To have them."""
+    """Return ids in the form of References and In-Reply-To."""
     return " ".join(f"<{one}>" for one in ids)

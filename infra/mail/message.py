@@ -1,8 +1,8 @@
-"""A letter as the bytes that are sent: headers, an empty line, plain text.
+"""Serializes an e-mail: headers, an empty line, plain text.
 
-The headers are written here, one line each, of values that were checked; only a subject that is not
-ASCII is folded. The library, which has had errors by which a value began a header of its own, and
-breaks long ids, encodes the text and no more.
+The headers are written here, one line each, from values that were checked; only a subject that is not
+ASCII is folded. The library encodes the text and nothing else, because it breaks long ids, and has had
+errors by which a value started a header.
 """
 
 import re
@@ -17,7 +17,7 @@ from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter, Purpose, UnfitLetterError, check_letter
 
 _LINE: Final = 990
-"""Characters of a line, at most."""
+"""Most characters of a line."""
 
 _POLICY: Final = SMTP.clone(max_line_length=_LINE, cte_type="7bit")
 
@@ -25,9 +25,9 @@ _HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
 
 
 def written(letter: Letter, addresses: Addresses, since: int) -> bytes:
-    """Return a letter's bytes, the same each time; `since` is when it was put, in ms.
+    """Return an e-mail's bytes, the same each time; `since` is when it was queued, in ms.
 
-    `UnfitLetterError` when anything else than the letter's own headers has come to stand in them.
+    `UnfitLetterError` if the headers are not exactly those of the e-mail.
     """
     check_letter(letter)
     head = [f"{name}: {value}" for name, value in _fields(letter, addresses, since)]
@@ -39,12 +39,12 @@ def written(letter: Letter, addresses: Addresses, since: int) -> bytes:
 
 
 def sender_of(letter: Letter, addresses: Addresses) -> str:
-    """Return the address a letter is from: where an answer to it does what it is about."""
+    """Return the sender's address: a reply to it acts on the subject of the e-mail."""
     return letter.header("Reply-To") or addresses.server_address
 
 
 def envelope_sender(letter: Letter, addresses: Addresses) -> str:
-    """Return where a letter comes back to that can't be delivered; empty for nowhere."""
+    """Return the address to which an undeliverable e-mail is returned; empty for none."""
     if letter.purpose == Purpose.ANSWER:
         return ""  # two servers must not answer each other's answers
     return addresses.bounce(letter.account, letter.to)
@@ -62,7 +62,7 @@ def _fields(letter: Letter, addresses: Addresses, since: int) -> list[tuple[str,
 
 
 def _subject(text: str) -> str:
-    """Encode a subject; also one that would be read as encoded, and is not."""
+    """Encode a subject that is not ASCII, or that would be read as encoded."""
     if text.isascii() and "=?" not in text:
         return text
     return Header(text, "utf-8", header_name="Subject").encode(linesep="\r\n")

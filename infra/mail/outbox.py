@@ -1,11 +1,11 @@
-"""Letters that wait to be sent. They outlive every process: all of it is in Redis.
+"""The outbox: e-mails that wait to be sent, in Redis, so that they survive every process.
 
-A letter is sent at least once. Who takes one has it for ten minutes; killed in between, or after
-the relay took it and before that was noted, it is sent again under the same Message-ID.
+An e-mail is sent at least once. A mailer leases it for ten minutes. If the mailer is killed before it
+notes that the relay has accepted the e-mail, it is sent again under the same Message-ID.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -15,42 +15,43 @@ import redis
 from domain.match.events import AccountId
 from infra import scripts
 from infra.accounts.reading import mailbox
+from infra.clients import Clock, time_ms
 from infra.mail import keys
 from infra.mail.letter import Letter, check_letter
 
 logger = logging.getLogger(__name__)
 
 KNOWN_SECONDS: Final = 7 * 24 * 3600
-"""How long the same id is the same letter, from when it was put: mail servers repeat for 5 days."""
+"""How long an id is remembered after it was queued: mail servers repeat for 5 days."""
 
 TAKEN_MS: Final = 600_000
-"""How long a letter that was taken is left to who took it."""
+"""How long a mailer leases an e-mail."""
 
 AHEAD_MS: Final = 24 * 3_600_000
-"""How far ahead a letter can be due. One that is later was laid aside by a clock that ran ahead."""
+"""How far ahead an e-mail can be due. One that is later was queued by a clock that ran ahead."""
 
 LONGEST_REST_MS: Final = 300_000
-"""How long the relay is left alone at most."""
+"""The longest back-off of the relay."""
 
-_PUT: Final = scripts.Script("mail_put")
-_TAKE: Final = scripts.Script("mail_take")
+_ENQUEUE: Final = scripts.Script("email_enqueue")
+_LEASE_DUE: Final = scripts.Script("email_lease_due")
 
 _STEP: Final = 500
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A letter to be sent now."""
+    """An e-mail to be sent now."""
 
     key: str
     letter: Letter
     since: int
-    """When it was put, or could be sent at the earliest, ms."""
+    """When it was queued, or could be sent at the earliest, ms."""
     tries: int
     """1 for the first."""
 
 
 class Rest(msgspec.Struct, frozen=True, array_like=True):
-    """The relay is left alone, because it could not be reached."""
+    """Back-off of the relay, which could not be reached."""
 
     until: int
     """Milliseconds."""
@@ -70,33 +71,27 @@ _RESTS: Final = msgspec.msgpack.Decoder(Rest)
 
 
 class Outbox:
-    """The letters that wait. Errors of the server pass through; safe for several threads.
+    """The e-mails that wait. Errors of the server pass through; thread-safe."""
 
-    `clock` gives the time in ms instead of the server's TIME: the port for tests.
-    """
-
-    def __init__(self, client: redis.Redis, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
         self._clock = clock
 
     def now(self) -> int:
-        """Return the time by which letters are due, ms."""
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        """Return the time by which e-mails are due, ms."""
+        return time_ms(self._client, self._clock)
 
-    # putting
+    # adding
 
     def put(self, letter: Letter) -> bool:
-        """Have a letter sent; False when one of its id to its address was put before.
+        """Queue an e-mail; False when one of its id to its address was queued before.
 
         `UnfitLetterError` for one that can't be sent.
         """
         return self.put_all([letter])[0]
 
     def put_all(self, letters: Sequence[Letter]) -> list[bool]:
-        """Put several; killed on the way some are put, and the same call puts the others."""
+        """Queue several; after a kill some are queued, and the same call queues the others."""
         for letter in letters:
             check_letter(letter)
         now = self.now() if letters else 0
@@ -106,7 +101,7 @@ class Outbox:
     # sending
 
     def is_due(self, now: int) -> bool:
-        """Whether there is something to send, and a relay that is not left alone."""
+        """Return whether there is an e-mail to send, and no back-off of the relay."""
         if self.rest(now) is not None:
             return False
         with self._client.pipeline(transaction=False) as pipe:
@@ -116,14 +111,14 @@ class Outbox:
         return bool(first) and (first[0][1] <= now or last[0][1] > now + AHEAD_MS)
 
     def take(self, now: int, count: int) -> list[Taken]:
-        """Take up to `count` letters that are due, the longest due first."""
+        """Lease up to `count` e-mails that are due, the longest due first."""
         names = [keys.DUE, keys.LETTERS, keys.TRIES]
         args: list[scripts.Arg] = [now, count, now + TAKEN_MS, now + AHEAD_MS]
-        found = scripts.call(self._client, _TAKE, names, args)
+        found = scripts.call(self._client, _LEASE_DUE, names, args)
         return [taken for row in found if (taken := self._read(*row))]
 
     def _read(self, key: bytes, data: bytes, tries: int) -> Taken | None:
-        """Read a letter; one that can't be read is dropped, so that it keeps no other up."""
+        """Read an e-mail; one that can't be read is dropped, because it would block the others."""
         try:
             entry = _ENTRIES.decode(data)
         except msgspec.MsgspecError:
@@ -133,11 +128,11 @@ class Outbox:
         return Taken(key.decode(), entry.letter, entry.since, tries)
 
     def later(self, letter: Taken, at: int) -> None:
-        """Have a letter tried again at `at`, ms; one that is gone meanwhile stays so."""
+        """Retry an e-mail at `at`, ms; one that was removed meanwhile is not added again."""
         self._client.zadd(keys.DUE, {letter.key: at}, xx=True)
 
     def give_back(self, letters: Iterable[Taken], at: int) -> None:
-        """Have letters tried at `at`, ms, that were taken and not tried."""
+        """Release leased e-mails that were not tried; they are due at `at`, ms."""
         with self._client.pipeline(transaction=True) as pipe:
             for letter in letters:
                 pipe.zadd(keys.DUE, {letter.key: at}, xx=True)
@@ -145,44 +140,44 @@ class Outbox:
             pipe.execute()
 
     def done(self, letter: Taken) -> None:
-        """Forget a letter that was sent, or is given up."""
+        """Remove an e-mail that was sent or given up."""
         self._remove([letter.key])
 
     def waiting(self) -> int:
-        """Count the letters that wait."""
+        """Count the e-mails that wait."""
         return int(self._client.hlen(keys.LETTERS))
 
     def first_due(self) -> int | None:
-        """Return when the first letter that waits is due, or was, ms; None where none waits."""
+        """Return when the first e-mail is or was due, ms; None if none waits."""
         found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
         return int(found[0][1]) if found else None
 
     # the relay
 
     def rest(self, now: int) -> Rest | None:
-        """Tell until when, and why, the relay is left alone; None when it is not."""
+        """Return the back-off of the relay; None if there is none, or it has ended."""
         rest = self.last_rest()
         # a later end was set by a clock that ran ahead
         lasts = rest is not None and now < rest.until <= now + LONGEST_REST_MS
         return rest if lasts else None
 
     def last_rest(self) -> Rest | None:
-        """Return the rest that was laid in since the relay was last reached."""
+        """Return the last back-off since the relay was reached, ended or not."""
         found: Any = self._client.get(keys.REST)
         return None if found is None else _RESTS.decode(found)
 
     def lay_in(self, rest: Rest) -> None:
-        """Leave the relay alone for a while."""
+        """Start a back-off of the relay."""
         self._client.set(keys.REST, _ENCODER.encode(rest))
 
     def go_on(self) -> None:
-        """Note that the relay was reached."""
+        """End the back-off: the relay was reached."""
         self._client.delete(keys.REST)
 
     # erasing
 
     def forget(self, account: AccountId) -> None:
-        """Erase all letters to an account; it must get none any more by then."""
+        """Erase all e-mails to an account; by then no more may be queued for it."""
         gone = [key for key, letter in self._all() if letter.account == account]
         if gone:
             self._remove(gone)
@@ -200,7 +195,7 @@ class Outbox:
 
 
 def _key(letter: Letter) -> str:
-    """Return what stands for a letter: the same mail to two addresses is two letters."""
+    """Return the key of an e-mail: the same mail to two addresses has two."""
     return sha256(f"{letter.id} {mailbox(letter.to)}".encode()).hexdigest()[:32]
 
 
@@ -208,4 +203,4 @@ def _put_call(letter: Letter, now: int) -> scripts.Call:
     key = _key(letter)
     due = max(now, letter.not_before)
     entry = _ENCODER.encode(_Entry(due, letter))
-    return _PUT, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]
+    return _ENQUEUE, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]

@@ -1,4 +1,4 @@
-"""How far the logs have been told by mail, and what waits for a daily digest."""
+"""The mailer's cursors in the logs, and the items that wait for daily digests."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -11,29 +11,28 @@ from infra import scripts
 from infra.mail import keys
 
 DIGEST_HOUR: Final = 6
-"""When digests are sent, UTC: before most of Europe looks, and after most of America."""
+"""When digests are sent, UTC: before the morning of most of Europe, after the day of America."""
 
 NEWS_LIMIT: Final = 500
-"""Notices a digest is made of, the newest."""
+"""Most items of a digest, the newest."""
 
 _HOUR: Final = 3_600_000
 _DAY: Final = 24 * _HOUR
 
 _FIRST_SECONDS: Final = 400 * 24 * 3600
 
-_REPLACE: Final = scripts.Script("replace")
-_DIGESTED: Final = scripts.Script("mail_digested")
+_DIGEST_SENT: Final = scripts.Script("digest_sent")
 _COUNTS: Final = msgspec.msgpack.Decoder(tuple[int, ...])
 
 
 class Item(msgspec.Struct, frozen=True, array_like=True):
-    """Something that happened, for a digest."""
+    """An event or message in a digest."""
 
     board: int
     """0 for a message."""
     seq: int
     what: str
-    """A kind of notice, or for a message who wrote it."""
+    """The kind of a notice, or for a message its sender."""
     at: int
     """Milliseconds."""
 
@@ -43,7 +42,7 @@ _ITEMS: Final = msgspec.msgpack.Decoder(Item)
 
 
 class Progress:
-    """Where the mailer stands. Errors of the server pass through; several mailers do no harm."""
+    """The mailer's progress. Errors of the server pass through; several mailers do no harm."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -51,23 +50,23 @@ class Progress:
     # the logs
 
     def begin(self, ends: Sequence[int]) -> None:
-        """Have mail told of everything after `ends`, unless it was begun before."""
+        """Set the cursors to `ends`, unless they were set before."""
         self._client.set(keys.READ, _ENCODER.encode(tuple(ends)), nx=True)
 
     def read(self) -> tuple[int, ...] | None:
-        """Return for each shard how many leaves have been told; None before it was begun."""
+        """Return for each shard how many leaves were read; None before `begin`."""
         found: Any = self._client.get(keys.READ)
         return None if found is None else _COUNTS.decode(found)
 
     def move(self, before: Sequence[int], after: Sequence[int]) -> bool:
-        """Note that leaves have been told; False when somebody else has done so."""
-        args = [_ENCODER.encode(tuple(counts)) for counts in (before, after)]
-        return bool(scripts.call(self._client, _REPLACE, [keys.READ], args))
+        """Move the cursors; False when another mailer has moved them."""
+        old, new = (_ENCODER.encode(tuple(counts)) for counts in (before, after))
+        return scripts.compare_and_set(self._client, keys.READ, old, new)
 
     # threads
 
     def first(self, board: int, seat: int, letter: str) -> str:
-        """Return the id of a match's first letter to a player: this one, if there was none."""
+        """Return the Message-ID of a match's first e-mail to a player: this one if there was none."""
         name = keys.first(board, seat)
         found: Any = self._client.set(name, letter, nx=True, get=True, ex=_FIRST_SECONDS)
         return letter if found is None else found.decode()
@@ -75,7 +74,7 @@ class Progress:
     # digests
 
     def keep(self, account: AccountId, items: Iterable[Item], now: int) -> None:
-        """Keep items for an account's next digest; those that are kept already stay once."""
+        """Add items to an account's next digest, each once."""
         name = keys.news(account)
         # redis-py types members as text only
         scores: Any = {_ENCODER.encode(item): item.at for item in items}
@@ -87,11 +86,11 @@ class Progress:
             pipe.execute()
 
     def digests_due(self, now: int, count: int) -> list[tuple[AccountId, int]]:
-        """Return accounts whose digest is due, each with when it became so, ms."""
+        """Return accounts whose digest is due, each with the time since when, ms."""
         found: Any = self._client.zrangebyscore(
             keys.DAILY, "-inf", now, start=0, num=count, withscores=True
         ) or self._client.zrangebyscore(
-            # none is due in more than a day: a clock ran ahead when this was noted
+            # none is due in more than a day, so a clock ran ahead when this was noted
             *(keys.DAILY, f"({now + _DAY}", "+inf"),
             start=0,
             num=count,
@@ -100,18 +99,18 @@ class Progress:
         return [(account, int(due)) for account, due in found]
 
     def items(self, account: AccountId) -> list[Item]:
-        """Return what an account's digest is to tell, the oldest first."""
+        """Return the items for an account's digest, the oldest first."""
         found: Any = self._client.zrange(keys.news(account), 0, -1)
         return [_ITEMS.decode(data) for data in found]
 
     def digested(self, account: AccountId, items: Iterable[Item], now: int) -> None:
-        """Forget what a digest has told; what has come since waits for the next one."""
+        """Remove the items of a digest that was sent; newer ones wait for the next."""
         names = [keys.news(account), keys.DAILY]
         told = [_ENCODER.encode(item) for item in items]
-        scripts.call(self._client, _DIGESTED, names, [account, next_digest(now), *told])
+        scripts.call(self._client, _DIGEST_SENT, names, [account, next_digest(now), *told])
 
     def forget(self, account: AccountId) -> None:
-        """Erase what is kept for an account; doing it twice is harmless."""
+        """Erase an account's items; safe to repeat."""
         with self._client.pipeline(transaction=True) as pipe:
             pipe.delete(keys.news(account))
             pipe.zrem(keys.DAILY, account)

@@ -1,7 +1,7 @@
 """Mails to the old addresses of an account whose addresses were changed.
 
-Who has stolen a password changes the address first, so that the owner hears of nothing more. This
-mail is the last that the owner gets; it names no new address and has no secret.
+A thief of a password changes the address first, so that the owner gets no more mail. This mail is the
+last that the owner gets; it names no new address and has no secret.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ and then give your addresses again.
 
 
 def telling(client: redis.Redis, domain: str) -> Callable[[Profile], None]:
-    """Return a function that has these mails sent."""
+    """Return a function that queues these mails."""
     outbox = Outbox(client)
 
     def tell(record: Profile) -> None:
@@ -38,7 +38,7 @@ def telling(client: redis.Redis, domain: str) -> Callable[[Profile], None]:
 
 
 def letters(record: Profile, domain: str) -> list[Letter]:
-    """Return the mails to the addresses that a record had, those that were proven."""
+    """Return the mails to the verified addresses of a record."""
     return [
         Letter(
             id=f"addresses-{token_hex(16)}@{domain}",
@@ -46,7 +46,7 @@ def letters(record: Profile, domain: str) -> list[Letter]:
             subject=_SUBJECT,
             body=_BODY.format(name=record.name, domain=domain),
             headers=(("Auto-Submitted", "auto-generated"),),
-            # no notice: that would go to addresses that the account still has
+            # not a notice, because that is sent only to addresses that the account still has
             purpose=Purpose.ANSWER,
         )
         for one in record.addresses

@@ -1,4 +1,4 @@
-"""The way out: an SMTP session with the relay, and what became of each letter."""
+"""SMTP client: sessions with the relay, and the result of each e-mail."""
 
 import re
 import smtplib
@@ -14,12 +14,12 @@ from infra.liveness import HEART
 from infra.mail.route import Route
 
 ANSWER_SECONDS: Final = 30.0
-"""How long the relay may take for an answer."""
+"""Seconds the relay may take for a reply."""
 
 _PERMANENT: Final = range(500, 600)
 
 _LOGIN: Final = (530, 534, 535, 538)
-"""Replies that ask for another login: the fault is ours."""
+"""Replies that ask for another login: our settings are wrong, not the e-mail."""
 
 _SHOWN: Final = 160
 
@@ -27,36 +27,36 @@ _STATUS: Final = re.compile(r"\d{3}(?: \d\.\d{1,3}\.\d{1,3})?")
 
 
 class RelayDownError(Exception):
-    """The relay can't be used now, whatever the letter; the message says why, without a login."""
+    """The relay can't be used now for any e-mail; the message says why, without a login."""
 
 
 class BrokenSessionError(RelayDownError):
-    """The connection broke while a letter was sent; the relay may have taken it, or may be down."""
+    """The connection broke while an e-mail was sent; the relay may have accepted it."""
 
 
 class Fate(StrEnum):
-    """What became of a letter."""
+    """Result of sending an e-mail."""
 
     SENT = "sent"
-    """The relay has taken it."""
+    """The relay has accepted it."""
     LATER = "later"
-    """It was refused for now, or by a rule that says nothing about the address."""
+    """The relay refused it for now, or by a rule that says nothing about the address."""
     NO_ADDRESS = "no-address"
-    """Its address was refused for good."""
+    """The relay refused the address for good."""
     UNWANTED = "unwanted"
-    """The letter itself was refused for good."""
+    """The relay refused the e-mail itself for good."""
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """What the relay said to a letter."""
+    """The relay's reply to an e-mail."""
 
     fate: Fate
     said: str = ""
-    """Its reply, one printable line; empty when it has taken the letter."""
+    """The reply as one printable line; empty when the relay has accepted the e-mail."""
 
     @property
     def status(self) -> str:
-        """Return the reply's numbers alone: its words may repeat the address, and a log must not."""
+        """Return the reply's numbers alone, because a log must not repeat the address."""
         found = _STATUS.match(self.said)
         return found[0] if found else "no reply"
 
@@ -68,7 +68,7 @@ class Session:
         self._smtp = smtp
 
     def send(self, sender: str, to: str, data: bytes) -> Sent:
-        """Send one letter; an empty `sender` has nothing come back. Raises `BrokenSessionError`."""
+        """Send one e-mail; with an empty `sender` it is never returned. `BrokenSessionError`."""
         try:
             with HEART.waiting():
                 self._smtp.sendmail(sender, [to], data)
@@ -84,7 +84,7 @@ class Session:
 
 
 class Relay:
-    """The mail server that takes our mail; `helo` is the name we give ourselves."""
+    """The mail server that sends our mail; `helo` is our name in the greeting."""
 
     def __init__(self, route: Route, helo: str) -> None:
         self._route = route
@@ -102,7 +102,7 @@ class Relay:
             self._enter(smtp)
             yield Session(smtp)
             with suppress(smtplib.SMTPException, OSError), HEART.waiting():
-                smtp.quit()  # what was taken is taken, however it says goodbye
+                smtp.quit()  # its reply does not matter: what was accepted stays accepted
         finally:
             smtp.close()
 
@@ -143,20 +143,20 @@ class Relay:
     def _context(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
         if self._route.is_loopback:
-            # a certificate for this machine is one it made itself, and nobody stands in between
+            # a certificate for this machine is self-signed, and nobody is in between
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
 
 
 def _refused(code: int, reply: bytes | str, *, address: bool) -> Sent:
-    """Say what a refusal means for the letter; `address` is whether it answered the address."""
+    """Return the result for a refusal; `address` is whether it was the reply to the address."""
     said = _line(code, reply)
     if code not in _PERMANENT or code in _LOGIN:
         return Sent(Fate.LATER, said)
     status = said.split(" ")[1:2]
     if status and status[0].startswith("5.7."):
-        # a policy: the relay may be set up wrongly, and then it says so of every address
+        # a policy: a relay that is set up wrongly says so of every address
         return Sent(Fate.LATER if address else Fate.UNWANTED, said)
     if status and status[0].startswith(("5.1.", "5.2.")):
         return Sent(Fate.NO_ADDRESS, said)
@@ -169,13 +169,13 @@ def _line(code: int, reply: bytes | str) -> str:
 
 
 def fit_reply(text: str) -> str:
-    """Return what another server said as one line that can be shown: printable ASCII, not long."""
+    """Return another server's reply as one short line of printable ASCII."""
     shown = "".join(one if " " <= one <= "~" else " " for one in text)
     return " ".join(shown.split())[:_SHOWN]
 
 
 def _why(error: Exception) -> str:
-    """Say why a session failed; no reply to a login is repeated, which might hold it."""
+    """Return why a session failed, without the reply to a login, which may repeat it."""
     match error:
         case smtplib.SMTPAuthenticationError():
             return f"it refuses the login ({error.smtp_code})"

@@ -1,4 +1,4 @@
-"""Where outgoing mail goes: the setting `relay`, read. Imports nothing slow: settings need it."""
+"""Reads the setting `relay`, an SMTP URL. Imports nothing slow, because the settings import it."""
 
 import ipaddress
 from typing import Final
@@ -10,17 +10,17 @@ _PORTS: Final = {"smtp": 25, "smtps": 465}
 
 
 class Route(msgspec.Struct, frozen=True):
-    """A mail server that takes our mail."""
+    """The mail server that sends our mail."""
 
     host: str
     port: int
     tls: bool
-    """Whether TLS is spoken from the first byte on; else STARTTLS, where it is offered."""
+    """Whether TLS starts with the first byte; else STARTTLS is used if it is offered."""
     user: str = ""
     password: str = ""
 
     def __repr__(self) -> str:
-        """Show where it leads to, without the login."""
+        """Return host and port, without the login."""
         return f"Route({self.shown!r})"
 
     @property
@@ -30,7 +30,7 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether nothing leaves this machine on the way there."""
+        """Return whether the server is on this machine."""
         if self.host == "localhost":
             return True
         try:
@@ -40,7 +40,7 @@ class Route(msgspec.Struct, frozen=True):
 
 
 def read_route(url: str) -> Route:
-    """Read a URL; ValueError, with a sentence that repeats nothing of it, for one that is none."""
+    """Read a URL; ValueError, with a sentence that repeats nothing of it, for a bad one."""
     parts = _split(url)
     if parts.scheme not in _PORTS:
         raise ValueError("a relay's URL starts with smtp:// or smtps://")

@@ -1,4 +1,4 @@
-"""What is known of a player's own addresses: proven, or bad since a mail came back."""
+"""Status of players' addresses: verified, or undeliverable since a mail was returned."""
 
 from collections.abc import Callable
 from typing import Final
@@ -16,23 +16,23 @@ _TRIES: Final = 5
 
 
 class Standing:
-    """Changes what accounts hold of their addresses. Errors of the server pass through."""
+    """Changes the status of accounts' addresses. Errors of the server pass through."""
 
     def __init__(self, accounts: Accounts, codes: Codes) -> None:
         self._accounts = accounts
         self._codes = codes
 
     def prove_with_password(self, name: str, password: str, code: str) -> str:
-        """Take a code back from who knows the password; gives the address it proves.
+        """Verify an address by its code and the password; return the address.
 
-        `bad-address` for a code that proves nothing, else as `Accounts.verify` refuses.
+        `bad-address` for a wrong code, else refused as `Accounts.verify`.
         """
         return self.prove(self._accounts.verify(name, password), code)
 
     def prove(self, account: AccountId, code: str) -> str:
-        """Take a code back; gives the address it proves, or refuses it as `bad-address`.
+        """Verify an address by its code; return the address, or refuse as `bad-address`.
 
-        Nothing else than the code is asked: it was sent to that address alone.
+        The code is enough, because it was sent to that address alone.
         """
         address = self._codes.address_of(account, code)
         if address is None:
@@ -44,9 +44,9 @@ class Standing:
         return proven
 
     def bounced(self, account: AccountId, address: str, why: str) -> bool:
-        """Note that mail to an address came back; nothing is sent there until it is proven anew.
+        """Note that mail to an address was returned; nothing is sent there until it is verified again.
 
-        `why` is what another server said. False when the account has no such address any more.
+        `why` is the other server's reply. False if the account no longer has the address.
         """
         said = fit_reply(why) or "it came back"
         return self._set(account, address, lambda one: replace(one, bounced=said)) is not None
@@ -54,7 +54,7 @@ class Standing:
     def _set(
         self, account: AccountId, address: str, change: Callable[[Address], Address]
     ) -> str | None:
-        """Change one address of an account; gives it as its owner wrote it."""
+        """Change one address of an account; return it as its owner wrote it."""
         written: list[str] = []
 
         def changed(record: Account) -> Account:
@@ -67,7 +67,7 @@ class Standing:
         return written[0] if written else None
 
     def _change(self, account: AccountId, change: Callable[[Account], Account]) -> None:
-        """Change a record, again if it was changed elsewhere at the same moment."""
+        """Change a record; retry if it was changed elsewhere at the same moment."""
         for last in [*[False] * (_TRIES - 1), True]:
             try:
                 self._accounts.change_of(account, change)

@@ -1,7 +1,7 @@
-"""Messages between players, and chat, that are also to be mailed.
+"""The queue of messages between players that are also to be mailed.
 
-A note holds the text, and only until the mailer has made letters of it; what a player reads in
-`messages` is kept where it always is. Where no mail was ever sent, no notes are made.
+An entry has the text until the mailer has made e-mails of it; `infra.letters` keeps the message itself.
+On a server that never sent mail the queue stays empty.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId, CommandId
+from infra.clients import Clock, time_ms
 from infra.letters import Kind, Letters, read_text
 from infra.mail import keys
 from infra.mail.chats import Chats
@@ -21,7 +22,7 @@ class Note(msgspec.Struct, frozen=True, array_like=True):
 
     sender: AccountId
     recipients: tuple[AccountId, ...]
-    """Empty for everybody."""
+    """Empty for a broadcast."""
     text: str
     command: CommandId
     """The same for every repetition."""
@@ -30,7 +31,7 @@ class Note(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def kind(self) -> Kind:
-        """To whom it goes."""
+        """Return whether it is a message or a broadcast."""
         return Kind.MESSAGE if self.recipients else Kind.BROADCAST
 
 
@@ -39,79 +40,75 @@ _NOTES: Final = msgspec.msgpack.Decoder(Note)
 
 
 NOTES: Final = 10_000
-"""Notes that are kept, the newest, where no mailer works on them."""
+"""Most entries of the queue, the newest, while no mailer works."""
 
 
 class Written:
-    """The notes on a server, in the order in which they were written."""
+    """The messages to be mailed, in the order in which they were written."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
     def add(self, sender: AccountId, to: Sequence[AccountId], text: str, id_: CommandId) -> None:
-        """Have a message mailed, to everybody if `to` is empty; where mail is sent at all.
+        """Queue a message, to everybody if `to` is empty; does nothing while no mail is sent.
 
-        Repeated, it is mailed once: its letters have the same ids.
+        A repeated message is mailed once, because its e-mails have the same ids.
         """
         if self._client.exists(keys.READ):
-            note = Note(sender, tuple(dict.fromkeys(to)), text, id_, self._now())
+            note = Note(sender, tuple(dict.fromkeys(to)), text, id_, time_ms(self._client))
             with self._client.pipeline(transaction=True) as pipe:
                 pipe.rpush(keys.WRITTEN, _ENCODER.encode(note))
                 pipe.ltrim(keys.WRITTEN, -NOTES, -1)
                 pipe.execute()
 
-    def _now(self) -> int:
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
-
     def oldest(self, count: int) -> list[Note]:
-        """Return the oldest notes."""
+        """Return the oldest messages."""
         found: Any = self._client.lrange(keys.WRITTEN, 0, count - 1)
         return [_NOTES.decode(data) for data in found]
 
     def done(self, note: Note) -> None:
-        """Forget a note of which letters were made."""
+        """Remove a message for which e-mails were queued."""
         # redis-py types elements as text only
         element: Any = _ENCODER.encode(note)
         self._client.lrem(keys.WRITTEN, 1, element)
 
     def forget(self, account: AccountId) -> None:
-        """Erase all that an account wrote and is not made letters of yet."""
+        """Erase the messages that an account wrote and that were not mailed yet."""
         for note in self.oldest(1 << 31):
             if note.sender == account:
                 self.done(note)
 
 
 class MailedLetters(Letters):
-    """Letters that are mailed, too."""
+    """Messages that are also mailed."""
 
     def __init__(
-        self, client: redis.Redis, shards: Callable[[], int], clock: Callable[[], int] | None = None
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
     ) -> None:
         super().__init__(client, shards, clock)
         self._written = Written(client)
         self._chats = Chats(client)
 
     def _said(self, board: int, at: int, others: Sequence[AccountId]) -> None:
-        """Have a line mailed, where mail is sent at all."""
-        # crash window: it is told and not mailed; who repeats the command has it mailed
+        """Queue a line of chat for mail, if mail is sent at all."""
+        # crash window: it is in the notices and not queued; the command repeated queues it
         if others and self._client.exists(keys.READ):
             self._chats.add(board, at, others, self._now())
 
     def send(
         self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
     ) -> None:
-        """Put a message into each recipient's box, and have it mailed."""
+        """Put a message into each recipient's inbox, and queue it for mail."""
         super().send(sender, recipients, text, command)
-        # crash window: it is in the boxes and not mailed; who repeats the command has it mailed
+        # crash window: it is in the inboxes and not queued; the command repeated queues it
         self._written.add(sender, recipients, read_text(text), command)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
-        """Write to everybody, and have it mailed."""
+        """Write to everybody, and queue it for mail."""
         super().broadcast(sender, text, command)
         self._written.add(sender, (), read_text(text), command)
 
     def forget(self, account: AccountId) -> None:
-        """Erase what the account wrote, here and in its notes."""
+        """Erase what the account wrote, also in the queue."""
         super().forget(account)
         self._written.forget(account)

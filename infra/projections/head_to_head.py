@@ -7,11 +7,15 @@
 Of three players each two are counted by their places. Matches that count for nothing are left out.
 """
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Final
 
 import msgspec
 
 from domain.match.events import AccountId
+from infra.projections.projection import Fact, Finished, StatelessProjection, counts
+from infra.projections.shelf import Write
 from infra.projections.specs import HEAD_TO_HEAD
 from infra.projections.view import View
 
@@ -58,3 +62,24 @@ class HeadToHead(View):
         if account == first:
             return Record(ahead, behind, level)
         return Record(behind, ahead, level)
+
+
+class HeadToHeadProjection(StatelessProjection):
+    """How often one of two was placed before the other."""
+
+    spec = HEAD_TO_HEAD
+
+    def writes(self, fact: Fact) -> Iterator[Write]:
+        """Count the pairs of a match that has ended."""
+        if finished := counts(fact):
+            yield from _pair_writes(fact, finished)
+
+
+def _pair_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
+    places = sorted(zip(fact.cast.seats, finished.ranks, strict=True))
+    for (first, place), (second, other) in combinations(places, 2):
+        what = LEVEL
+        if place != other:
+            what = FIRST if place < other else SECOND
+        field = pair_field(first, second, what)
+        yield "HINCRBY", pairs_key(fact.cast.game), field, 1

@@ -8,12 +8,15 @@
 | `pair:<game>:<account>:<account>` | the same, of those in which both played; the lesser id first |
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import Final
 
 import msgspec
 
 from domain.match.events import AccountId
+from infra.projections.projection import Fact, Finished, StatelessProjection
+from infra.projections.shelf import Write
 from infra.projections.specs import HISTORY
 from infra.projections.view import View
 
@@ -43,18 +46,8 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
         return self.rules.partition("/")[0]
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(Row)
-
-
-def pack(row: Row) -> bytes:
-    """Return the stored form."""
-    return _ENCODER.encode(row)
-
-
-def unpack(data: bytes) -> Row:
-    """Read the stored form."""
-    return _DECODER.decode(data)
+pack: Final = msgspec.msgpack.Encoder().encode
+unpack: Final = msgspec.msgpack.Decoder(Row).decode
 
 
 def game_key(game: str) -> str:
@@ -117,3 +110,36 @@ def _key(game: str, accounts: list[AccountId]) -> str:
             return player_key(game, account)
         case _:
             return pair_key(game, *accounts)
+
+
+class HistoryProjection(StatelessProjection):
+    """A row for each match that has ended, and the sets it is in."""
+
+    spec = HISTORY
+
+    def writes(self, fact: Fact) -> Iterator[Write]:
+        """Add a match that has ended."""
+        if fact.finished:
+            yield from _history_writes(fact, fact.finished)
+
+
+def _history_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
+    event, cast = fact.event, fact.cast
+    row = Row(
+        board=event.match,
+        at=event.at,
+        rules=cast.rules,
+        options=cast.options,
+        seats=cast.seats,
+        winners=finished.winners,
+        ranks=finished.ranks,
+        reason=finished.reason,
+        plies=finished.plies,
+        rated=finished.rated,
+    )
+    yield "HSET", ROWS, event.match, pack(row)
+    keys = [game_key(cast.game)]
+    keys += [player_key(cast.game, account) for account in cast.seats]
+    keys += [pair_key(cast.game, *pair) for pair in combinations(cast.seats, 2)]
+    for key in keys:
+        yield "ZADD", key, event.at, event.match

@@ -1,4 +1,4 @@
-"""What waits for its turn, in projections that go by time: see `workers.projections.ordered`.
+"""Reorder buffer of the projections whose result depends on the order of events of different matches.
 
 | key | what |
 |---|---|
@@ -6,13 +6,29 @@
 | `pending:<shard>` | the same, of the events in one shard's log |
 
 Members of one score are in text order, so the set is in the order of (time, board, seq).
+
+The events of all shards are folded in the order of (time, board, seq). The log of a shard is not in that
+order, so an event is buffered first, in the projection itself, and folded in its turn: when all shards
+have been read up to where they stood at a watermark, everything older than the watermark's time is in,
+and nothing older can come.
+
+The time of an event, for this, is the least of its own and those of the events behind it in its shard's
+log, because it happened before them. With a clock that runs forwards that is its own time. Where a clock
+ran ahead and was put right, the events of that while get the time of the first event after it, so that
+they need not wait until the clock is there again. The same logs give the same times to every reader.
+
+Only after a clock was set back can an event belong before one that is folded already. The projection
+notices that, keeps it in its checkpoint, and is rebuilt.
 """
 
-from typing import Final
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 
-from infra.projections.shelf import Place
+from infra.projections.projection import Fact, Projection
+from infra.projections.shelf import Checkpoint, Place, Read, Write
 
 PENDING: Final = "pending"
 
@@ -41,3 +57,72 @@ class Due(msgspec.Struct, frozen=True):
         where, _, text = member.decode().partition("|")
         board, seq = where.split(":")
         return cls((int(score), int(board), int(seq)), text)
+
+
+class Ordered(Projection):
+    """Facts are laid aside as they are read, and folded when their turn has come."""
+
+    @abstractmethod
+    def told(self, fact: Fact) -> str | None:
+        """Return what has to be known of a fact in its turn; None where it tells nothing."""
+
+    @abstractmethod
+    def due_needs(self, due: Sequence[Due]) -> Sequence[Read]:
+        """Name what must be read to fold these."""
+
+    @abstractmethod
+    def due_fold(self, due: Sequence[Due], found: Sequence[Any]) -> Sequence[Write]:
+        """Return what these, in their order, lead to."""
+
+    def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
+        """Ask for what waits of the same logs with a later time than some of these."""
+        return [
+            ("ZRANGEBYSCORE", pending_of(shard), f"({_least(some)}", "+inf")
+            for shard, some in _by_shard(facts).items()
+        ]
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+        """Lay aside, and put what waits too late in its place."""
+        writes: list[Write] = []
+        for (shard, some), later in zip(_by_shard(facts).items(), found, strict=True):
+            places = [(_least(some), member) for member in later]
+            places += [(due.place[0], due.member) for due in self._laid(some)]
+            for at, member in places:
+                writes += [("ZADD", key, at, member) for key in (PENDING, pending_of(shard))]
+        return writes
+
+    def _laid(self, facts: Sequence[Fact]) -> list[Due]:
+        """Return what is laid aside of some facts of one log, in its order, backwards."""
+        found = []
+        least = _least(facts[-1:])
+        for fact in reversed(facts):
+            at, board, seq = fact.place
+            least = min(least, at)
+            text = self.told(fact)
+            if text is not None:
+                found.append(Due((least, board, seq), text))
+        return found
+
+    def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
+        """Note an event that comes too late for its place, or changes that of one that is in."""
+        laid = [due for some in _by_shard(facts).values() for due in self._laid(some)]
+        late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
+        if late or any(due.place <= checkpoint.last for due in laid):
+            return msgspec.structs.replace(checkpoint, late=True)
+        return checkpoint
+
+    def defers(self, facts: Sequence[Fact]) -> bool:
+        """Return whether anything is laid aside."""
+        return any(self.told(fact) is not None for fact in facts)
+
+
+def _by_shard(facts: Sequence[Fact]) -> dict[int, list[Fact]]:
+    """Return the facts of each shard, in the order of its log."""
+    found: dict[int, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact.shard, []).append(fact)
+    return found
+
+
+def _least(facts: Sequence[Fact]) -> int:
+    return min(fact.place[0] for fact in facts)

@@ -5,12 +5,16 @@
 | `board:<puzzle>` | sorted set, all of score 0: a row's text, so that text order is ranking |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.match.events import AccountId, Envelope, Moved
+from domain.match.state import MatchState, fold, positions
+from domain.rules import pinned
+from infra.projections.projection import Fact, Finished, StatelessProjection
+from infra.projections.shelf import Write
 from infra.projections.specs import SCORES
 from infra.projections.view import View
 
@@ -69,3 +73,47 @@ class Scores(View):
             if count is not None and len(found) >= count:
                 break
         return list(found.values())
+
+
+class ScoresProjection(StatelessProjection):
+    """A row for each puzzle that was played to its end."""
+
+    spec = SCORES
+
+    def writes(self, fact: Fact) -> Iterator[Write]:
+        """Add the row of a puzzle that has ended."""
+        if fact.finished is None or len(fact.cast.seats) != 1:
+            return
+        row = _row(fact.event.match, fact.cast.seats[0], fact.finished)
+        puzzle = puzzle_name(fact.cast.game, fact.cast.options)
+        yield "ZADD", board_key(puzzle), 0, row.text()
+
+
+def _row(board: int, account: bytes, finished: Finished) -> Row:
+    state = fold((event.body, event.at) for event in finished.history)
+    rank, ply = _best(state)
+    return Row(rank, _time_of(finished.history, ply), board, account)
+
+
+def _best(state: MatchState) -> tuple[tuple[int, ...], int]:
+    """Return the best rank that a puzzle reached, and the first ply at which it stood so."""
+    rules = pinned(state.rules)
+    ranks = []
+    for position in positions(state):
+        score = rules.score(position)
+        if score is None:
+            raise ValueError(f"{state.rules} is played alone and has no score")
+        ranks.append(score.rank)
+    best = min(ranks)
+    return best, ranks.index(best)
+
+
+def _time_of(history: Sequence[Envelope], ply: int) -> int:
+    """Return the time of a ply in ms, of the start for ply 0."""
+    at = 0
+    for event in history:
+        if isinstance(event.body, Moved) and event.body.ply > ply:
+            break
+        if at == 0 or isinstance(event.body, Moved):
+            at = event.at
+    return at

@@ -101,7 +101,7 @@ class Generation(msgspec.Struct, frozen=True):
             place = places.setdefault(str(key), len(places) + 1)
             args += [len(rest) + 2, command, place, *rest]
         names = [self.mark, self.held, *(self.key(key) for key in places)]
-        return scripts.PROJECT, names, args
+        return scripts.APPLY_PROJECTION, names, args
 
 
 class Stuck(msgspec.Struct, frozen=True, array_like=True):
@@ -193,7 +193,7 @@ class Shelf:
         names += [generation.mark, self._key("building")]
         new = f"{self.spec.version}:{generation.number}"
         args: list[Arg] = [pointer or "", new, stand or "", _ENCODER.encode(checkpoint), token]
-        if not scripts.call(self._client, scripts.SWAP, names, args):
+        if not scripts.call(self._client, scripts.PROMOTE_GENERATION, names, args):
             return False
         self.sweep()
         return True
@@ -244,7 +244,7 @@ class Shelf:
         self._mark(generation.held, token, 0)
 
     def _mark(self, name: str, token: str, milliseconds: int) -> bool:
-        return bool(scripts.call(self._client, scripts.MARK, [name], [token, milliseconds]))
+        return bool(scripts.call(self._client, scripts.TOKEN_EXTEND, [name], [token, milliseconds]))
 
     # what there is
 

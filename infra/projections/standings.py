@@ -11,11 +11,15 @@ A win is one point, a shared one its part. Matches of one, and those that count 
 out; unrated ones are not.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.match.events import AccountId, Declined, MatchStarted, Withheld
+from domain.match.state import Reason
+from infra.projections.projection import Fact, Finished, StatelessProjection, counts
+from infra.projections.shelf import Write
 from infra.projections.specs import STANDINGS
 from infra.projections.view import View
 
@@ -88,3 +92,42 @@ class Standings(View):
     def count(self, game: str) -> int:
         """Count the players in a game's table; O(1)."""
         return int(self._client.zcard(self._generation().key(table_key(game))))
+
+
+class StandingsProjection(StatelessProjection):
+    """Wins, shared wins, losses and points of each player, and draws that were refused."""
+
+    spec = STANDINGS
+
+    def writes(self, fact: Fact) -> Iterator[Write]:
+        """Count a match that has ended."""
+        if finished := counts(fact):
+            yield from _standing_writes(fact, finished)
+        yield from _refused_writes(fact)
+
+
+def _refused_writes(fact: Fact) -> Iterator[Write]:
+    """Count who would not play when the draw was, or could be, known to them."""
+    if fact.finished is None or fact.finished.reason != Reason.DECLINED:
+        return
+    drawn = False
+    for event in fact.finished.history:
+        body = event.body
+        drawn = drawn or (isinstance(body, MatchStarted) and body.draw is not None)
+        if isinstance(body, Withheld) or (drawn and isinstance(body, Declined)):
+            yield "HINCRBY", REFUSED, fact.cast.seats[body.seat].hex(), 1
+
+
+def _standing_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
+    game, winners = fact.cast.game, finished.winners
+    for seat, account in enumerate(fact.cast.seats):
+        result, points = "lost", 0
+        if seat in winners:
+            result, points = (
+                "won" if len(winners) == 1 else "drawn",
+                POINT // len(winners),
+            )
+        for what in ("played", result):
+            field = tally_field(account, what)
+            yield "HINCRBY", tally_key(game), field, 1
+        yield "ZINCRBY", table_key(game), points, account.hex()

@@ -25,7 +25,7 @@ class AsyncStore:
         self._cap = cap
 
     def lane_of(self, board: int) -> int:
-        """Return the lane that works a match's commands."""
+        """Return the lane of a match."""
         return keys.lane_of(self._shard(board), self._shape.lanes)
 
     async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
@@ -34,7 +34,7 @@ class AsyncStore:
         return [submitted(reply) for reply in await scripts.call_all_async(self._pipe, calls)]
 
     def ask_snapshot(self, board: int) -> Future[list[Any]]:
-        """Ask for a match's snapshot: the only reply, None where there is no match."""
+        """Read a match's snapshot; the future has it as its only reply, None if there is none."""
         return self._pipe.ask([("GET", keys.snapshot(self._shard(board), board))])
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
@@ -49,7 +49,7 @@ class AsyncStore:
     async def events(self, board: int, start: int) -> list[bytes]:
         """Return a match's events from the one with sequence number `start` on."""
         name = keys.events(self._shard(board), board)
-        # not by the client: of that each of many streams would open a connection
+        # not by the client, because each of many streams would open a connection
         (found,) = sound(await self._pipe.send([("LRANGE", name, start - 1, -1)]))
         return list(found)
 
@@ -71,11 +71,11 @@ class AsyncStore:
         }
 
     async def follow(self, marks: dict[str, str], block_ms: int) -> list[tuple[int, int]]:
-        """Return board and sequence number of events after `marks`, which are moved on.
+        """Return board and sequence number of events after `marks`, which are advanced.
 
         Waits up to `block_ms` for the first.
         """
-        # redis-py types neither what may be read nor what comes of it
+        # redis-py types neither the argument nor the reply
         streams: Any = marks
         found: Any = await self._client.xread(streams, block=block_ms)
         events = []

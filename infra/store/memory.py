@@ -1,4 +1,4 @@
-"""The store in memory: for tests of what stands on it, and the plainest reading of its port."""
+"""The store in memory: for tests, and as the simplest implementation of the port."""
 
 import itertools
 import time
@@ -44,7 +44,7 @@ def _now() -> int:
 
 
 def _to_nobody(channel: str, message: bytes) -> None:
-    """Publish where nobody can listen."""
+    """Publish to nobody."""
 
 
 def _is_next(draws: Draws | None, write: Write) -> bool:
@@ -54,8 +54,8 @@ def _is_next(draws: Draws | None, write: Write) -> bool:
 class MemoryStore:
     """See `infra.store.port.Store`.
 
-    `clock` gives the received time in ms; `publish` takes a channel and a message for who listens
-    there, which by default is nobody.
+    `clock` returns the received time in ms; `publish` takes a channel and a message, which by
+    default is dropped.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class MemoryStore:
         return self._shape
 
     def create(self, shape: Shape) -> Shape:
-        """Set the layout up."""
+        """Create the layout."""
         kept = self._shape.shards if self._shape else shape.shards
         self._shape = Shape(kept, shape.lanes)
         return self._shape
@@ -99,11 +99,11 @@ class MemoryStore:
         return self._given[command]
 
     def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
-        """Return the board numbers given to these ids."""
+        """Return the board numbers of these ids."""
         return [self._given.get(command) for command in commands]
 
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
-        """Hand commands in."""
+        """Submit commands."""
         return [self._submit(submission) for submission in submissions]
 
     def _submit(self, new: Submission) -> Submitted:
@@ -127,7 +127,7 @@ class MemoryStore:
         block_ms: int = 0,
         first: Mapping[str, bytes] = NOTHING,
     ) -> list[Entry]:
-        """Return the oldest entries; never waits, for nothing comes while it would."""
+        """Return the oldest entries; never waits, because nothing can come meanwhile."""
         del block_ms
         for channel, message in first.items():
             self._publish(channel, message)
@@ -143,11 +143,11 @@ class MemoryStore:
         return [self._matches[board].snapshot for board in boards]
 
     def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
-        """Return the snapshots with the replies laid ready."""
+        """Return the snapshots with the conditional moves."""
         return [(self._matches[b].snapshot, self._matches[b].replies) for b in boards]
 
     def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
-        """Store the replies laid ready."""
+        """Store the conditional moves."""
         match = self._matches[board]
         if (match.snapshot or b"")[:32] != head or match.replies != before:
             return False
@@ -219,7 +219,7 @@ class MemoryStore:
         return dict(self._tries[shard])
 
     def set_aside(self, entry: Entry) -> None:
-        """Take an entry out of the inbox and keep it."""
+        """Move an entry from the inbox to the dead letters."""
         self.aside.append(entry)
         self._inboxes[entry.shard].pop(entry.id, None)
 
@@ -228,7 +228,7 @@ class MemoryStore:
         return self._clock()
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
-        """Return boards whose time has come."""
+        """Return the boards that are due."""
         come = sorted((at, board) for board, at in self._due[shard].items() if 0 < at <= now)
         return [board for _, board in come[:count]]
 
@@ -241,7 +241,7 @@ class MemoryStore:
         return dict(self._matches[board].outcomes)
 
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
-        """Count a player's refusals at a ply."""
+        """Return the number of a player's refusals at a ply."""
         return self._matches[board].refusals.get(refusal_field(actor, ply), 0)
 
     def events(self, board: int) -> list[bytes]:
@@ -254,12 +254,12 @@ class MemoryStore:
         return list(enumerate(log, start))
 
     def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
-        """Return the shards with new leaves; never waits, for nothing comes while it would."""
+        """Return the shards with new leaves; never waits, because nothing can come meanwhile."""
         del block_ms
         return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
 
     def watermark(self) -> Watermark:
-        """Tell up to when the logs are complete."""
+        """Return up to when the logs are complete."""
         shards = range(self.shape().shards)
         oldest = [next(iter(self._inboxes[shard].values()), None) for shard in shards]
         now = self._clock()

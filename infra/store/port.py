@@ -1,24 +1,24 @@
-"""What the store promises, and the values that cross its border.
+"""The port of the store: its guarantees and its values.
 
-Guarantees, each with a test in the contract suite that every adapter passes:
+Each guarantee has a test in the contract suite that every adapter passes:
 
 1.  `submit` either queues a command or answers it from its stored outcome. A queued command
     stays in the inbox until an outcome for its id is committed.
-2.  `waiting` gives the oldest entries of the shards asked for, those of one shard in the order
-    they were submitted.
+2.  `waiting` returns the oldest entries of the given shards, those of one shard in the order in
+    which they were submitted.
 3.  `commit` applies each command whole or not at all, each with its own result. A command id that
-    has an outcome changes nothing and gets that outcome. A command decided on another head than
-    the match now has changes nothing and stays in the inbox.
+    has an outcome changes nothing and gets that outcome. A command that was decided on another head
+    than the match has now changes nothing and stays in the inbox.
 4.  Events of a match are 1..n without gaps, and every leaf has the next index of its shard's log:
     log order is commit order.
 5.  A snapshot read after a commit has returned is that commit's or a later one.
-6.  The same command id is given the same board number each time.
-7.  What `watermark` tells holds for ever, as long as the server's clock does not run back: every
-    event older than its time is in the logs, below the ends it gives.
-8.  Replies are changed by who read them as they are, and a commit that was decided without those
-    that are there conflicts.
-9.  A match is due when the last commit of its events said, at no other time.
-10. A seed is used by one commit at most, and none is skipped: a start whose seed is not the
+6.  `allocate` returns the same board number for the same command id each time.
+7.  A watermark stays true as long as the server's clock does not run back: every event older than
+    its time is in the logs, below its ends.
+8.  Conditional moves change only if they are as they were read, and a commit that was decided on
+    others conflicts.
+9.  A match is due at the time of the last commit of its events, at no other time.
+10. A seed is used by one commit at most, and none is skipped: a start with another seed than the
     chain's next conflicts. A chain's anchor is a leaf before any of its seeds is used.
 """
 
@@ -34,11 +34,11 @@ NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
 """No messages."""
 
 REFUSALS: int = 50
-"""Refusals a player gets for one ply before the door refuses to ask again."""
+"""Refusals of a player at one ply after which no more commands are accepted there."""
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """How the data is laid out: shards for ever, lanes as long as a server runs."""
+    """Layout of the data: shards never change, lanes are set at each start of a server."""
 
     shards: int
     lanes: int
@@ -50,13 +50,13 @@ class Submission(msgspec.Struct, frozen=True):
     board: int
     id: CommandId
     digest: bytes
-    """8 bytes; tells whether a repeated id came with the same command."""
+    """8 bytes, by which a repeated id with another command is found."""
     payload: bytes
     actor: AccountId
     ply: int
-    """At which the sender saw the match: refusals are counted a player and ply."""
+    """Of the match as the sender saw it: refusals are counted by player and ply."""
     reply_to: str
-    """Channel on which the outcome is announced."""
+    """Channel on which the outcome is published."""
 
 
 class Queued(msgspec.Struct, frozen=True):
@@ -68,13 +68,13 @@ class Queued(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """The command has an outcome already."""
+    """The command has an outcome."""
 
     stored: bytes
 
 
 class Turned(msgspec.Struct, frozen=True):
-    """The command was not taken: `id-reused`, `too-many-refusals` or `busy`."""
+    """The command was not accepted: `id-reused`, `too-many-refusals` or `busy`."""
 
     code: str
 
@@ -100,25 +100,25 @@ class Write(msgspec.Struct, frozen=True):
     board: int
     id: CommandId
     head: bytes
-    """Leaf hash of the last event of the match as it was decided on."""
+    """Leaf hash of the last event of the match that it was decided on."""
     digest: bytes
     tail: bytes
-    """The outcome, less digest and log index; see `infra.outcomes`."""
+    """The outcome without digest and log index; see `infra.outcomes`."""
     leaves: tuple[bytes, ...]
     """The events' bytes, or the one leaf of a refusal."""
     snapshot: bytes | None
     """None for a refusal."""
     refused: str = ""
-    """For a refusal: whose and at which ply; see `refusal_field`."""
+    """For a refusal: its player and ply; see `refusal_field`."""
     due: int = 0
-    """When the match is next to be looked at by itself, ms; 0 for never. A refusal changes nothing."""
+    """When the match is next due, ms; 0 for never. A refusal changes nothing."""
     laid: bytes = b""
-    """The replies as they were decided on; empty for none."""
+    """The conditional moves that it was decided on; empty for none."""
     left: bytes = b""
-    """The replies after it. A refusal changes nothing."""
+    """The conditional moves after it. A refusal changes nothing."""
     chain: int = 0
     k: int = 0
-    """Chain and number of the seed that a start draws with; 0 and 0 for all else."""
+    """Chain and number of the seed that a start draws with; 0 and 0 for other commands."""
 
 
 class Draws(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ class Draws(msgspec.Struct, frozen=True):
     chain: int
     """1 for the first."""
     used: int
-    """How many of its seeds; the next draw uses number `used` + 1."""
+    """How many of its seeds are used; the next draw uses number `used` + 1."""
     anchor: bytes
     """s(0)."""
     index: int
@@ -138,9 +138,9 @@ class Watermark(msgspec.Struct, frozen=True):
     """Up to when the logs are complete."""
 
     at: int
-    """No event older than this time, in ms, will come any more."""
+    """No event older than this time, in ms, can follow."""
     ends: tuple[int, ...]
-    """For each shard, the index that its log's next leaf had by then."""
+    """For each shard, the index of its log's next leaf."""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -157,7 +157,7 @@ Committed = Done | Known | Conflict
 
 
 def refusal_field(actor: AccountId, ply: int) -> str:
-    """Name what refusals are counted under."""
+    """Return the field of the count of refusals."""
     return f"{actor.hex()}:{ply}"
 
 
@@ -169,19 +169,19 @@ class Store(Protocol):
         ...
 
     def create(self, shape: Shape) -> Shape:
-        """Set the layout up; the shards of existing data stay, its lanes are set anew."""
+        """Create the layout; of existing data the shards stay and the lanes are replaced."""
         ...
 
     def allocate(self, command: CommandId) -> int:
-        """Return the board number for the challenge of that id."""
+        """Return the board number for the start with that id."""
         ...
 
     def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
-        """Return the board numbers that `allocate` has given to these ids, None where it has not."""
+        """Return the board numbers that `allocate` has returned for these ids, None for others."""
         ...
 
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
-        """Hand commands in, each with its own answer."""
+        """Submit commands, each with its own answer."""
         ...
 
     def waiting(
@@ -193,34 +193,34 @@ class Store(Protocol):
     ) -> list[Entry]:
         """Return about `count` of the oldest entries, waiting up to `block_ms` for the first.
 
-        `first` are messages for doors, by their channels: they are published before it looks.
+        `first` are messages by their channels, which are published before the inboxes are read.
         """
         ...
 
     def depth(self, shards: Sequence[int]) -> int:
-        """Count the entries that wait."""
+        """Return the number of entries that wait."""
         ...
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Return the snapshots, None where there is no match."""
+        """Return the snapshots, None for a match that does not exist."""
         ...
 
     def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
-        """Return the snapshots, each with the replies laid ready in its match, empty for none."""
+        """Return the snapshots, each with the match's conditional moves, empty for none."""
         ...
 
     def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
-        """Store the replies laid ready in a match; False when head or replies are not as read.
+        """Store a match's conditional moves; False if head or conditional moves have changed.
 
         As durable as a commit when it returns True.
         """
         ...
 
     def commit(self, writes: Sequence[Write]) -> list[Committed]:
-        """Commit, and return when it is as durable as the adapter is set to make it.
+        """Commit, and return once that is as durable as the adapter's setting.
 
-        `NotDurable` when it was written and can't be shown to be durable: nothing may be
-        acknowledged; the outcomes are there and will be found by a retry.
+        `NotDurable` if it was written and the server does not confirm that it is durable: nothing may
+        be acknowledged; the outcomes are stored, and a retry returns them.
         """
         ...
 
@@ -233,34 +233,34 @@ class Store(Protocol):
         ...
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
-        """Anchor the chain that follows number `chain` - 1; False when another was first.
+        """Anchor the chain that follows number `chain` - 1; False if another process was first.
 
         As durable as a commit when it returns True.
         """
         ...
 
     def try_again(self, shard: int, entry: str) -> int:
-        """Count one more attempt at a troublesome entry and give their number."""
+        """Count one more attempt at a suspected entry and return their number."""
         ...
 
     def forgive(self, shard: int, entry: str) -> None:
-        """Take all attempts at an entry off its count: it was not the entry that failed."""
+        """Reset the attempts at an entry, because another one has failed."""
         ...
 
     def tried(self, shard: int) -> Mapping[str, int]:
-        """Return the attempts at the troublesome entries of a shard."""
+        """Return the attempts at the suspected entries of a shard."""
         ...
 
     def set_aside(self, entry: Entry) -> None:
-        """Take an entry that can't be decoded out of the inbox and keep it for an operator."""
+        """Move an entry that can't be decoded to the dead letters, for an operator."""
         ...
 
     def now(self) -> int:
-        """Return the time that stamps what comes in, ms."""
+        """Return the time that stamps submitted commands, ms."""
         ...
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
-        """Return up to `count` boards of a shard whose `Write.due` has come, the oldest first."""
+        """Return up to `count` boards of a shard that are due, the longest due first."""
         ...
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
@@ -272,7 +272,7 @@ class Store(Protocol):
         ...
 
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
-        """Count a player's refusals at a ply."""
+        """Return the number of a player's refusals at a ply."""
         ...
 
     def events(self, board: int) -> list[bytes]:
@@ -291,11 +291,11 @@ class Store(Protocol):
         ...
 
     def watermark(self) -> Watermark:
-        """Tell up to when the logs are complete.
+        """Return up to when the logs are complete.
 
-        That is the least, over the shards, of the received time of the oldest inbox entry, or of
-        the server's time where the inbox is empty. Whatever enters an inbox later is stamped
-        later, and what had entered earlier and waits no more was committed, so it is in the log.
+        That is the least, over the shards, of the received time of the oldest inbox entry, or of the
+        server's time if the inbox is empty. A later command is stamped later, and an earlier one that
+        no longer waits was committed, so it is in the log.
         """
         ...
 

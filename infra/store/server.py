@@ -1,6 +1,6 @@
 """The store on Redis or Valkey: scripts that write, and pipelines that read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import redis
@@ -9,6 +9,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Code
 from domain.match.events import AccountId, CommandId
 from infra import keys, scripts
+from infra.clients import Clock, time_ms
 from infra.durability import Mode, append_barrier, check_barrier
 from infra.faults import point
 from infra.store.port import (
@@ -32,24 +33,21 @@ from infra.store.port import (
 )
 
 FORMAT: Final = b"1"
-"""Of the keys and the values in them; a server of another format is refused."""
+"""Version of the keys and values; data of another format are refused."""
 
 GIVEN_KEPT: int = 1_000_000
-"""Challenges whose numbers are remembered, so that a repetition gets the same."""
+"""Starts whose board numbers are remembered, so that a repetition gets the same."""
 
 
 class RedisStore:
-    """See `infra.store.port.Store`.
-
-    `clock` gives the received time in ms instead of the server's TIME: the port for tests.
-    """
+    """See `infra.store.port.Store`."""
 
     def __init__(
         self,
         client: redis.Redis,
         mode: Mode,
         cap: int = 100_000,
-        clock: Callable[[], int] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self._client = client
         self._mode = mode
@@ -75,7 +73,7 @@ class RedisStore:
         return Shape(int(found[b"shards"]), int(found[b"lanes"]))
 
     def create(self, shape: Shape) -> Shape:
-        """Set the layout up."""
+        """Create the layout."""
         with self._client.pipeline(transaction=True) as pipe:
             pipe.hsetnx(keys.SHAPE, "format", FORMAT.decode())
             pipe.hsetnx(keys.SHAPE, "shards", str(shape.shards))
@@ -90,27 +88,27 @@ class RedisStore:
     # commands in
 
     def allocate(self, command: CommandId) -> int:
-        """Return the board number for the challenge of that id."""
+        """Return the board number for the start with that id."""
         names = [keys.BOARDS, keys.given(command), keys.GIVEN]
         args: list[scripts.Arg] = [command, GIVEN_KEPT, keys.given(b"")]
-        return int(scripts.call(self._client, scripts.ALLOCATE, names, args))
+        return int(scripts.call(self._client, scripts.ALLOCATE_BOARD, names, args))
 
     def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
-        """Return the board numbers given to these ids."""
+        """Return the board numbers of these ids."""
         with self._client.pipeline(transaction=False) as pipe:
             for command in commands:
                 pipe.get(keys.given(command))
             return [None if found is None else int(found) for found in pipe.execute()]
 
     def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
-        """Hand commands in."""
+        """Submit commands."""
         received = "" if self._clock is None else str(self._clock())
         calls = [
             submit_call(self._shard(new.board), new, self._cap, received) for new in submissions
         ]
         return [submitted(reply) for reply in scripts.call_all(self._client, calls)]
 
-    # what waits
+    # the inbox
 
     def waiting(
         self,
@@ -119,7 +117,7 @@ class RedisStore:
         block_ms: int = 0,
         first: Mapping[str, bytes] = NOTHING,
     ) -> list[Entry]:
-        """Return the oldest entries, in one round trip with what is told first."""
+        """Return the oldest entries, in one round trip with the messages `first`."""
         each = -(-count // len(shards))
         streams: Any = {keys.inbox(shard): "0" for shard in shards}
         with self._client.pipeline(transaction=False) as pipe:
@@ -135,7 +133,7 @@ class RedisStore:
         ]
 
     def depth(self, shards: Sequence[int]) -> int:
-        """Count the entries that wait."""
+        """Return the number of entries that wait."""
         with self._client.pipeline(transaction=False) as pipe:
             for shard in shards:
                 pipe.xlen(keys.inbox(shard))
@@ -155,7 +153,7 @@ class RedisStore:
         return {entry.decode(): int(count) for entry, count in found.items()}
 
     def set_aside(self, entry: Entry) -> None:
-        """Take an entry out of the inbox and keep it."""
+        """Move an entry from the inbox to the dead letters."""
         fields: Any = {"c": entry.payload, "t": entry.received, "d": entry.reply_to, "id": entry.id}
         with self._client.pipeline(transaction=True) as pipe:
             pipe.xadd(keys.aside(entry.shard), fields)
@@ -178,7 +176,7 @@ class RedisStore:
         return results
 
     def _durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
-        """Run scripts and wait until what they wrote is durable; give their replies."""
+        """Run scripts, wait until their writes are durable, and return their replies."""
         replies = scripts.call_all(
             self._client, calls, finish=lambda pipe: append_barrier(pipe, self._mode)
         )
@@ -207,10 +205,10 @@ class RedisStore:
         """Anchor the next chain."""
         names = [keys.log(shard), keys.draws(shard)]
         args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf]
-        (done,) = self._durably([(scripts.ANCHOR, names, args)])
+        (done,) = self._durably([(scripts.ANCHOR_SEED_CHAIN, names, args)])
         return bool(done)
 
-    # what is there
+    # reading
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
         """Return the snapshots."""
@@ -220,19 +218,16 @@ class RedisStore:
             return list(pipe.execute())
 
     def now(self) -> int:
-        """Return the time that stamps what comes in."""
-        if self._clock is not None:
-            return self._clock()
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        """Return the time that stamps submitted commands."""
+        return time_ms(self._client, self._clock)
 
     def due(self, shard: int, now: int, count: int) -> list[int]:
-        """Return boards whose time has come."""
+        """Return the boards that are due."""
         found: Any = self._client.zrangebyscore(keys.due(shard), 0, now, start=0, num=count)
         return [int(board) for board in found]
 
     def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
-        """Return the snapshots with the replies laid ready."""
+        """Return the snapshots with the conditional moves."""
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
                 shard = self._shard(board)
@@ -240,10 +235,10 @@ class RedisStore:
             return [(snapshot, replies or b"") for snapshot, replies in pipe.execute()]
 
     def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
-        """Store the replies laid ready."""
+        """Store the conditional moves."""
         shard = self._shard(board)
         names = [keys.snapshot(shard, board), keys.replies(shard, board)]
-        (done,) = self._durably([(scripts.LAY_REPLIES, names, [head, before, after])])
+        (done,) = self._durably([(scripts.SET_CONDITIONAL_MOVES, names, [head, before, after])])
         return bool(done)
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
@@ -258,7 +253,7 @@ class RedisStore:
         return dict(found)
 
     def refused(self, board: int, actor: AccountId, ply: int) -> int:
-        """Count a player's refusals at a ply."""
+        """Return the number of a player's refusals at a ply."""
         name = keys.refusals(self._shard(board), board)
         found: Any = self._client.hget(name, refusal_field(actor, ply))
         return int(found or 0)
@@ -269,7 +264,7 @@ class RedisStore:
         return list(found)
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Return leaves of a shard's log; those that are events are looked up."""
+        """Return leaves of a shard's log; events are read from their matches."""
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
         rows = [(int(id_.split(b"-")[0]), fields) for id_, fields in found]
         with self._client.pipeline(transaction=False) as pipe:
@@ -289,7 +284,7 @@ class RedisStore:
         return sorted(numbers[name] for name, _ in found or [])
 
     def watermark(self) -> Watermark:
-        """Tell up to when the logs are complete: one script a shard sees its inbox and its clock."""
+        """Return up to when the logs are complete: one script a shard reads inbox and clock."""
         now = "" if self._clock is None else str(self._clock())
         calls: list[scripts.Call] = [
             (scripts.WATERMARK, [keys.inbox(shard), keys.log(shard)], [now])
@@ -300,7 +295,7 @@ class RedisStore:
 
 
 def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
-    """Return the call that hands a command in; `received` in ms, or the server's time."""
+    """Return the call that submits a command; `received` in ms, or empty for the server's time."""
     names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
     args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
     args += [cap, refusal_field(new.actor, new.ply), REFUSALS]
@@ -308,7 +303,7 @@ def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> sc
 
 
 def submitted(reply: Any) -> Submitted:
-    """Read what such a call returned."""
+    """Return the result of `submit_call`."""
     match reply[0]:
         case b"queued":
             return Queued(reply[1].decode(), int(reply[2]))

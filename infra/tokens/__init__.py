@@ -1,22 +1,22 @@
-"""Access tokens: what a program shows in place of a userid and its password.
+"""Access tokens: programs send one in place of a userid and its password.
 
-A token is `mp_`, 256 random bits in base64url and a checksum, and is shown once. What is stored is
-its SHA-256: who reads the store can't use what is in it. No salt is needed, and no slow hash: there
-is nothing to guess in 256 random bits.
+A token is `mp_`, 256 random bits in base64url and a checksum, and is shown once. Its SHA-256 is stored,
+so a reader of the store can't use it. It needs no salt and no slow hash, because nobody can guess 256
+random bits.
 
 A token is two keys, in different slots of a cluster: its record, found by its hash, and an entry in
-its account's list, through which it is found by who has not its text. They change in an order that
-leaves no harm behind a kill:
+its account's list, by which its owner finds it without the text. They change in an order in which a
+kill does no harm:
 
-- the record is written first, for an hour; then it is listed, if the account is still there, in one
-  step in the account's slot; then it is made to stay;
-- the record goes first, and is struck off the list after that.
+- the record is written first, for an hour; then it is listed, if the account still exists, in one
+  step in the account's slot; then its expiry is removed;
+- the record is deleted first, and the entry in the list after it.
 
-So whatever lasts is listed and can be revoked and erased, and no text is shown before that. One
-that is revoked is refused from the moment its record is gone: nothing is kept in a process. What is
-listed without a record is struck off by whoever comes across it.
+So every token that lasts is listed and can be revoked and erased, and no text is shown before that. A
+revoked token is refused as soon as its record is deleted, because no process caches it. Any reader
+removes an entry without a record.
 
-A token is good only while its account is there, whatever a deletion has come to erase by then.
+A token is valid only while its account exists, however much of it a deletion has erased.
 
 Durable as `infra.letters` is.
 """

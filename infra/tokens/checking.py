@@ -1,11 +1,11 @@
-"""How tokens are checked: the same for a client that waits and for one in an event loop.
+"""Verification of tokens without I/O, for blocking clients and event loops alike.
 
-`checking` is a talk with the server that leaves the talking to others: it yields commands for one
-pipeline, is sent their replies, errors among them, and gives its answer at the end.
+`checking` is a generator: it yields the commands of one pipeline, is sent their replies, errors
+included, and returns the tokens at the end.
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -14,12 +14,10 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from domain.match.events import AccountId
 from infra import keys
+from infra.clients import Clock, to_ms
 from infra.pipe import Words, sound
 from infra.tokens.record import DAY, Token, pack, unpack
 from infra.tokens.text import parse
-
-Clock: TypeAlias = Callable[[], int] | None
-"""Gives the time in ms instead of the server's TIME: the port for tests."""
 
 Talk: TypeAlias = Generator[Sequence[Words], list[Any], list[Token | None]]
 
@@ -30,14 +28,14 @@ logger: Final = logging.getLogger(__name__)
 
 
 Known: TypeAlias = MutableMapping[bytes, AccountId]
-"""Whose tokens are, by their digests."""
+"""The accounts of tokens, by the tokens' digests."""
 
 
-def checking(texts: Sequence[str], clock: Clock, known: Known | None = None) -> Talk:
-    """Check tokens in two round trips, and a third when one is used for the first time in a day.
+def checking(texts: Sequence[str], clock: Clock | None, known: Known | None = None) -> Talk:
+    """Verify tokens in two round trips, and a third if one is used for the first time in a day.
 
-    `known` remembers whose a token is, which never changes: then one round trip is enough. Whether
-    token and account are there is asked all the same.
+    `known` caches the accounts of tokens, which never change: then one round trip is enough. Whether
+    token and account still exist is asked each time.
     """
     known = {} if known is None else known
     digests = [_digest(text) for text in texts]
@@ -59,14 +57,16 @@ def checking(texts: Sequence[str], clock: Clock, known: Known | None = None) -> 
 
 
 def reading(digests: Sequence[bytes]) -> list[Words]:
-    """Return the commands whose replies `read` takes."""
+    """Return the commands whose replies `read` reads."""
     return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
 
 
-def read(replies: Sequence[Any], digests: Sequence[bytes], clock: Clock) -> tuple[int, ByDigest]:
-    """Return the time, and those tokens that have a record."""
-    (seconds, micros), *records = replies
-    now = clock() if clock else int(seconds) * 1000 + int(micros) // 1000
+def read(
+    replies: Sequence[Any], digests: Sequence[bytes], clock: Clock | None
+) -> tuple[int, ByDigest]:
+    """Return the time, and the tokens that have a record."""
+    time, *records = replies
+    now = clock() if clock else to_ms(time)
     tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
     return now, {digest: token for digest, token in tokens.items() if token}
 
@@ -85,9 +85,9 @@ def _asking(accounts: Sequence[AccountId]) -> list[Words]:
 def _with_account(
     tokens: ByDigest, asked: Mapping[AccountId, int]
 ) -> Generator[Sequence[Words], list[Any], ByDigest]:
-    """Return those tokens whose accounts are there; `asked` is what was asked behind the tokens.
+    """Return the tokens whose accounts exist; `asked` has the replies about known accounts.
 
-    An account never comes back: one that is there now was there when its token was read.
+    A deleted account never comes back: one that exists now existed when its token was read.
     """
     accounts = list({token.account for token in tokens.values()} - asked.keys())
     living = dict(asked)
@@ -98,10 +98,10 @@ def _with_account(
 
 
 def _uses(good: ByDigest, today: int) -> list[Words]:
-    """Return the commands that write down the first use of a day.
+    """Return the commands that store the first use of a day.
 
-    A record changes in no other way, so this writes over nothing else; and a token that was
-    revoked since does not come back.
+    A record changes in no other way, so they overwrite nothing else, and they do not restore a
+    token that was revoked meanwhile.
     """
     return [
         ("SET", keys.token(digest), pack(digest, replace(token, last_used=today)), "XX", "KEEPTTL")
@@ -111,7 +111,7 @@ def _uses(good: ByDigest, today: int) -> list[Words]:
 
 
 def _report(replies: Iterable[Any]) -> None:
-    """Log that uses were not written down: who can only read, of a full server, still may."""
+    """Log uses that were not stored, because a full server still serves readers."""
     errors = [reply for reply in replies if isinstance(reply, ResponseError)]
     if errors:
         logger.warning("the use of %d tokens was not written down: %s", len(errors), errors[0])

@@ -1,6 +1,5 @@
-"""What is stored of a token, and what one may be asked for with."""
+"""The stored form of a token, and the validation of a new one."""
 
-import hmac
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
@@ -9,6 +8,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.secret_index import body_of
 
 MOST: Final = 50
 """Tokens of one account."""
@@ -16,21 +16,19 @@ MOST: Final = 50
 LABEL_LENGTHS: Final = range(1, 61)
 
 DAYS: Final = range(1, 3651)
-"""Days a token may last, where it does not last for ever."""
+"""Days a token may last, unless it never expires."""
 
 USUAL_DAYS: Final = 365
 
 DAY: Final = 24 * 3_600_000
 """A day, in ms."""
 
-_DIGEST_BYTES: Final = 32
-
 
 class Scope(StrEnum):
-    """What a token may be used for. What anybody may see needs no token."""
+    """What a token permits. Public data need no token."""
 
     READ = "read"
-    """Seeing what only the player may see."""
+    """Reading data that only the player may see."""
     PLAY = "play"
     """Commands in matches."""
     ACCOUNT = "account"
@@ -45,51 +43,49 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     account: AccountId
     id: str
-    """64 random bits in hex; says nothing of the text."""
+    """64 random bits in hex, independent of the text."""
     label: str
-    """What its owner calls it; personal."""
+    """Its owner's name for it; personal."""
     scopes: tuple[Scope, ...]
     created: int
     last_used: int | None = None
-    """The beginning of the last day (UTC) on which it was used; None for never."""
+    """Start of the last day (UTC) on which it was used; None for never."""
     expires: int | None = None
     """None for a token that lasts until it is revoked."""
 
     def lasts(self, now: int) -> bool:
-        """Whether it has not expired."""
+        """Return whether it has not expired."""
         return self.expires is None or now < self.expires
 
 
 class Issued(Token, frozen=True, kw_only=True):
-    """A token that was made just now."""
+    """A new token, with its text."""
 
     text: str
-    """Shown to its owner, and stored nowhere."""
+    """Shown to its owner once; stored nowhere."""
 
     def __repr__(self) -> str:
-        """Show which token it is, and not its text: it may come to stand in a log."""
-        return f"Issued({self.id!r})"
+        """Return the id without the text, because it may appear in a log."""
+        return f"{type(self).__name__}({self.id!r})"
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_TOKENS: Final = msgspec.msgpack.Decoder(Token)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Token).decode
 
 
 def pack(digest: bytes, token: Token) -> bytes:
-    """Return a record as it is stored: the SHA-256 of the text, then the token."""
-    return digest + _ENCODER.encode(token)
+    """Return the stored form of a record: the SHA-256 of the text, then the token."""
+    return digest + _encode(token)
 
 
 def unpack(digest: bytes, data: bytes | None) -> Token | None:
-    """Read the record that was found; None for none, and for one of another text."""
-    # the key has but half the digest; how long this takes tells nothing of the other half
-    if data is None or not hmac.compare_digest(data[:_DIGEST_BYTES], digest):
-        return None
-    return _TOKENS.decode(data[_DIGEST_BYTES:])
+    """Read the record that was found; None for none, and for that of another text."""
+    body = body_of(digest, data)
+    return None if body is None else _decode(body)
 
 
 def read_label(label: str) -> str:
-    """Return a label without blanks around it; `too-long` or `bad-request` for what can't be one."""
+    """Return a label without blanks around it; `too-long` or `bad-request` for a bad one."""
     label = label.strip()
     if len(label) > LABEL_LENGTHS[-1]:
         raise Refusal(
@@ -115,7 +111,7 @@ def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
 
 
 def read_end(now: int, days: int | None) -> int | None:
-    """Return when a token expires that lasts so long; `bad-request` for too short or too long."""
+    """Return when a token expires that lasts `days`; `bad-request` for too few or too many."""
     if days is None:
         return None
     if days not in DAYS:

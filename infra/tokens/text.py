@@ -1,7 +1,6 @@
-"""The text of a token: `mp_`, 43 characters of chance, 6 of a checksum.
+"""The text of a token: `mp_`, 43 random characters, 6 of a checksum.
 
-The checksum tells a token that was cut off or mistyped from an unknown one, without asking the
-server; it protects nothing.
+The checksum finds a token that was cut off or mistyped without asking the server; it is no protection.
 """
 
 import os
@@ -14,7 +13,7 @@ from zlib import crc32
 from domain.errors import Code, Refusal
 
 PREFIX: Final = "mp_"
-"""What a token begins with, so that it is known for one wherever it turns up."""
+"""Prefix of a token, so that scanners recognise a leaked one."""
 
 LENGTH: Final = 52
 """Characters of a token."""
@@ -32,26 +31,25 @@ def make() -> str:
 
 
 def parse(text: str) -> bytes:
-    """Return the SHA-256 of a token's text; `unknown-token` for what can't be one.
+    """Return the SHA-256 of a token's text; `unknown-token` for a text that can't be a token.
 
     The sentence of a refusal repeats nothing of the text.
     """
     if not text.startswith(PREFIX):
-        raise unknown(f"a token begins with {PREFIX}; give it whole")
+        raise _unknown(f"a token begins with {PREFIX}; give it whole")
     if len(text) != LENGTH:
-        raise unknown(f"a token has {LENGTH} characters, this one {len(text)}; give it whole")
+        raise _unknown(f"a token has {LENGTH} characters, this one {len(text)}; give it whole")
     if not _FORM.fullmatch(text) or _signed(text[:-_CHECKSUM]) != text:
-        raise unknown("the last characters of the token do not fit the others; copy it again")
+        raise _unknown("the last characters of the token do not fit the others; copy it again")
     return sha256(text.encode()).digest()
 
 
-def unknown(sentence: str) -> Refusal:
-    """Return the refusal of a token."""
+def _unknown(sentence: str) -> Refusal:
     return Refusal(Code.UNKNOWN_TOKEN, sentence)
 
 
 def _signed(body: str) -> str:
-    # CRC-32 finds every wrong character, and every two neighbours that were exchanged
+    # CRC-32 finds every wrong character, and every two neighbours that were swapped
     return body + _base64(crc32(body.encode()).to_bytes(4))
 
 

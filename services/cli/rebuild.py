@@ -14,6 +14,7 @@ import redis
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from infra.projections.projection import Projection
 from infra.projections.shelf import BusyError
 from infra.settings import Settings
 from infra.store.port import Store
@@ -21,7 +22,6 @@ from services.app.context import App
 from services.app.error_codes import FINE, REFUSED
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
-from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild, StuckError, leaves_read, leaves_total
 from workers.projections.verify import ProjectionVerifier
 

@@ -106,7 +106,7 @@ def test_a_script_that_fails_raises(redis_client: Redis) -> None:
     redis_client.set("lease:0", "x")
     redis_client.lpush("wrong", "x")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
-        scripts.call(redis_client, scripts.TAKE, ["wrong", "h"], ["t", 1000])
+        scripts.call(redis_client, scripts.LEASE_ACQUIRE, ["wrong", "h"], ["t", 1000])
 
 
 class Unsynced(Pipeline):

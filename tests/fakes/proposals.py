@@ -27,7 +27,7 @@ class Clock:
 
 def prepare_server(client: Redis) -> None:
     """Teach a server the scripts, so that all calls take the same steps, and make the accounts."""
-    for name in ("amend", "enlist"):
+    for name in ("compare_and_set", "index_under_account"):
         client.script_load(scripts.Script(name).source)
     for account in PLAYERS:
         client.set(keys.account(account), "a record")

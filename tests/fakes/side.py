@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from infra.projections.projection import Projection
 from infra.projections.shelf import Shelf
 from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
-from workers.projections.projection import Projection
 from workers.projections.worker import ProjectionWorker
 
 

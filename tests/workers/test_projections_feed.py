@@ -14,14 +14,13 @@ from fakes.stories import ended, moved, offered, resigned, started, three
 from redis import Redis
 
 from infra.embedded import EmbeddedServer
-from infra.projections.lists import Lists
+from infra.projections.lists import Lists, ListsProjection
+from infra.projections.projection import Fact, Projection
+from infra.projections.ratings import RatingsProjection
 from infra.projections.shelf import Shelf, Write
 from infra.projections.specs import LISTS, SPECS, Spec
+from infra.projections.standings import StandingsProjection
 from workers.projections import PROJECTIONS
-from workers.projections.finished import StandingsProjection
-from workers.projections.lists import ListsProjection
-from workers.projections.projection import Fact, Projection
-from workers.projections.ratings import RatingsProjection
 from workers.projections.worker import ProjectionWorker
 
 

@@ -14,8 +14,7 @@ from redis import Redis
 from domain.clocks.terms import Terms
 from domain.match.events import MatchStarted
 from domain.ratings import NEWCOMER
-from infra.projections.ratings import Rated, Rating, Ratings
-from workers.projections.ratings import RatingsProjection, rate
+from infra.projections.ratings import Rated, Rating, Ratings, RatingsProjection, rate
 from workers.projections.worker import ProjectionWorker
 
 ONLY = (RatingsProjection(),)

@@ -17,12 +17,11 @@ from redis import Redis
 
 from infra import keys
 from infra.durability import Mode
-from infra.projections.lists import Lists
+from infra.projections.lists import Lists, ListsProjection
 from infra.projections.shelf import Shelf
 from infra.projections.specs import LISTS, Spec
 from infra.store.port import Shape
 from infra.store.server import RedisStore
-from workers.projections.lists import ListsProjection
 from workers.projections.worker import ProjectionWorker
 
 

@@ -15,12 +15,11 @@ from infra.letters import Letter
 from infra.mail.chats import Talk, lines_since
 from infra.mail.composer import Told
 from infra.mail.progress import Item
-from infra.projections.notices import Kind, Table
+from infra.projections.notices import Kind, Table, seated, told
+from infra.projections.projection import Cast, Fact
 from workers.mail.context import MailContext, Recipient, recipient_of
 from workers.mail.isolate import isolate_errors
 from workers.projections.log_reader import LogChunk, LogReader
-from workers.projections.notices import seated, told
-from workers.projections.projection import Cast, Fact
 
 logger = logging.getLogger(__name__)
 

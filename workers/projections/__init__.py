@@ -1,17 +1,15 @@
-"""The projections: pure folds, the feed that runs them on the logs, rebuilds."""
+"""Runs the folds of `infra.projections`: the log reader, the feed, rebuilds and checks."""
 
 from typing import Final
 
-from workers.projections.finished import (
-    HeadToHeadProjection,
-    HistoryProjection,
-    StandingsProjection,
-)
-from workers.projections.lists import ListsProjection
-from workers.projections.notices import NoticesProjection
-from workers.projections.projection import Projection
-from workers.projections.ratings import RatingsProjection
-from workers.projections.scores import ScoresProjection
+from infra.projections.head_to_head import HeadToHeadProjection
+from infra.projections.history import HistoryProjection
+from infra.projections.lists import ListsProjection
+from infra.projections.notices import NoticesProjection
+from infra.projections.projection import Projection
+from infra.projections.ratings import RatingsProjection
+from infra.projections.scores import ScoresProjection
+from infra.projections.standings import StandingsProjection
 
 PROJECTIONS: Final[tuple[Projection, ...]] = (
     ListsProjection(),

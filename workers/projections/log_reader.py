@@ -25,8 +25,8 @@ from domain.match.events import (
     decode,
 )
 from domain.ratings import ranking
+from infra.projections.projection import Cast, Fact, Finished
 from infra.store.port import Store
-from workers.projections.projection import Cast, Fact, Finished
 
 BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""

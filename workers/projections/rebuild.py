@@ -12,10 +12,10 @@ from uuid import uuid4
 import redis
 
 from infra.projections.pending import PENDING
+from infra.projections.projection import Projection
 from infra.projections.shelf import BusyError, Checkpoint, Shelf
 from infra.store.port import Store, Watermark
 from workers.projections.feed import Track
-from workers.projections.projection import Projection
 
 RENEW_ROUNDS: Final = 16
 """Rounds between two renewals; a round takes milliseconds."""

@@ -12,10 +12,10 @@ import msgspec
 import redis
 
 from infra.projections.compare import Comparison
+from infra.projections.projection import Projection
 from infra.projections.shelf import BusyError, Checkpoint, Generation, Shelf
 from infra.store.port import Store
 from workers.projections.feed import Feed
-from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild, StuckError
 
 KEEP_SECONDS: Final = 5.0

@@ -11,12 +11,12 @@ from typing import Final
 
 import redis
 
+from infra.projections.projection import Projection
 from infra.projections.shelf import BusyError, Shelf
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed, Track
 from workers.projections.log_reader import BATCH
-from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild
 
 logger = logging.getLogger(__name__)

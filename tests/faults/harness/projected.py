@@ -11,10 +11,10 @@ from faults.harness.checker import Violation
 from redis import Redis
 
 from infra.projections.lag import Lag, lag
+from infra.projections.projection import Projection
 from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
-from workers.projections.projection import Projection
 from workers.projections.rebuild import StuckError
 from workers.projections.verify import ProjectionVerifier
 

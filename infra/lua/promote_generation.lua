@@ -1,10 +1,10 @@
--- Puts a rebuilt generation of a projection in the place of the live one.
+-- Makes a rebuilt generation of a projection the live one.
 --
--- KEYS  1 pointer  2 checkpoint of the live generation (any key where there is none)
+-- KEYS  1 pointer  2 checkpoint of the live generation (any key if there is none)
 --       3 checkpoint of the rebuilt one  4 mark that it is being built
 -- ARGV  1 pointer as it was read, '' for none  2 the new one  3 checkpoint of the live generation
---       as it was read, '' for none  4 that of the rebuilt one  5 token of who builds
--- Returns  1 | 0 (one of them is another by now; nothing written)
+--       as it was read, '' for none  4 that of the rebuilt one  5 the builder's token
+-- Returns  1 | 0 (one of the four has changed; nothing written)
 
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] or (redis.call('GET', KEYS[2]) or '') ~= ARGV[3]
     or redis.call('GET', KEYS[3]) ~= ARGV[4] or redis.call('GET', KEYS[4]) ~= ARGV[5] then

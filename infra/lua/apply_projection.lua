@@ -1,11 +1,11 @@
--- Writes what a projection makes of some leaves, together with how far it has read by then.
+-- Writes what a projection makes of some leaves, together with its new checkpoint.
 --
 -- KEYS  1 checkpoint  2 hold; then the keys written
 -- ARGV  1 checkpoint as it was read  2 the new one  3 most ms that a hold can have left (one with
 --       more was set by a clock that ran ahead, and is none); then for each command: how many words
 --       follow, its name, which of the written keys (1..), and its arguments
--- Returns  'done' | 'moved' (the checkpoint is another, or gone) | 'held' (somebody compares what
---          is there); both have written nothing
+-- Returns  'done' | 'moved' (the checkpoint is another, or missing) | 'held' (another process
+--          compares the data); the last two have written nothing
 --
 -- Redis has no rollback: a server without memory refuses the first write, before all else.
 

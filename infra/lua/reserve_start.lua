@@ -3,8 +3,8 @@
 -- KEYS  1 the account's record  2 hash of its starts that wait
 -- ARGV  1 id of the command, in hex  2 '1' if the match waits for consent  3 most against one other
 --       4 most in all  5... ids of the others, in hex
--- Returns  '' (noted now or before) | 'gone' (there is no account) | 'all' | an ARGV 5...; of the last
---          three each has written nothing
+-- Returns  '' (noted now or before) | 'gone' (the account does not exist) | 'all' | an ARGV 5...;
+--          of the last three each has written nothing
 --
 -- A value is the time in ms, ARGV 2 and the others' ids, with ':' between them. Both keys are in one
 -- slot: two starts at once are counted one after the other.
@@ -30,9 +30,7 @@ for place = 5, #ARGV do
     return ARGV[place]
   end
 end
-local time = redis.call('TIME')
-local now = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
-local value = now .. ':' .. ARGV[2]
+local value = time_ms('') .. ':' .. ARGV[2]
 for place = 5, #ARGV do
   value = value .. ':' .. ARGV[place]
 end

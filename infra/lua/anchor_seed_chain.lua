@@ -3,20 +3,12 @@
 -- KEYS  1 log  2 draws
 -- ARGV  1 number of the chain before (0 if none)  2 number of this chain  3 anchor, in hex
 --       4 the leaf's bytes
--- Returns  1 | 0 (another chain was anchored meanwhile; nothing written)
+-- Returns  1 | 0 (another process has anchored a chain; nothing written)
 
 if (redis.call('HGET', KEYS[2], 'chain') or '0') ~= ARGV[1] then
   return 0
 end
-local index = 0
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  local info = redis.call('XINFO', 'STREAM', KEYS[1])
-  for i = 1, #info, 2 do
-    if info[i] == 'last-generated-id' then
-      index = tonumber(string.match(info[i + 1], '^(%d+)')) + 1
-    end
-  end
-end
+local index = next_index(KEYS[1])
 redis.call('XADD', KEYS[1], string.format('%d-1', index), 'l', ARGV[4])
 redis.call('HSET', KEYS[2], 'chain', ARGV[2], 'k', '0', 'anchor', ARGV[3],
   'index:' .. ARGV[2], string.format('%d', index))

@@ -1,8 +1,8 @@
 -- Releases a lane's lease.
 --
--- KEYS  1 lease  2 held mark
+-- KEYS  1 lease  2 mark of an unreleased lease
 -- ARGV  1 token
--- Returns  1 | 0 (it was not ours any more)
+-- Returns  1 | 0 (another drain has the lease)
 
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return 0

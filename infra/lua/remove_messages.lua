@@ -1,8 +1,8 @@
--- Takes letters out of a list of letters.
+-- Removes messages from a list of messages.
 --
--- KEYS  1 the list: for each letter its id, then its entry
--- ARGV  ids of the letters
--- Returns  how many of them were there
+-- KEYS  1 the list: for each message its id, then its entry
+-- ARGV  ids of the messages
+-- Returns  how many of them the list had
 
 local list = KEYS[1]
 local found = 0

@@ -1,10 +1,10 @@
--- Renews a lane's lease; also takes back one that vanished and that nobody else has taken.
+-- Renews a lane's lease, also one that has expired and that nobody else has acquired.
 --
--- KEYS  1 lease  2 held mark
+-- KEYS  1 lease  2 mark of an unreleased lease
 -- ARGV  1 token  2 ms it lasts
--- Returns  1 | 0 (another drain holds it)
+-- Returns  1 | 0 (another drain has the lease)
 --
--- A lease with more time left than it can have was taken by a clock that ran ahead: it is expired.
+-- A lease with more time left than it can have was set by a clock that ran ahead: it has expired.
 
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] and holder ~= 'wanted' then

@@ -1,8 +1,8 @@
--- Forgets lines of chat that were mailed to an account; what was said since is mailed in its turn.
+-- Drops lines of chat that were mailed to an account; newer lines of the match are mailed later.
 --
 -- KEYS  1 chats by when they are mailed  2 by their first line not mailed  3 by their newest line
--- ARGV  1 account and board  2 time of the newest line mailed, ms  3 ms at which the rest is due
--- Returns  1 where something waits still, else 0
+-- ARGV  1 account and board  2 time of the newest line mailed, ms  3 when the rest is due, ms
+-- Returns  1 if lines still wait, else 0
 
 local last = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1]) or '0')
 if last > tonumber(ARGV[2]) then

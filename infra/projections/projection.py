@@ -6,7 +6,7 @@ that each fact is folded exactly once.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -89,3 +89,27 @@ class Projection(ABC):
         """Return whether some of these facts are buffered until their turn."""
         del facts
         return False
+
+
+class StatelessProjection(Projection):
+    """Reads nothing of what is kept, and folds each fact alone."""
+
+    @abstractmethod
+    def writes(self, fact: Fact) -> Iterable[Write]:
+        """Return what one fact leads to."""
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+        """Return what each fact leads to."""
+        del found
+        return [write for fact in facts for write in self.writes(fact)]
+
+
+def counts(fact: Fact) -> Finished | None:
+    """Return how a match came out, if it has ended and counts.
+
+    It does if somebody won it against others, and if all have moved: nobody loses a match that
+    they never took up.
+    """
+    finished = fact.finished
+    against = len(fact.cast.seats) > 1
+    return finished if finished and finished.winners and finished.played and against else None

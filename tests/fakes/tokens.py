@@ -1,0 +1,29 @@
+"""Checks tokens as an event loop does, from a test that has none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from domain.errors import Code, Refusal
+from infra.tokens import Token, Tokens
+from infra.tokens.checking import checking
+
+
+def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:
+    """The tokens of these texts; None for a text that is none, or none any more."""
+    talk = checking(texts, tokens._clock)
+    try:
+        words = next(talk)
+        while True:
+            pipe: Any = tokens._client.pipeline(transaction=False)
+            for command in words:
+                pipe.execute_command(*command)
+            words = talk.send(pipe.execute(raise_on_error=False))
+    except StopIteration as end:
+        return list(end.value)
+
+
+def check_one(tokens: Tokens, text: str) -> Token:
+    (token,) = check(tokens, [text])
+    if token is None:
+        raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
+    return token
