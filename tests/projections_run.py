@@ -37,8 +37,8 @@ from infra.projections.lag import lag
 from infra.projections.specs import SPECS
 from infra.store.server import RedisStore
 from workers.projections import PROJECTIONS
-from workers.projections.verify import Check
-from workers.projections.worker import Side
+from workers.projections.verify import ProjectionVerifier
+from workers.projections.worker import ProjectionWorker
 
 
 def say(text: str) -> None:
@@ -114,7 +114,7 @@ def be_side(url: str) -> None:
     """Work as a side worker does, as long as it is let."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     with make_client(url) as client:
-        Side(RedisStore(client, Mode.FSYNC), client).run(lambda: False)
+        ProjectionWorker(RedisStore(client, Mode.FSYNC), client).run(lambda: False)
 
 
 def play(bench: Bench, url: str, log: Path, arguments: argparse.Namespace) -> None:
@@ -126,7 +126,7 @@ def play(bench: Bench, url: str, log: Path, arguments: argparse.Namespace) -> No
     say(f"{corpus.leaves():,} leaves; {killing.kills} side workers killed")
     say(", ".join(f"{count:,} {name}" for name, count in corpus.commands.most_common()))
     with stopwatch("caught up"):
-        settle(Side(bench.store, bench.client), 300)
+        settle(ProjectionWorker(bench.store, bench.client), 300)
     behind = {spec.name: lag(bench.store, bench.client, spec).events for spec in SPECS}
     assert not any(behind.values()), behind
 
@@ -136,7 +136,7 @@ def compare(bench: Bench, client: Redis) -> int:
     differences = 0
     for projection in PROJECTIONS:
         began = time.monotonic()
-        result = Check(bench.store, client, projection).run()
+        result = ProjectionVerifier(bench.store, client, projection).run()
         said = f"DIFFERS at {result.difference}" if result.difference else "equal"
         seconds = time.monotonic() - began
         say(f"| {projection.spec.name} | {result.keys:,} | {said} | {seconds:.1f} s |")
@@ -150,7 +150,7 @@ def measure(bench: Bench, client: Redis) -> None:
     """Feed all from zero, for the cost of an event."""
     client.delete(*client.keys("{p:*"))
     leaves = sum(bench.store.watermark().ends)
-    again = Side(bench.store, client)
+    again = ProjectionWorker(bench.store, client)
     before, served, began = os.times(), server_seconds(client), time.monotonic()
     settle(again, 600)
     seconds, after = time.monotonic() - began, os.times()

@@ -21,7 +21,7 @@ NOTED_MS: Final = 30_000
 """How often it is kept what time was seen: each is a sync of the server's."""
 
 
-class Steadiness:
+class ClockCheck:
     """Watches the server's clock; `timer` gives seconds that only run forwards."""
 
     def __init__(self, notes: ClockNotes, timer: Callable[[], float] = time.monotonic) -> None:

@@ -16,10 +16,10 @@ from infra.due import DueTimes
 
 logger = logging.getLogger(__name__)
 
-EVERY_SECONDS: Final = 3_600.0
+ROUND_SECONDS: Final = 3_600.0
 """From the beginning of a round to that of the next."""
 
-AT_ONCE: Final = 100
+BOARDS_PER_TICK: Final = 100
 """Matches of a tick, where there are few enough of them for a round to end in time."""
 
 _ROUND_TICKS: Final = 3_000
@@ -48,10 +48,10 @@ class DueCheck:
         if not self._next:
             if self._timer() < self._next_round:
                 return
-            self._next_round = self._timer() + EVERY_SECONDS
+            self._next_round = self._timer() + ROUND_SECONDS
             self._next, self._mended = 1, 0
         last = self._times.boards()
-        end = self._next + max(AT_ONCE, -(-last // _ROUND_TICKS))
+        end = self._next + max(BOARDS_PER_TICK, -(-last // _ROUND_TICKS))
         boards = range(self._next, min(end, last + 1))
         for board, (data, listed) in zip(boards, self._times.read(boards), strict=True):
             if data is not None:

@@ -1,4 +1,7 @@
-"""The keeper: what must happen by itself, once a second: lost wake-ups, reminders, flags."""
+"""The scheduler: once a second, lost wake-ups, reminders and flags.
+
+Its commands keep `keeper` as their sender: the name is part of their ids.
+"""
 
 import logging
 import time
@@ -18,29 +21,29 @@ from infra.keys import lane_of, shards_of
 from infra.lanes import Lanes
 from infra.outcomes import parse
 from infra.store.port import Known, Queued, Store, Submission, Submitted, Turned
-from workers.clock_check import Steadiness
+from workers.clock_check import ClockCheck
 
 logger = logging.getLogger(__name__)
 
-DOOR: Final = "keeper"
-"""Under which its commands are sent; nobody listens there."""
+SENDER: Final = "keeper"
+"""The scheduler's name in command ids, and its reply channel, to which nobody listens."""
 
-SKEW_MS: Final = 60_000
-"""How far Redis's clock and ours may be apart: beyond, one is wrong, and nobody knows which."""
+MAX_SKEW_MS: Final = 60_000
+"""How far Redis's clock and this machine's may differ. Beyond that one is wrong, and which is unknown."""
 
-AT_ONCE: Final = 200
-"""Matches of a shard that are worked on at a time: no more commands of ours wait in its inbox."""
+DUE_PER_SHARD: Final = 200
+"""Matches of a shard that are looked at in a tick, which bounds the scheduler's part of an inbox."""
 
-AGAIN_SECONDS: Final = 60.0
-"""When a command that led to nothing is sent again, unless it may wait in its inbox still."""
+RETRY_SECONDS: Final = 60.0
+"""When a command without effect is sent again, unless it may still wait in its inbox."""
 
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-class _Call(msgspec.Struct, frozen=True):
-    """What a match calls for, and where it stands: the same turn comes to a flag only once."""
+class _DueCommand(msgspec.Struct, frozen=True):
+    """The command that a due match needs, and the position of the match that it is for."""
 
     board: int
     seq: int
@@ -48,34 +51,35 @@ class _Call(msgspec.Struct, frozen=True):
     ply: int
 
 
-class _Case(msgspec.Struct, frozen=True):
-    """What has been done about a match that is due."""
+class _DueMatch(msgspec.Struct, frozen=True):
+    """What the scheduler has done about a match that is due."""
 
-    call: _Call | None = None
-    """None where the match calls for nothing, or can't be read."""
+    needs: _DueCommand | None = None
+    """None if the match needs no command, or can't be read."""
     attempt: int = 0
-    """How many commands for this call were refused."""
+    """How many commands for this position were refused."""
     sent: float | None = None
-    """When its command was queued, by our timer; None while none was."""
+    """When the command was queued, by our timer; None if it was not."""
     received: int = 0
     """The same by the server's clock."""
-    told: bool = False
-    """Whether its trouble is in the log."""
+    logged: bool = False
+    """Whether an alarm about it is in the log."""
 
     @property
     def stuck(self) -> bool:
-        """Whether it stays due though everything was done that can be."""
-        return self.call is None or self.attempt > 0
+        """Whether the match stays due although the scheduler can do no more."""
+        return self.needs is None or self.attempt > 0
 
 
-class Keeper:
-    """One `tick` a second; several keepers do no harm.
+class Scheduler:
+    """Call `tick` once a second; several schedulers do no harm.
 
-    What it sends for a match bears an id made of what it is and of where the match stands, so it is
-    carried out once however often it is sent, and by however many keepers. A move that came first
-    is decided first, and the command then finds the match elsewhere. `clock` gives our own time in
-    ms, `timer` seconds that only run forwards. `steadiness` says whether the server's clock was set;
-    without one nobody looks.
+    The id of a command is made of its kind and the position of the match, so it takes effect once,
+    however many schedulers send it and however often. A move that came first is decided first, and
+    the command then does not fit the match any more.
+
+    `clock` returns this machine's time in ms, `timer` seconds that only run forwards. `clock_check`
+    tells whether the server's clock was set; without it nobody looks.
     """
 
     def __init__(
@@ -85,37 +89,37 @@ class Keeper:
         clock: Callable[[], int] = _now,
         timer: Callable[[], float] = time.monotonic,
         *,
-        steadiness: Steadiness | None = None,
+        clock_check: ClockCheck | None = None,
     ) -> None:
         self._store = store
         self._lanes = lanes
         self._clock = clock
         self._timer = timer
-        self._cases: dict[int, dict[int, _Case]] = {}
-        """By shard and board; a match that is due no more is forgotten."""
+        self._due: dict[int, dict[int, _DueMatch]] = {}
+        """By shard and board; a match that is not due any more is dropped."""
         self._skewed = False
-        self._steadiness = steadiness
+        self._clock_check = clock_check
 
     def tick(self) -> None:
-        """Ask for drains where commands wait and none runs, and send what the clocks call for."""
+        """Request drains where commands wait, and send what is due by the clocks of the matches."""
         point("keeper.ticked")
-        self._sweep()
+        self._wake_lanes()
         now = self._store.now()
-        steady = self._steadiness is None or self._steadiness.is_steady(now)
-        if self._agrees(now) and steady:
-            self._keep(now)
+        steady = self._clock_check is None or self._clock_check.is_steady(now)
+        if self._clocks_agree(now) and steady:
+            self._send_due(now)
 
-    def _sweep(self) -> None:
+    def _wake_lanes(self) -> None:
         shape = self._store.shape()
         for lane in range(shape.lanes):
             if self._store.depth(shards_of(lane, shape.lanes, shape.shards)):
                 point("keeper.found")
                 self._lanes.want(lane)
 
-    def _agrees(self, now: int) -> bool:
-        """Return whether the server's clock can be believed; say so when that changes."""
+    def _clocks_agree(self, now: int) -> bool:
+        """Return whether the server's clock agrees with this machine's; log when that changes."""
         apart = now - self._clock()
-        skewed = abs(apart) > SKEW_MS
+        skewed = abs(apart) > MAX_SKEW_MS
         if skewed and not self._skewed:
             logger.error(
                 "ALARM: the clock of the matches' server is %+d s from this machine's; "
@@ -127,57 +131,57 @@ class Keeper:
         self._skewed = skewed
         return not skewed
 
-    def _keep(self, now: int) -> None:
+    def _send_due(self, now: int) -> None:
         shape = self._store.shape()
         for shard in range(shape.shards):
-            cases = self._look(shard, now)
-            if cases and self._send(shard, cases):
+            matches = self._due_matches(shard, now)
+            if matches and self._send(shard, matches):
                 self._lanes.want(lane_of(shard, shape.lanes))
-            self._cases[shard] = cases
+            self._due[shard] = matches
 
-    def _look(self, shard: int, now: int) -> dict[int, _Case]:
-        """Return the cases of matches of a shard that are due."""
-        before = self._cases.get(shard, {})
-        # what can't be helped must not stand in the way of those that are due after it
-        stuck = sum(case.stuck for case in before.values())
-        boards = self._store.due(shard, now, AT_ONCE + stuck)
+    def _due_matches(self, shard: int, now: int) -> dict[int, _DueMatch]:
+        """Return the matches of a shard that are due, by their boards."""
+        before = self._due.get(shard, {})
+        # read that many more, because stuck matches must not hide those that are due after them
+        stuck = sum(one.stuck for one in before.values())
+        boards = self._store.due(shard, now, DUE_PER_SHARD + stuck)
         snapshots = self._store.snapshots(boards) if boards else []
         return {
-            board: _case(board, data, now, before.get(board, _Case()))
+            board: _due_match(board, data, now, before.get(board, _DueMatch()))
             for board, data in zip(boards, snapshots, strict=True)
         }
 
-    def _send(self, shard: int, cases: dict[int, _Case]) -> bool:
-        """Send what is called for, and note what became of it; tell whether any was queued."""
+    def _send(self, shard: int, matches: dict[int, _DueMatch]) -> bool:
+        """Send the commands that the matches need, and update them; return whether any was queued."""
         waiting = self._store.waiting([shard], 1)
         oldest = waiting[0].received if waiting else None
-        sent = [case for case in cases.values() if case.call and self._is_time(case, oldest)]
-        answers = self._hand_in([_submission(case) for case in sent])
-        for case, answer in zip(sent, answers, strict=True):
-            assert case.call is not None
-            cases[case.call.board] = self._noted(case, case.call, answer)
+        sent = [one for one in matches.values() if one.needs and self._should_send(one, oldest)]
+        answers = self._submit([_submission(one) for one in sent])
+        for one, answer in zip(sent, answers, strict=True):
+            assert one.needs is not None
+            matches[one.needs.board] = self._after_answer(one, one.needs, answer)
         return any(isinstance(answer, Queued) for answer in answers)
 
-    def _hand_in(self, new: Sequence[Submission]) -> Sequence[Submitted]:
+    def _submit(self, new: Sequence[Submission]) -> Sequence[Submitted]:
         if not new:
             return []
         answers = self._store.submit(new)
         point("keeper.sent")
         return answers
 
-    def _is_time(self, case: _Case, oldest: int | None) -> bool:
-        """Return whether to send: at first, and again when nothing as old waits in the inbox."""
-        if case.sent is None:
+    def _should_send(self, one: _DueMatch, oldest: int | None) -> bool:
+        """Return True for the first time, and again once the inbox has nothing as old any more."""
+        if one.sent is None:
             return True
-        if self._timer() - case.sent < AGAIN_SECONDS:
+        if self._timer() - one.sent < RETRY_SECONDS:
             return False
-        return oldest is None or oldest > case.received
+        return oldest is None or oldest > one.received
 
-    def _noted(self, case: _Case, call: _Call, answer: Submitted) -> _Case:
+    def _after_answer(self, one: _DueMatch, needs: _DueCommand, answer: Submitted) -> _DueMatch:
         replace = msgspec.structs.replace
         match answer:
             case Queued():
-                return replace(case, sent=self._timer(), received=answer.received)
+                return replace(one, sent=self._timer(), received=answer.received)
             case Known():
                 code = parse(answer.stored).code
             case Turned():
@@ -185,52 +189,50 @@ class Keeper:
             case _:  # pragma: no cover - the union is closed
                 assert_never(answer)
         if code in ("", Code.BUSY):
-            return case  # done since we looked at the match, or done by the next tick
-        _tell(case, call, code)
-        # the match stands where it stood, so only a command of another id can still help
+            return one  # done since the match was read, or sent again by the next tick
+        _log_refusal(one, needs, code)
+        # the match has not changed, so only a command with another id can still help
         again = None if isinstance(answer, Known) else self._timer()
-        return replace(case, attempt=case.attempt + 1, sent=again, told=case.attempt > 0)
+        return replace(one, attempt=one.attempt + 1, sent=again, logged=one.attempt > 0)
 
 
-def _tell(case: _Case, call: _Call, code: str) -> None:
-    """Say that a command was refused; more than once only a person can help."""
-    what = type(call.command).__name__.lower()
-    if not case.attempt:
-        logger.warning(
-            "match %d: its %s is refused as %s; it is tried again", call.board, what, code
-        )
-    elif not case.told:
+def _log_refusal(one: _DueMatch, needs: _DueCommand, code: str) -> None:
+    """Log that a command was refused: the first time a warning, then an alarm."""
+    what = type(needs.command).__name__.lower()
+    if not one.attempt:
+        logger.warning("match %d: its %s is refused as %s; retrying", needs.board, what, code)
+    elif not one.logged:
         logger.error(
-            "ALARM: the %s that match %d calls for is refused as %s; it is tried each minute",
-            *(what, call.board, code),
+            "ALARM: the %s that match %d needs is refused as %s; it is tried each minute",
+            *(what, needs.board, code),
         )
 
 
-def _case(board: int, data: bytes | None, now: int, before: _Case) -> _Case:
-    """Return the case of a match, as it was before if that has not changed."""
+def _due_match(board: int, data: bytes | None, now: int, before: _DueMatch) -> _DueMatch:
+    """Return what is known of a due match: `before` as long as the match needs the same."""
     try:
-        call = _call(board, data, now)
+        needs = _due_command(board, data, now)
     except Exception:
-        # whatever is wrong with it, the others' clocks go on
-        if not before.told:
+        # whatever is wrong with it, the clocks of the other matches go on
+        if not before.logged:
             logger.exception("ALARM: the clocks of match %d can't be read", board)
-        return _Case(told=True)
-    return before if call == before.call else _Case(call)
+        return _DueMatch(logged=True)
+    return before if needs == before.needs else _DueMatch(needs)
 
 
-def _call(board: int, data: bytes | None, now: int) -> _Call | None:
+def _due_command(board: int, data: bytes | None, now: int) -> _DueCommand | None:
     state = unpack_snapshot(data).state
     if not 0 < due(state) <= now:
         return None
     command = Nag(ply=state.ply) if reminds(state, now) else Flag(ply=state.ply)
-    return _Call(board, state.seq, command, state.ply)
+    return _DueCommand(board, state.seq, command, state.ply)
 
 
-def _submission(case: _Case) -> Submission:
-    call = case.call
-    assert call is not None
-    key = f"{call.board} {call.seq} {type(call.command).__name__}"
-    if case.attempt:
-        key += f" {case.attempt}"
-    id_ = command_id(DOOR, THE_SERVER, key)
-    return submission_of(Sent(call.board, id_, THE_SERVER, call.command), call.ply, DOOR)
+def _submission(one: _DueMatch) -> Submission:
+    needs = one.needs
+    assert needs is not None
+    key = f"{needs.board} {needs.seq} {type(needs.command).__name__}"
+    if one.attempt:
+        key += f" {one.attempt}"
+    id_ = command_id(SENDER, THE_SERVER, key)
+    return submission_of(Sent(needs.board, id_, THE_SERVER, needs.command), needs.ply, SENDER)

@@ -22,8 +22,8 @@ from services.problems import FINE, REFUSED
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
 from workers.projections.projection import Projection
-from workers.projections.rebuild import Rebuild, StuckError, done, total
-from workers.projections.verify import Check
+from workers.projections.rebuild import Rebuild, StuckError, leaves_read, leaves_total
+from workers.projections.verify import ProjectionVerifier
 
 
 def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: FBT001 - from the command line
@@ -69,11 +69,11 @@ def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) ->
             waiting.append(Rebuild(store, client, projection))  # noqa: PERF401 - each is dropped, should the next fail
         everything = list(waiting)
         with _bar() as bar:
-            task = bar.add_task("leaves", total=total(everything))
+            task = bar.add_task("leaves", total=leaves_total(everything))
             while waiting:
                 _go_on(feed, waiting)
-                bar.update(task, completed=done(everything))
-                for rebuild in [rebuild for rebuild in waiting if rebuild.finish()]:
+                bar.update(task, completed=leaves_read(everything))
+                for rebuild in [rebuild for rebuild in waiting if rebuild.promote()]:
                     waiting.remove(rebuild)
                     _tell(rebuild, began)
     finally:
@@ -83,7 +83,7 @@ def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) ->
 
 def _go_on(feed: Feed, waiting: Sequence[Rebuild]) -> None:
     for rebuild in waiting:
-        rebuild.go_on()
+        rebuild.keep_alive()
     if not feed.round([rebuild.track for rebuild in waiting]):
         for rebuild in waiting:
             rebuild.check_stuck()
@@ -107,7 +107,7 @@ def _check(store: Store, client: redis.Redis, projection: Projection) -> int:
             said = f"{name}: {keys:,} keys compared" if keys else name
             bar.update(task, description=said, completed=min(leaves, goal))
 
-        result = Check(store, client, projection, progress).run()
+        result = ProjectionVerifier(store, client, projection, progress).run()
     if result.difference:
         print(
             f"{name}: differs from what {result.leaves:,} leaves make, first at {result.difference}"

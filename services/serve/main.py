@@ -32,9 +32,9 @@ from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
-from workers.clock_check import Steadiness
+from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
-from workers.scheduler import Keeper
+from workers.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
     lanes = Lanes(queue, lambda lane: wake(queue, lane))
-    keeper = Keeper(store, lanes, steadiness=Steadiness(ClockNotes(data)))
+    keeper = Scheduler(store, lanes, clock_check=ClockCheck(ClockNotes(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
     listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None

@@ -35,7 +35,7 @@ from services.api.connections import Bounds, server_config
 from services.api.hand import USUAL, Rhythm
 from services.compose import Composition
 from workers.commands.drain import Drain
-from workers.projections.worker import Side
+from workers.projections.worker import ProjectionWorker
 
 PASSWORD = "builder2"
 
@@ -173,9 +173,9 @@ class Api:
     def caught_up(self) -> None:
         """Wait until the lists know everything there is."""
         with self.server.client(blocking_timeout=5) as client:
-            side = Side(RedisStore(client, Mode.FSYNC), client)
+            side = ProjectionWorker(RedisStore(client, Mode.FSYNC), client)
             deadline = time.monotonic() + 30
-            while side.round() or side.hurries:
+            while side.round() or side.has_work:
                 assert time.monotonic() < deadline, "the side worker does not come to an end"
 
     def drain_silently(self) -> None:
@@ -218,7 +218,9 @@ class Api:
         with self.server.client(blocking_timeout=5) as client:
             while not self._stopping.is_set():
                 with self._surviving():
-                    Side(RedisStore(client, Mode.FSYNC), client).run(self._stopping.is_set)
+                    ProjectionWorker(RedisStore(client, Mode.FSYNC), client).run(
+                        self._stopping.is_set
+                    )
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))

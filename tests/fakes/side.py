@@ -10,7 +10,7 @@ from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.projection import Projection
-from workers.projections.worker import Side
+from workers.projections.worker import ProjectionWorker
 
 
 def catch_up(
@@ -18,20 +18,20 @@ def catch_up(
     client: Redis,
     projections: Sequence[Projection] = PROJECTIONS,
     seconds: float = 30,
-) -> Side:
+) -> ProjectionWorker:
     """Have a new side worker read everything there is, and take in all whose turn can come."""
-    side = Side(store, client, projections)
+    side = ProjectionWorker(store, client, projections)
     settle(side, seconds)
     return side
 
 
-def settle(side: Side, seconds: float = 30) -> None:
+def settle(side: ProjectionWorker, seconds: float = 30) -> None:
     """Have a side worker go on until it has nothing to do."""
     deadline = time.monotonic() + seconds
-    hurries = True
+    has_work = True
     # what it hurried for before a round may be done in the next
-    while side.round() or hurries:
-        hurries = side.hurries
+    while side.round() or has_work:
+        has_work = side.has_work
         assert time.monotonic() < deadline, "the side worker does not come to an end"
 
 

@@ -18,7 +18,7 @@ from infra.seeds import Seeds
 from infra.store.port import NOTHING, Entry, Shape
 from infra.store.server import RedisStore
 from workers.commands.drain import Drain
-from workers.scheduler import Keeper
+from workers.scheduler import Scheduler
 
 HOUR = DAY // 24
 SHORT = Terms(nag=1, forfeit=3)
@@ -58,9 +58,9 @@ class TimedBench(Bench):
         self.lanes = Lanes(client, self.woken.append)
         self.seeds = Seeds(self.store, seeds)
 
-    def keeper(self) -> Keeper:
+    def keeper(self) -> Scheduler:
         """A keeper that knows nothing yet."""
-        return Keeper(
+        return Scheduler(
             self.store, self.lanes, lambda: self.now + self.ahead, lambda: self.now / 1000
         )
 
@@ -80,7 +80,7 @@ class TimedBench(Bench):
             ).run()
         return done
 
-    def tick(self, keeper: Keeper, after: int) -> None:
+    def tick(self, keeper: Scheduler, after: int) -> None:
         """Tick at a time since the beginning, in ms, and run the drains that it asks for."""
         self.now = BEGIN + after
         keeper.tick()

@@ -24,7 +24,7 @@ from infra.store.port import Store
 from infra.store.server import RedisStore
 from services.cli.verify import check, failures
 from services.language import Language
-from workers.scheduler import Keeper
+from workers.scheduler import Scheduler
 
 TIMED = ["--days=3", "--nagtime=1"]
 
@@ -128,7 +128,7 @@ def keep(api: Api, board: int, kind: type) -> None:
         (data,) = api.parts.store.snapshots([board])
         later = due(unpack_snapshot(data).state)
         store = RedisStore(client, Mode.FSYNC, clock=lambda: later)
-        Keeper(store, Lanes(client, [].append), lambda: later).tick()
+        Scheduler(store, Lanes(client, [].append), lambda: later).tick()
     heard(api, board, {kind})
 
 

@@ -14,7 +14,7 @@ from domain.match.record import unpack_snapshot
 from infra import keys
 from infra.damage import Damage
 from infra.due import DueTimes
-from workers.due_check import AT_ONCE, EVERY_SECONDS, DueCheck
+from workers.due_check import BOARDS_PER_TICK, ROUND_SECONDS, DueCheck
 
 SHARDS = 4
 
@@ -76,7 +76,7 @@ def test_what_is_right_is_left_alone(bench: TimedBench, caplog: pytest.LogCaptur
 
 
 def test_a_round_is_made_in_small_steps_and_once_an_hour(bench: TimedBench) -> None:
-    last = 2 * AT_ONCE + 1
+    last = 2 * BOARDS_PER_TICK + 1
     bench.challenge(FLAG, 1, last)
     right = listed(bench)
     check = check_of(bench, last)
@@ -88,7 +88,7 @@ def test_a_round_is_made_in_small_steps_and_once_an_hour(bench: TimedBench) -> N
     check.tick()
     assert listed(bench) == right
     bench.client.delete(keys.due(1))
-    bench.now += int(EVERY_SECONDS * 1000) - 1000
+    bench.now += int(ROUND_SECONDS * 1000) - 1000
     check.tick()
     assert 1 not in listed(bench)
     bench.now += 1000

@@ -15,10 +15,10 @@ from domain.match.commands import Move
 from domain.match.events import Flagged, Nagged
 from domain.match.state import Reason
 from infra import keys
-from workers.scheduler import AGAIN_SECONDS, AT_ONCE, Keeper
+from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
 SHARDS = range(4)
-AGAIN_MS = int(AGAIN_SECONDS * 1000)
+AGAIN_MS = int(RETRY_SECONDS * 1000)
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def bench(redis_client: Redis, tmp_path: Path) -> TimedBench:
 
 
 @pytest.fixture
-def keeper(bench: TimedBench) -> Keeper:
+def keeper(bench: TimedBench) -> Scheduler:
     return bench.keeper()
 
 
 def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.tick(keeper, DAY - 1)
@@ -49,7 +49,7 @@ def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(
     assert verify(1, bench.store.events(1)).state.over
 
 
-def test_what_was_kept_is_not_kept_again(bench: TimedBench, keeper: Keeper) -> None:
+def test_what_was_kept_is_not_kept_again(bench: TimedBench, keeper: Scheduler) -> None:
     bench.challenge(SHORT, 1)
     for after in range(DAY, 5 * DAY, HOUR):
         bench.tick(keeper, after)
@@ -57,13 +57,13 @@ def test_what_was_kept_is_not_kept_again(bench: TimedBench, keeper: Keeper) -> N
     assert bench.store.outcomes(1).keys() == {e.command for e in bench.envelopes(1, object)}
 
 
-def test_a_match_without_clocks_is_left_alone(bench: TimedBench, keeper: Keeper) -> None:
+def test_a_match_without_clocks_is_left_alone(bench: TimedBench, keeper: Scheduler) -> None:
     bench.start(1)
     bench.tick(keeper, 4_000 * DAY)
     assert len(bench.store.events(1)) == 1
 
 
-def test_a_tick_asks_for_the_drain_of_what_it_sent(bench: TimedBench, keeper: Keeper) -> None:
+def test_a_tick_asks_for_the_drain_of_what_it_sent(bench: TimedBench, keeper: Scheduler) -> None:
     bench.challenge(SHORT, 1)
     bench.woken.clear()
     keeper.tick()
@@ -74,7 +74,7 @@ def test_a_tick_asks_for_the_drain_of_what_it_sent(bench: TimedBench, keeper: Ke
 
 
 def test_a_move_that_was_in_the_inbox_before_stops_the_flag(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(FLAG, 1)
     bench.now = BEGIN + 3 * DAY - 1
@@ -111,7 +111,7 @@ def test_a_move_that_comes_when_the_time_is_over_is_refused_whether_the_flag_fel
 
 
 def test_a_reminder_held_up_in_the_inbox_and_a_flag_behind_it_both_keep_their_times(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(SHORT, 1)
     for after in (DAY, 2 * DAY, 3 * DAY, 4 * DAY):
@@ -122,7 +122,7 @@ def test_a_reminder_held_up_in_the_inbox_and_a_flag_behind_it_both_keep_their_ti
 
 
 def test_a_keeper_that_was_away_gives_the_flag_and_no_reminder(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.tick(keeper, 10 * DAY)
@@ -148,7 +148,7 @@ def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench: Timed
 
 
 def test_what_waits_for_a_drain_is_not_sent_again_however_long_it_waits(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(SHORT, 1)
     for minute in range(60):
@@ -160,7 +160,7 @@ def test_what_waits_for_a_drain_is_not_sent_again_however_long_it_waits(
 
 
 def test_what_is_in_the_inbox_no_more_and_led_to_nothing_is_sent_again_after_a_minute(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.now = BEGIN + DAY
@@ -174,7 +174,7 @@ def test_what_is_in_the_inbox_no_more_and_led_to_nothing_is_sent_again_after_a_m
 
 
 def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.now = BEGIN + DAY
@@ -188,15 +188,15 @@ def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(
 
 
 def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
-    boards = range(1, 2 * AT_ONCE * len(SHARDS) + 41)
+    boards = range(1, 2 * DUE_PER_SHARD * len(SHARDS) + 41)
     bench.challenge(Terms(nag=0, forfeit=1), *boards)
     bench.now = BEGIN + 9 * DAY
     for _ in range(10):
         keeper.tick()
         bench.now += AGAIN_MS
-        assert [bench.store.depth([shard]) for shard in SHARDS] == [AT_ONCE] * len(SHARDS)
+        assert [bench.store.depth([shard]) for shard in SHARDS] == [DUE_PER_SHARD] * len(SHARDS)
     ticks = 0
     while bench.store.depth(SHARDS):
         bench.pump()
@@ -212,7 +212,7 @@ def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(
 
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR, 60_001, -60_001])
 def test_while_the_clocks_are_apart_nothing_is_sent_and_it_is_said_once(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture, ahead: int
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.ahead = ahead
@@ -226,7 +226,7 @@ def test_while_the_clocks_are_apart_nothing_is_sent_and_it_is_said_once(
 
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR])
 def test_once_the_clocks_agree_again_what_is_due_comes_once(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture, ahead: int
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
 ) -> None:
     bench.challenge(SHORT, 1, 2)
     bench.challenge(Terms(nag=2, forfeit=9), 3)
@@ -244,7 +244,7 @@ def test_once_the_clocks_agree_again_what_is_due_comes_once(
 
 
 def test_while_the_clocks_are_apart_lost_wake_ups_are_still_made_good(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.ahead = HOUR
@@ -255,7 +255,7 @@ def test_while_the_clocks_are_apart_lost_wake_ups_are_still_made_good(
 
 @pytest.mark.parametrize("ahead", [60_000, -60_000])
 def test_clocks_a_minute_apart_are_believed(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture, ahead: int
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.ahead = ahead

@@ -18,10 +18,10 @@ from domain.match.state import MatchState
 from infra import keys
 from infra.outcomes import parse
 from infra.store.port import REFUSALS, refusal_field
-from workers.scheduler import AGAIN_SECONDS, AT_ONCE, Keeper
+from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
 SHARDS = range(4)
-AGAIN_MS = int(AGAIN_SECONDS * 1000)
+AGAIN_MS = int(RETRY_SECONDS * 1000)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def bench(redis_client: Redis, tmp_path: Path) -> TimedBench:
 
 
 @pytest.fixture
-def keeper(bench: TimedBench) -> Keeper:
+def keeper(bench: TimedBench) -> Scheduler:
     return bench.keeper()
 
 
@@ -60,7 +60,7 @@ def test_a_flag_made_too_early_by_a_clock_that_was_set_back_falls_all_the_same(
     for second in range(-29, 61):
         bench.tick(keeper, 3 * DAY + second * 1_000)
     assert bench.kept() == [(Flagged, 3 * DAY + 1_000)]
-    assert "match 1: its flag is refused as too-early; it is tried again" in caplog.text
+    assert "match 1: its flag is refused as too-early; retrying" in caplog.text
     assert alarms(caplog) == []
 
 
@@ -77,7 +77,7 @@ def spoil(bench: TimedBench, board: int) -> bytes:
 
 
 def test_a_snapshot_that_can_not_be_read_is_said_once_and_stops_no_other_clock(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.challenge(FLAG, 1, 5, 2)
     whole = spoil(bench, 1)
@@ -92,7 +92,7 @@ def test_a_snapshot_that_can_not_be_read_is_said_once_and_stops_no_other_clock(
 
 
 def test_a_clock_in_disorder_stops_no_other_clock(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.challenge(Terms(nag=0, forfeit=0, bank=3), 1)
     bench.challenge(FLAG, 5)
@@ -106,9 +106,9 @@ def test_a_clock_in_disorder_stops_no_other_clock(
 
 
 def test_many_matches_that_can_not_be_read_leave_room_for_those_behind_them(
-    bench: TimedBench, keeper: Keeper
+    bench: TimedBench, keeper: Scheduler
 ) -> None:
-    boards = [4 * number for number in range(1, AT_ONCE + 2)]
+    boards = [4 * number for number in range(1, DUE_PER_SHARD + 2)]
     bench.challenge(FLAG, *boards)
     bench.now += HOUR
     bench.challenge(FLAG, 4_000)
@@ -128,7 +128,7 @@ def fails_on_flags(order: Sent, state: MatchState, given: Given) -> Decided | Re
 
 
 def test_a_flag_on_which_the_rules_fail_is_tried_each_minute_until_it_falls(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.challenge(FLAG, 1)
     for second in range(180):
@@ -158,14 +158,14 @@ def test_a_new_keeper_finds_its_way_past_what_was_refused(bench: TimedBench) -> 
 
 
 def test_a_flag_refused_too_often_is_an_alarm_and_no_flood(
-    bench: TimedBench, keeper: Keeper, caplog: pytest.LogCaptureFixture
+    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.challenge(FLAG, 1)
     bench.client.hset(keys.refusals(1, 1), refusal_field(THE_SERVER, 0), str(REFUSALS))
     for second in range(150):
         bench.tick(keeper, 3 * DAY + second * 1_000)
     (alarm,) = alarms(caplog)
-    assert "the flag that match 1 calls for is refused as too-many-refusals" in alarm
+    assert "the flag that match 1 needs is refused as too-many-refusals" in alarm
     assert bench.kept() == []
     bench.client.delete(keys.refusals(1, 1))
     bench.tick(keeper, 3 * DAY + 3 * AGAIN_MS)

@@ -10,8 +10,8 @@ from domain.clocks.days import DAY
 from domain.match.events import Flagged, Nagged
 from infra import keys
 from infra.clock import HOLD_MS, ClockNotes
-from workers.clock_check import Steadiness
-from workers.scheduler import Keeper
+from workers.clock_check import ClockCheck
+from workers.scheduler import Scheduler
 
 SECOND = 1_000
 AHEAD = 40 * DAY
@@ -26,14 +26,14 @@ class Wall(TimedBench):
         self.off = 0
         self.watched = self.new_keeper()
 
-    def new_keeper(self) -> Keeper:
+    def new_keeper(self) -> Scheduler:
         """A keeper that has just been started."""
-        return Keeper(
+        return Scheduler(
             self.store,
             self.lanes,
             lambda: self.now,
             lambda: self.real / 1000,
-            steadiness=Steadiness(ClockNotes(self.client), lambda: self.real / 1000),
+            clock_check=ClockCheck(ClockNotes(self.client), lambda: self.real / 1000),
         )
 
     def pass_time(self, ms: int, off: int | None = None) -> None:

@@ -17,7 +17,7 @@ from infra.pipe import Pipe
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
 from workers.commands.drain import Drain
-from workers.scheduler import Keeper
+from workers.scheduler import Scheduler
 
 
 def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:
@@ -122,7 +122,7 @@ def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
 
 
 def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Bench) -> None:
-    keeper = Keeper(bench.store, bench.lanes)
+    keeper = Scheduler(bench.store, bench.lanes)
     keeper.tick()
     assert bench.woken == []
     bench.send(ALICE, Move(text="m13-m9"))
@@ -192,7 +192,7 @@ def test_the_scheduler_has_a_lane_drained_whose_lease_seems_to_last(bench: Bench
     order = bench.send(ALICE, Move(text="m13-m9"))
     bench.lanes.take(0, "killed")
     ahead(bench, keys.lease(0))
-    Keeper(bench.store, bench.lanes).tick()
+    Scheduler(bench.store, bench.lanes).tick()
     assert bench.woken == [0]
     assert bench.drain() == 1
     assert bench.outcome(order) is not None

@@ -19,7 +19,13 @@ from infra.mail.codes import Codes
 from infra.mail.letter import Letter, Purpose
 from infra.mail.outbox import TAKEN_MS, Outbox, Taken
 from infra.mail.standing import Standing
-from workers.mail.deliver import BROKEN, GIVEN_UP_MS, PAUSES, RESTS, Sending
+from workers.mail.deliver import (
+    BACKOFF_MS,
+    GIVE_UP_MS,
+    MAX_BROKEN_SESSIONS,
+    RETRY_MS,
+    EmailDelivery,
+)
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -63,7 +69,7 @@ def test_a_relay_that_is_down_for_an_hour_loses_nothing(mailing: Mailing, sink: 
     assert mailing.outbox.waiting() == 40
     assert caplog.text.count("ALARM: mail can't be sent, and waits: ") == 1
     sink.start()
-    mailing.pass_time(RESTS[-1])
+    mailing.pass_time(BACKOFF_MS[-1])
     told = sorted(mail["Subject"] for mail in sink.to(HOMES[BOB]))
     assert told == sorted(f"match {board}: The Power of Two" for board in range(1, 21))
     assert len(sink.messages) == 40
@@ -76,7 +82,7 @@ def test_a_relay_that_is_down_for_a_week_marks_no_address(mailing: Mailing, sink
     sink.stop()
     mailing.pass_time(7 * DAY, step=HOUR)
     sink.start()
-    mailing.pass_time(RESTS[-1])
+    mailing.pass_time(BACKOFF_MS[-1])
     assert recipients(sink.messages) == ["alice", "bob"]
     assert bounced(mailing) == ""
 
@@ -93,7 +99,7 @@ def test_a_relay_that_was_not_reached_is_left_alone_a_little_longer_each_time(
         assert rest is not None
         ends.append(rest.until - mailing.bench.now)
         mailing.bench.now = rest.until
-    assert ends == [*RESTS, RESTS[-1]]
+    assert ends == [*BACKOFF_MS, BACKOFF_MS[-1]]
 
 
 def test_a_recipient_that_is_refused_for_now_is_tried_again_ever_later(
@@ -109,9 +115,9 @@ def test_a_recipient_that_is_refused_for_now_is_tried_again_ever_later(
             tried.append(mailing.bench.now)
         mailing.bench.now += MINUTE
     gaps = [after - before for before, after in pairwise(tried)]
-    assert gaps == list(PAUSES)
+    assert gaps == list(RETRY_MS)
     sink.to_recipient = lambda _: "250 OK"
-    mailing.pass_time(PAUSES[-1])
+    mailing.pass_time(RETRY_MS[-1])
     assert recipients(sink.messages) == ["bob"]
     assert bounced(mailing) == ""
 
@@ -121,7 +127,7 @@ def test_after_three_days_of_refusals_a_letter_is_given_up_and_its_address_marke
 ):
     sink.to_recipient = lambda _: "450 4.2.1 mailbox busy"
     mailing.outbox.put(notice())
-    mailing.pass_time(GIVEN_UP_MS - HOUR, step=HOUR)
+    mailing.pass_time(GIVE_UP_MS - HOUR, step=HOUR)
     assert mailing.outbox.waiting() == 1
     assert bounced(mailing) == ""
     mailing.pass_time(2 * HOUR, step=HOUR)
@@ -204,7 +210,7 @@ def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing: Mail
     mailing.outbox.put(notice())
     standing = Standing(mailing.accounts, Codes(mailing.client, mailing.outbox.now))
     outbox = Forgetful(mailing.client, mailing.outbox.now)
-    sending = Sending(outbox, mailing.relay, mailing.accounts, standing, mailing.addresses)
+    sending = EmailDelivery(outbox, mailing.relay, mailing.accounts, standing, mailing.addresses)
     with pytest.raises(LostConnectionError):
         sending.round()
     assert sending.round() == 0, "it is still in other hands"
@@ -226,7 +232,7 @@ def test_a_letter_at_which_the_relay_hangs_up_lets_the_others_go_first(
     assert recipients(sink.messages) == ["carol"] * 4
     assert mailing.outbox.last_rest() is None
     sink.hangs_up = lambda _: False
-    mailing.pass_time(PAUSES[1])
+    mailing.pass_time(RETRY_MS[1])
     assert len(sink.to(HOMES[BOB])) == 1
 
 
@@ -236,12 +242,12 @@ def test_a_relay_that_breaks_each_connection_is_left_alone_for_a_while(
     mailing.outbox.put_all([notice(number) for number in range(10)])
     sink.hangs_up = lambda _: True
     mailing.mail()
-    assert len(sink.recipients) == BROKEN
+    assert len(sink.recipients) == MAX_BROKEN_SESSIONS
     rest = mailing.outbox.last_rest()
     assert rest is not None
-    assert rest.until == mailing.bench.now + RESTS[0]
+    assert rest.until == mailing.bench.now + BACKOFF_MS[0]
     sink.hangs_up = lambda _: False
-    mailing.pass_time(RESTS[0] + PAUSES[0])
+    mailing.pass_time(BACKOFF_MS[0] + RETRY_MS[0])
     assert len(sink.messages) == 10
 
 
@@ -252,7 +258,7 @@ def test_a_relay_that_breaks_one_line_in_ten_delays_those_letters_alone(
     sink.hangs_up = lambda _: len(sink.recipients) % 10 == 0
     mailing.mail()
     assert len(sink.messages) == 36
-    mailing.pass_time(PAUSES[0])
+    mailing.pass_time(RETRY_MS[0])
     assert len(sink.messages) == 40
 
 
@@ -261,7 +267,7 @@ def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address
 ):
     sink.hangs_up = lambda to: to == HOMES[BOB]
     mailing.outbox.put(notice(1))
-    mailing.pass_time(GIVEN_UP_MS + HOUR, step=HOUR)
+    mailing.pass_time(GIVE_UP_MS + HOUR, step=HOUR)
     assert mailing.outbox.waiting() == 0
     assert bounced(mailing) == ""
 

@@ -22,7 +22,7 @@ from workers.projections.finished import StandingsProjection
 from workers.projections.lists import ListsProjection
 from workers.projections.projection import Fact, Projection
 from workers.projections.ratings import RatingsProjection
-from workers.projections.worker import Side
+from workers.projections.worker import ProjectionWorker
 
 
 @pytest.fixture
@@ -130,11 +130,11 @@ def test_another_worker_between_any_two_commands_does_no_harm(
     logs: Logs, quick: EmbeddedServer
 ) -> None:
     wanted = expected(logs, quick)
-    others: list[Side] = []
+    others: list[ProjectionWorker] = []
 
     def another(server: Redis) -> Callable[[], object]:
         logs.shown, logs.mark = 10, 0
-        others[:] = [Side(logs.store, server, SOME)]
+        others[:] = [ProjectionWorker(logs.store, server, SOME)]
         while others[0].round():
             pass
         logs.shown, logs.mark = 1_000, 1 << 50
@@ -198,7 +198,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing = Failing()
-    side = Side(logs.store, shelf_client, (*PROJECTIONS, failing))
+    side = ProjectionWorker(logs.store, shelf_client, (*PROJECTIONS, failing))
     settle(side)
     failing.broken = {42}
     for board in (38, 42, 46, 43):
@@ -229,7 +229,7 @@ def test_a_leaf_that_fails_again_is_told_once(
     catch_up(logs.store, shelf_client, (Failing(),))
     logs.add(42, 3_000, ALICE, started())
     for _ in range(3):
-        side = Side(logs.store, shelf_client, (Failing(42),))
+        side = ProjectionWorker(logs.store, shelf_client, (Failing(42),))
         while side.round():
             pass
     assert caplog.text.count("ALARM") == 1
@@ -248,7 +248,7 @@ def test_an_unreadable_leaf_stops_its_shard_and_no_other(
         pass
     lists = Lists(shelf_client)
     assert [row and row.board for row in lists.rows([42, 46, 43])] == [None, None, 43]
-    assert side.hurries
+    assert side.has_work
     logs.replace(2, -2, good)
     catch_up(logs.store, shelf_client)
     assert [row and row.board for row in lists.rows([42, 46, 43])] == [42, 46, 43]

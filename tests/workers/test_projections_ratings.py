@@ -16,7 +16,7 @@ from domain.match.events import MatchStarted
 from domain.ratings import NEWCOMER
 from infra.projections.ratings import Rated, Rating, Ratings
 from workers.projections.ratings import RatingsProjection, rate
-from workers.projections.worker import Side
+from workers.projections.worker import ProjectionWorker
 
 ONLY = (RatingsProjection(),)
 PLAYERS = (ALICE, BOB, CAROL)
@@ -164,7 +164,7 @@ def test_what_is_not_older_than_the_watermark_waits(logs: Logs, shelf_client: Re
     match(logs, 1, 100, 0)
     match(logs, 2, 200, 0)
     logs.mark = 200
-    side = Side(logs.store, shelf_client, ONLY)
+    side = ProjectionWorker(logs.store, shelf_client, ONLY)
     for _ in range(5):
         side.round()
     assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1]
@@ -199,7 +199,7 @@ def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
     for run in range(3):
         redis_client.flushall()
         logs = Logs()
-        side = Side(logs.store, redis_client, ONLY)
+        side = ProjectionWorker(logs.store, redis_client, ONLY)
         order = random.Random(1)
         matches = [
             (board, order.randrange(40), order.sample(PLAYERS, 2), order.randrange(3))
@@ -221,7 +221,7 @@ def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
 def test_an_event_that_comes_too_late_has_everything_made_anew(
     logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
-    side = Side(logs.store, shelf_client, ONLY)
+    side = ProjectionWorker(logs.store, shelf_client, ONLY)
     for board, at in ((1, 100), (2, 300)):
         match(logs, board, at, 0)
     settle(side)
@@ -239,12 +239,12 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(
 AHEAD = 40 * 86_400_000
 
 
-def work(side: Side) -> Side:
+def work(side: ProjectionWorker) -> ProjectionWorker:
     """Have a side worker do what it can: while something waits for its turn it is never done."""
     deadline = time.monotonic() + 30
     rounds = 0
     # what comes too late has everything made anew, which it looks for once a second
-    while rounds < 8 or any(post.rebuild or post.track.checkpoint.late for post in side._posts):
+    while rounds < 8 or any(slot.rebuild or slot.track.checkpoint.late for slot in side._slots):
         side.round()
         rounds += 1
         assert time.monotonic() < deadline, "it is not made anew"
@@ -264,7 +264,7 @@ def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
     match(logs, 1, 1_000 + AHEAD, 0)
     match(logs, 2, 1_000 + AHEAD, 0)
     match(logs, 5, 100, 1)
-    side = work(Side(logs.store, shelf_client, ONLY))
+    side = work(ProjectionWorker(logs.store, shelf_client, ONLY))
     assert boards(shelf_client) == [1, 5]
     logs.mark = 2_000
     match(logs, 9, 1_500, 1)
@@ -274,14 +274,14 @@ def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
     logs.add(6, 2_500, ALICE, started())
     work(side)
     assert boards(shelf_client) == [1, 5, 9, 2]
-    assert not side.hurries
+    assert not side.has_work
 
 
 @pytest.mark.parametrize("while_ahead", [True, False])
 def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
     logs: Logs, shelf_client: Redis, *, while_ahead: bool
 ) -> None:
-    side = Side(logs.store, shelf_client, ONLY)
+    side = ProjectionWorker(logs.store, shelf_client, ONLY)
     chance, at, board = random.Random(5), 1_000, 0
     for off in (0, AHEAD, 0):
         for _ in range(20):
@@ -302,7 +302,7 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
     assert all(a.at <= b.at <= at for a, b in itertools.pairwise(points))
     live = contents(shelf_client)
     shelf_client.flushall()
-    work(Side(logs.store, shelf_client, ONLY))
+    work(ProjectionWorker(logs.store, shelf_client, ONLY))
     made = contents(shelf_client)
     assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
         k: v for k, v in live.items() if not k.endswith(":at")
@@ -313,7 +313,7 @@ def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs: Logs, shelf_client:
     logs.mark = 1_000
     match(logs, 5, 100, 1)
     match(logs, 1, 9_999, 0)
-    side = work(Side(logs.store, shelf_client, ONLY))
+    side = work(ProjectionWorker(logs.store, shelf_client, ONLY))
     assert boards(shelf_client) == [5]
     logs.mark = 10_000
     work(side)

@@ -17,8 +17,8 @@ from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.store.server import RedisStore
 from workers.projections import PROJECTIONS
-from workers.projections.verify import Check
-from workers.projections.worker import Side
+from workers.projections.verify import ProjectionVerifier
+from workers.projections.worker import ProjectionWorker
 
 EVENTS = 2_000
 
@@ -38,7 +38,7 @@ def lives(url: str, seed: int, ended: Callable[[], bool]) -> None:
         client, begin = stepped_client(url)
         begin(Steps(chance.randrange(20, 400), die, after=chance.random() < 0.5))
         with suppress(Gone):
-            side = Side(RedisStore(client, Mode.FSYNC), client)
+            side = ProjectionWorker(RedisStore(client, Mode.FSYNC), client)
             while not ended():
                 side.round()
         client.close()
@@ -65,7 +65,10 @@ def test_two_side_workers_killed_again_and_again_keep_what_a_rebuild_makes(
     for key in redis_client.scan_iter("{p:*}:building"):
         redis_client.delete(key)
     catch_up(bench.store, redis_client)
-    results = [Check(bench.store, redis_client, projection).run() for projection in PROJECTIONS]
+    results = [
+        ProjectionVerifier(bench.store, redis_client, projection).run()
+        for projection in PROJECTIONS
+    ]
     assert [result.difference for result in results] == [""] * len(PROJECTIONS)
     assert all(result.leaves >= EVENTS and result.keys for result in results)
     # no event ever came that belonged before others, or one would have been made anew

@@ -23,7 +23,7 @@ from infra.projections.specs import LISTS, Spec
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from workers.projections.lists import ListsProjection
-from workers.projections.worker import Side, run
+from workers.projections.worker import ProjectionWorker, run
 
 
 class Newer(ListsProjection):
@@ -63,7 +63,7 @@ def test_what_an_older_program_kept_is_made_anew(
 def test_what_a_newer_program_keeps_is_left_alone(logs: Logs, shelf_client: Redis) -> None:
     catch_up(logs.store, shelf_client, [Newer()])
     logs.add(9, 9, ALICE, started())
-    side = Side(logs.store, shelf_client, [ListsProjection()])
+    side = ProjectionWorker(logs.store, shelf_client, [ListsProjection()])
     assert [side.round() for _ in range(3)] == [0, 0, 0]
     assert live(shelf_client) == (LISTS.version + 1, 1)
 
@@ -85,7 +85,7 @@ def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
 ) -> None:
     shelf = Shelf(shelf_client, LISTS)
     shelf.begin("another", 4)
-    side = Side(logs.store, shelf_client, [ListsProjection()])
+    side = ProjectionWorker(logs.store, shelf_client, [ListsProjection()])
     for _ in range(3):
         assert side.round() == 0
     shelf_client.delete(keys.projection("lists", "building"))
@@ -105,7 +105,7 @@ def test_a_rebuild_that_is_overtaken_is_given_up(
 ) -> None:
     logs.mark = 0  # nothing can be put in order, so that no ratings come about
     logs.add(1, 100, ALICE, ended(0))
-    side = Side(logs.store, shelf_client)
+    side = ProjectionWorker(logs.store, shelf_client)
     side.round()
     names = {key.decode() for key in shelf_client.scan_iter("{p:*}:building")}
     for name in names:

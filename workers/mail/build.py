@@ -15,7 +15,7 @@ from infra.mail.written import Note
 _DAY = 24 * 3_600_000
 
 
-class Writing:
+class EmailBuilder:
     """Makes letters. Those of the same happening have the same ids, whoever makes them."""
 
     def __init__(self, composer: Composer, addresses: Addresses, progress: Progress) -> None:

@@ -10,13 +10,13 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.projections.notices import Kind
 from infra.store.port import Store
-from workers.mail.build import Writing, addresses_of
-from workers.mail.isolate import sparing_others
+from workers.mail.build import EmailBuilder, addresses_of
+from workers.mail.isolate import isolate_errors
 
 _COUNT: Final = 100
 
 
-class ChatLetters:
+class ChatMailer:
     """Mails chat that has waited long enough for a move."""
 
     def __init__(
@@ -25,7 +25,7 @@ class ChatLetters:
         accounts: Accounts,
         progress: Progress,
         outbox: Outbox,
-        writing: Writing,
+        writing: EmailBuilder,
         *,
         chats: Chats,
         letters: Letters,
@@ -43,7 +43,7 @@ class ChatLetters:
         due = self._chats.due(self._outbox.now(), _COUNT)
         for talk in due:
             upto = talk.last
-            with sparing_others(f"the chat of match {talk.board}"):
+            with isolate_errors(f"the chat of match {talk.board}"):
                 upto = max(upto, self._send(talk))
             # crash window: it is in the outbox and comes again, under the same id
             self._chats.done(talk, upto, self._outbox.now())

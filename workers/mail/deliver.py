@@ -25,26 +25,26 @@ logger = logging.getLogger(__name__)
 
 _MINUTE: Final = 60_000
 
-PAUSES: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
+RETRY_MS: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
 """Until a letter that was refused is tried again, in ms; the last one over and over."""
 
-RESTS: Final = (_MINUTE // 6, 1 * _MINUTE, LONGEST_REST_MS)
+BACKOFF_MS: Final = (_MINUTE // 6, 1 * _MINUTE, LONGEST_REST_MS)
 """The same for a relay that can't be reached."""
 
-GIVEN_UP_MS: Final = 3 * 24 * 60 * _MINUTE
+GIVE_UP_MS: Final = 3 * 24 * 60 * _MINUTE
 """How long a letter that is refused is tried."""
 
-BROKEN: Final = 3
+MAX_BROKEN_SESSIONS: Final = 3
 """After so many connections that broke in a row the relay counts as one that can't be reached."""
 
-AT_ONCE: Final = 20
+BATCH: Final = 20
 """Letters taken together."""
 
-A_SESSION: Final = 200
+SESSION_LIMIT: Final = 200
 """Letters after which there is a look at what else is to do."""
 
 
-class Sending:
+class EmailDelivery:
     """Sends letters through a relay."""
 
     def __init__(
@@ -71,12 +71,12 @@ class Sending:
         try:
             with self._relay.session() as session:
                 self._reached()
-                while done < A_SESSION and (letters := self._take()):
+                while done < SESSION_LIMIT and (letters := self._take()):
                     self._send(session, letters)
                     done += len(letters)
         except BrokenSessionError as error:
             self._broken += 1
-            if self._broken >= BROKEN:
+            if self._broken >= MAX_BROKEN_SESSIONS:
                 self._rest(str(error))
             return done + 1
         except RelayDownError as error:
@@ -84,7 +84,7 @@ class Sending:
         return done
 
     def _take(self) -> list[Taken]:
-        return self._outbox.take(self._outbox.now(), AT_ONCE)
+        return self._outbox.take(self._outbox.now(), BATCH)
 
     def _send(self, session: Session, letters: list[Taken]) -> None:
         """Send letters; those that were not come to when the relay went away are given back."""
@@ -120,8 +120,8 @@ class Sending:
     def _note(self, taken: Taken, sent: Sent, *, blamed: bool = True) -> None:
         """Note what became of a letter; `blamed` is whether its address may be at fault."""
         now = self._outbox.now()
-        if sent.fate == Fate.LATER and now - taken.since < GIVEN_UP_MS:
-            self._outbox.later(taken, now + PAUSES[min(taken.tries, len(PAUSES)) - 1])
+        if sent.fate == Fate.LATER and now - taken.since < GIVE_UP_MS:
+            self._outbox.later(taken, now + RETRY_MS[min(taken.tries, len(RETRY_MS)) - 1])
             return
         if blamed and sent.fate in (Fate.NO_ADDRESS, Fate.LATER):
             self._mark(taken, sent)
@@ -162,7 +162,7 @@ class Sending:
         tries = before.tries + 1 if before else 1
         if before is None or before.why != why:
             logger.error("ALARM: mail can't be sent, and waits: %s", why)
-        until = self._outbox.now() + RESTS[min(tries, len(RESTS)) - 1]
+        until = self._outbox.now() + BACKOFF_MS[min(tries, len(BACKOFF_MS)) - 1]
         self._outbox.lay_in(Rest(until, tries, why))
 
 

@@ -10,18 +10,20 @@ from infra.mail.codes import Codes
 from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.mail.written import Note, Written
-from workers.mail.build import Writing, addresses_of
-from workers.mail.isolate import sparing_others
+from workers.mail.build import EmailBuilder, addresses_of
+from workers.mail.isolate import isolate_errors
 
 _COUNT: Final = 100
 
 _PAGE: Final = 500
 
 
-class CodeLetters:
+class CodeMailer:
     """Sends codes to the addresses that accounts gave."""
 
-    def __init__(self, accounts: Accounts, codes: Codes, outbox: Outbox, writing: Writing) -> None:
+    def __init__(
+        self, accounts: Accounts, codes: Codes, outbox: Outbox, writing: EmailBuilder
+    ) -> None:
         self._accounts = accounts
         self._codes = codes
         self._outbox = outbox
@@ -31,7 +33,7 @@ class CodeLetters:
         """See to some accounts; gives how many those were."""
         named = self._codes.named(_COUNT)
         for account in named:
-            with sparing_others("a code"):
+            with isolate_errors("a code"):
                 self._send(account)
             # crash window: it is in the outbox and comes again, one of three a day
             self._codes.seen_to(account)
@@ -46,7 +48,7 @@ class CodeLetters:
                 self._outbox.put(self._writing.code(account, one.address, code, now))
 
 
-class MessageLetters:
+class MessageMailer:
     """Mails what players write to each other."""
 
     def __init__(
@@ -55,7 +57,7 @@ class MessageLetters:
         written: Written,
         progress: Progress,
         outbox: Outbox,
-        writing: Writing,
+        writing: EmailBuilder,
     ) -> None:
         self._accounts = accounts
         self._written = written
@@ -67,7 +69,7 @@ class MessageLetters:
         """See to some messages; gives how many those were."""
         notes = self._written.oldest(_COUNT)
         for note in notes:
-            with sparing_others("a message"):
+            with isolate_errors("a message"):
                 for account in self._readers(note):
                     self._deliver(account, note)
             # crash window: all is in the outbox and comes again, under the same ids
@@ -101,11 +103,11 @@ class MessageLetters:
             self._outbox.put_all(self._writing.message(account, note, to))
 
 
-class Digests:
+class DigestMailer:
     """Sends the daily digests."""
 
     def __init__(
-        self, accounts: Accounts, progress: Progress, outbox: Outbox, writing: Writing
+        self, accounts: Accounts, progress: Progress, outbox: Outbox, writing: EmailBuilder
     ) -> None:
         self._accounts = accounts
         self._progress = progress
@@ -118,7 +120,7 @@ class Digests:
         due = self._progress.digests_due(now, _COUNT)
         for account, since in due:
             items = self._progress.items(account)
-            with sparing_others("a digest"):
+            with isolate_errors("a digest"):
                 self._send(account, items, since)
             # crash window: it is in the outbox and comes again, under the same id
             self._progress.digested(account, items, now)

@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def sparing_others(what: str) -> Iterator[None]:
+def isolate_errors(what: str) -> Iterator[None]:
     """Tell the operator of an error in what is done for `what`, and go on after it.
 
     What the server says of itself passes through, and so does the end of the job's time: neither

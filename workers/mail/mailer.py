@@ -20,11 +20,11 @@ from infra.mail.standing import Standing
 from infra.mail.written import Written
 from infra.store.port import Store
 from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
-from workers.mail.build import Writing
-from workers.mail.chat import ChatLetters
-from workers.mail.deliver import Sending
-from workers.mail.digests import CodeLetters, Digests, MessageLetters
-from workers.mail.notify import Telling
+from workers.mail.build import EmailBuilder
+from workers.mail.chat import ChatMailer
+from workers.mail.deliver import EmailDelivery
+from workers.mail.digests import CodeMailer, DigestMailer, MessageMailer
+from workers.mail.notify import MatchMailer
 
 __all__ = ["IDLE_SECONDS", "Mailer", "run"]
 
@@ -32,7 +32,7 @@ LONGEST_SECONDS: Final = 60.0
 """How long one job goes on, so that a worker that is to stop stops soon."""
 
 
-class Part(Protocol):
+class MailTask(Protocol):
     """One of the things a mailer does."""
 
     def round(self) -> int:
@@ -56,15 +56,15 @@ class Mailer:
     ) -> None:
         outbox, progress = Outbox(data, clock), Progress(data)
         codes = Codes(data, outbox.now)
-        writing = Writing(composer, addresses, progress)
+        writing = EmailBuilder(composer, addresses, progress)
         chats, letters = Chats(data), Letters(data, lambda: store.shape().shards)
-        self._parts: Sequence[Part] = (
-            Telling(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
-            CodeLetters(accounts, codes, outbox, writing),
-            MessageLetters(accounts, Written(data), progress, outbox, writing),
-            ChatLetters(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
-            Digests(accounts, progress, outbox, writing),
-            Sending(outbox, relay, accounts, Standing(accounts, codes), addresses),
+        self._parts: Sequence[MailTask] = (
+            MatchMailer(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
+            CodeMailer(accounts, codes, outbox, writing),
+            MessageMailer(accounts, Written(data), progress, outbox, writing),
+            ChatMailer(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
+            DigestMailer(accounts, progress, outbox, writing),
+            EmailDelivery(outbox, relay, accounts, Standing(accounts, codes), addresses),
         )
 
     def run(self, stopping: Callable[[], bool] = lambda: False) -> None:

@@ -19,9 +19,9 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import Item, Progress
 from infra.projections.notices import Kind, Table
 from infra.store.port import Store
-from workers.mail.build import Writing, addresses_of
-from workers.mail.isolate import sparing_others
-from workers.projections.log_reader import Chunk, Reader
+from workers.mail.build import EmailBuilder, addresses_of
+from workers.mail.isolate import isolate_errors
+from workers.projections.log_reader import LogChunk, LogReader
 from workers.projections.notices import seated, told
 from workers.projections.projection import Cast, Fact
 
@@ -36,7 +36,7 @@ _AT_ONCE: Final = frozenset({Kind.REMINDER})
 _NOBODY: Final = Table(None)
 
 
-class Telling:
+class MatchMailer:
     """Tells players of their matches."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Telling:
         accounts: Accounts,
         progress: Progress,
         outbox: Outbox,
-        writing: Writing,
+        writing: EmailBuilder,
         *,
         chats: Chats,
         letters: Letters,
@@ -57,7 +57,7 @@ class Telling:
         self._progress = progress
         self._outbox = outbox
         self._writing = writing
-        self._reader = Reader(store)
+        self._reader = LogReader(store)
         self._profiles: dict[AccountId, Profile | None] = {}
         """Of those concerned in this round."""
         self._oldest = 0
@@ -93,7 +93,7 @@ class Telling:
             return
         if not any(addresses_of(self._profile(account)) for account in fact.cast.seats):
             return  # as in most matches: what follows reads the whole of it
-        with sparing_others(f"match {board}"):
+        with isolate_errors(f"match {board}"):
             for one in self._told(board, command, fact.cast):
                 self._deliver(one, fact.event.at)
 
@@ -101,7 +101,7 @@ class Telling:
         history = self._store.events(board)
         events = [decode(data) for data in history]
         own = [event for event in events if event.command == command]
-        kinds = told_of(cast, events, own)
+        kinds = notices_of(cast, events, own)
         for account, its in kinds.items():
             yield Told(
                 account=account,
@@ -139,7 +139,7 @@ class Telling:
         return self._profiles[account]
 
 
-def told_of(
+def notices_of(
     cast: Cast, events: Sequence[Envelope], own: Sequence[Envelope]
 ) -> dict[AccountId, list[Kind]]:
     """Return whom a command's `own` events are told to, as what: as the notices have it.
@@ -162,7 +162,7 @@ def _own_start(event: Envelope, cast: Cast) -> Iterator[tuple[AccountId, Kind]]:
         yield event.actor, Kind.STARTED
 
 
-def _commands(chunk: Chunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:
+def _commands(chunk: LogChunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:
     """Group facts by the command that led to them."""
     found: dict[tuple[int, CommandId], list[Fact]] = {}
     for fact in chunk.facts:
@@ -170,7 +170,7 @@ def _commands(chunk: Chunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]
     return found.items()
 
 
-def _past(chunk: Chunk) -> tuple[int, ...]:
+def _past(chunk: LogChunk) -> tuple[int, ...]:
     """Return the counts after a chunk, and after what of it can't be read."""
     counts = list(chunk.counts)
     for leaf in chunk.unreadable:

@@ -24,8 +24,8 @@ from infra.keys import shard_of
 from infra.projections.pending import PENDING, Due, pending_of
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
-from workers.projections.log_reader import Chunk, Reader, Unreadable
-from workers.projections.ordered import Ordered
+from workers.projections.log_reader import LogChunk, LogReader, UnreadableLeaf
+from workers.projections.ordered import OrderedProjection
 from workers.projections.projection import Projection
 
 logger = logging.getLogger(__name__)
@@ -33,18 +33,18 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 10.0
 """How long a leaf that failed is left alone."""
 
-HELD_SECONDS: Final = 0.2
+FROZEN_SECONDS: Final = 0.2
 """How long a generation that somebody compares is left alone."""
 
-TURNS: Final = 500
+DUE_BATCH: Final = 500
 """How many events are taken in their order together."""
 
-_PASSING: Final = (LostConnectionError, NoAnswerError)
+_SERVER_ERRORS: Final = (LostConnectionError, NoAnswerError)
 """Failures of the server, not of a projection."""
 
-_ORDER: Final = "order"
+_IN_ORDER: Final = "order"
 
-_NEVER: Final = 1 << 53
+_NO_LEAF: Final = 1 << 53
 """No log has so many leaves."""
 
 
@@ -62,38 +62,38 @@ class Track:
         """Whether the generation has been replaced or taken away."""
         self.blocked: dict[int, float] = {}
         """Shards in which a leaf failed, each with when it is tried again."""
-        self.noted = set(shelf.stuck(generation))
+        self.stuck_places = set(shelf.stuck(generation))
         """What is said to be stuck."""
-        self.rests_until = 0.0
-        self.waiting = isinstance(projection, Ordered)
+        self.paused_until = 0.0
+        self.waiting = isinstance(projection, OrderedProjection)
         """Whether something may wait for its turn."""
         self.mark: Watermark | None = None
         """Up to when everything can be taken in order, once it has read that far."""
 
     @property
-    def rests(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether it is left alone for now."""
-        return self.gone or time.monotonic() < self.rests_until
+        return self.gone or time.monotonic() < self.paused_until
 
-    def wake(self) -> None:
+    def unblock(self) -> None:
         """Try again what has waited long enough."""
         now = time.monotonic()
         self.blocked = {shard: end for shard, end in self.blocked.items() if now < end}
 
-    def look(self) -> None:
+    def reload(self) -> None:
         """Find out where the generation stands after all."""
         found = self.shelf.checkpoint(self.generation)
         self.gone = found is None
         self.checkpoint = found or self.checkpoint
 
-    def heed(self, reply: bytes, after: Checkpoint) -> bool:
+    def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
         """Go by what became of a change; tell whether it was made."""
         if reply == b"done":
             self.checkpoint = after
         elif reply == b"held":
-            self.rests_until = time.monotonic() + HELD_SECONDS
+            self.paused_until = time.monotonic() + FROZEN_SECONDS
         else:
-            self.look()
+            self.reload()
         return reply == b"done"
 
 
@@ -103,31 +103,31 @@ class Feed:
     def __init__(self, store: Store, client: redis.Redis) -> None:
         self._store = store
         self._client = client
-        self._reader = Reader(store)
+        self._reader = LogReader(store)
 
     def round(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
         """Read a chunk, and take in order what can be; gives how many leaves and turns that were.
 
         Nothing beyond `until` is read or taken.
         """
-        awake = [track for track in tracks if not track.rests]
+        awake = [track for track in tracks if not track.is_paused]
         for track in awake:
-            track.wake()
+            track.unblock()
             # before the logs are read, or they would never be read up to it while people play
             if track.waiting and track.mark is None:
                 track.mark = self._store.watermark()
-        done = sum(self._read(group, until) for group in _together(awake))
-        return done + sum(self._turns(track, until) for track in awake if track.waiting)
+        done = sum(self._read(group, until) for group in _by_position(awake))
+        return done + sum(self._fold_due(track, until) for track in awake if track.waiting)
 
     def wait(self, tracks: Iterable[Track], block_ms: int) -> None:
         """Wait until there may be something to read."""
         # of a shard in which nothing goes on no news is wanted
-        ends = [_NEVER] * self._store.shape().shards
+        ends = [_NO_LEAF] * self._store.shape().shards
         for track in tracks:
-            if not track.rests:
+            if not track.is_paused:
                 for shard, count in enumerate(track.checkpoint.counts):
                     if shard not in track.blocked:
-                        ends[shard] = count if ends[shard] == _NEVER else max(count, ends[shard])
+                        ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
         self._store.news(ends, block_ms)
 
     # what is read
@@ -145,22 +145,22 @@ class Feed:
             self._fold(tracks, chunk)
         return len(chunk.leaves)
 
-    def _fold(self, tracks: Sequence[Track], chunk: Chunk) -> None:
+    def _fold(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         try:
-            self._change(tracks, chunk)
-        except _PASSING:
+            self._write_chunk(tracks, chunk)
+        except _SERVER_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - narrowed down to the leaf, and told there
             if len(tracks) == len(chunk.leaves) == 1:
                 leaf = chunk.leaves[0]
-                self._block(tracks, Unreadable(leaf.shard, leaf.index, error))
+                self._block(tracks, UnreadableLeaf(leaf.shard, leaf.index, error))
                 return
             self._one_by_one(tracks, chunk)
 
-    def _one_by_one(self, tracks: Sequence[Track], chunk: Chunk) -> None:
+    def _one_by_one(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         """Feed each track alone, and leaf by leaf if it is alone."""
         for track in tracks:
-            track.look()
+            track.reload()
         if len(tracks) > 1:
             for track in tracks:
                 if track.checkpoint.counts == chunk.start and not track.gone:
@@ -172,9 +172,9 @@ class Feed:
             # the leaf before was stuck, or somebody else has been here
             if track.gone or leaf.shard in track.blocked or leaf.index != start[leaf.shard]:
                 continue
-            self._fold(tracks, Chunk.of(start, (leaf,)))
+            self._fold(tracks, LogChunk.of(start, (leaf,)))
 
-    def _change(self, tracks: Sequence[Track], chunk: Chunk) -> None:
+    def _write_chunk(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         """Fold a chunk into each track and write it."""
         facts = chunk.facts
         needs = [track.projection.needs(facts) for track in tracks]
@@ -188,81 +188,85 @@ class Feed:
             writes = track.projection.fold(facts, [next(found) for _ in reads])
             after = track.projection.after(before, facts)
             after = msgspec.structs.replace(after, counts=chunk.counts)
-            calls.append(track.generation.change(before, after, [*writes, *_freed(track, chunk)]))
+            calls.append(
+                track.generation.change(before, after, [*writes, *_clear_stuck(track, chunk)])
+            )
             afters.append(after)
         replies = scripts.call_all(self._client, calls)
         for track, after, reply in zip(tracks, afters, replies, strict=True):
-            if track.heed(reply, after):
-                track.noted -= _went_on(track, chunk)
+            if track.apply_reply(reply, after):
+                track.stuck_places -= _unstuck_shards(track, chunk)
                 track.waiting = track.waiting or track.projection.defers(facts)
 
     # what is taken in order
 
-    def _turns(self, track: Track, until: Checkpoint | None) -> int:
+    def _fold_due(self, track: Track, until: Checkpoint | None) -> int:
         """Take in order what is older than the track's mark, if it has read that far."""
-        assert isinstance(track.projection, Ordered)
-        if track.rests or not _is_complete(track, until):
+        assert isinstance(track.projection, OrderedProjection)
+        if track.is_paused or not _has_read_all(track, until):
             return 0
-        due = self._due(track, until)
+        due = self._next_due(track, until)
         try:
-            return self._take(track, track.projection, due) if due else 0
-        except _PASSING:
+            return self._write_due(track, track.projection, due) if due else 0
+        except _SERVER_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - it is told, and the projection stops
             self._stop(track, due, error)
             return 0
 
-    def _due(self, track: Track, until: Checkpoint | None) -> list[Due]:
+    def _next_due(self, track: Track, until: Checkpoint | None) -> list[Due]:
         """Return the next whose turn has come; afterwards the track knows whether others wait."""
         key = track.generation.key(PENDING)
         # only what is older than the mark: at its very time more may come
         end = str(until.last[0]) if until else f"({track.mark.at if track.mark else 0}"
         with self._client.pipeline(transaction=False) as pipe:
-            pipe.zrangebyscore(key, "-inf", end, start=0, num=TURNS, withscores=True)
+            pipe.zrangebyscore(key, "-inf", end, start=0, num=DUE_BATCH, withscores=True)
             pipe.zcard(key)
             found, waiting = pipe.execute()
         due = [Due.read(member, score) for member, score in found]
         if until is not None:
             due = [turn for turn in due if turn.place <= until.last]
-        if len(due) < TURNS:
+        if len(due) < DUE_BATCH:
             track.mark = None
             track.waiting = waiting > len(due)
         return due
 
-    def _take(self, track: Track, projection: Ordered, due: Sequence[Due]) -> int:
+    def _write_due(self, track: Track, projection: OrderedProjection, due: Sequence[Due]) -> int:
         reads = projection.due_needs(due)
         with self._client.pipeline(transaction=False) as pipe:
             track.generation.reads(pipe, reads)
             found = pipe.execute()
         writes: list[Write] = list(projection.due_fold(due, found))
-        writes += _taken(due, len(track.checkpoint.counts))
-        if _ORDER in track.noted:
-            writes.append(("HDEL", STUCK, _ORDER))
+        writes += _remove_pending(due, len(track.checkpoint.counts))
+        if _IN_ORDER in track.stuck_places:
+            writes.append(("HDEL", STUCK, _IN_ORDER))
         before = track.checkpoint
         after = msgspec.structs.replace(before, last=due[-1].place)
         call = track.generation.change(before, after, writes)
         (reply,) = scripts.call_all(self._client, [call])
-        if not track.heed(reply, after):
+        if not track.apply_reply(reply, after):
             track.waiting = True
             return 0
-        track.noted.discard(_ORDER)
+        track.stuck_places.discard(_IN_ORDER)
         return len(due)
 
     # what fails
 
-    def _block(self, tracks: Iterable[Track], leaf: Unreadable) -> None:
+    def _block(self, tracks: Iterable[Track], leaf: UnreadableLeaf) -> None:
         what = f"leaf {leaf.index} of shard {leaf.shard}"
         for track in tracks:
             track.blocked[leaf.shard] = time.monotonic() + RETRY_SECONDS
-            self._note(track, str(leaf.shard), what, leaf.error)
+            self._note_stuck(track, str(leaf.shard), what, leaf.error)
 
     def _stop(self, track: Track, due: Sequence[Due], error: Exception) -> None:
         track.waiting = True
-        track.rests_until = time.monotonic() + RETRY_SECONDS
+        track.paused_until = time.monotonic() + RETRY_SECONDS
         _, board, seq = due[0].place
-        self._note(track, _ORDER, f"event {seq} of match {board} or one soon after it", error)
+        self._note_stuck(
+            track, _IN_ORDER, f"event {seq} of match {board} or one soon after it", error
+        )
 
-    def _note(self, track: Track, where: str, what: str, error: Exception) -> None:
+    def _note_stuck(self, track: Track, where: str, what: str, error: Exception) -> None:
         """Say, once for each place, that a projection has stopped there."""
         said = f"{type(error).__name__}: {error}"
         stuck = Stuck(what, time.time_ns() // 1_000_000, said)
@@ -277,10 +281,10 @@ class Feed:
                 exc_info=error,
             )
             track.shelf.note_stuck(track.generation, where, stuck)
-        track.noted.add(where)
+        track.stuck_places.add(where)
 
 
-def _together(tracks: Iterable[Track]) -> list[list[Track]]:
+def _by_position(tracks: Iterable[Track]) -> list[list[Track]]:
     """Group tracks that can be fed from one reading."""
     groups: dict[tuple[object, ...], list[Track]] = {}
     for track in tracks:
@@ -289,7 +293,7 @@ def _together(tracks: Iterable[Track]) -> list[list[Track]]:
     return list(groups.values())
 
 
-def _is_complete(track: Track, until: Checkpoint | None) -> bool:
+def _has_read_all(track: Track, until: Checkpoint | None) -> bool:
     """Return whether everything has been read that is to be taken in order."""
     counts = track.checkpoint.counts
     if until is not None:
@@ -299,7 +303,7 @@ def _is_complete(track: Track, until: Checkpoint | None) -> bool:
     )
 
 
-def _taken(due: Sequence[Due], shards: int) -> list[Write]:
+def _remove_pending(due: Sequence[Due], shards: int) -> list[Write]:
     """Return what takes events away that waited for their turn."""
     rows: dict[str, list[str]] = {PENDING: [turn.member for turn in due]}
     for turn in due:
@@ -307,13 +311,13 @@ def _taken(due: Sequence[Due], shards: int) -> list[Write]:
     return [("ZREM", key, *members) for key, members in rows.items()]
 
 
-def _went_on(track: Track, chunk: Chunk) -> set[str]:
+def _unstuck_shards(track: Track, chunk: LogChunk) -> set[str]:
     """Return the shards that were stuck and are not any more."""
-    if not track.noted:
+    if not track.stuck_places:
         return set()
-    return {str(leaf.shard) for leaf in chunk.leaves} & track.noted
+    return {str(leaf.shard) for leaf in chunk.leaves} & track.stuck_places
 
 
-def _freed(track: Track, chunk: Chunk) -> list[Write]:
+def _clear_stuck(track: Track, chunk: LogChunk) -> list[Write]:
     """Return what takes the notes of those shards away."""
-    return [("HDEL", STUCK, shard) for shard in sorted(_went_on(track, chunk))]
+    return [("HDEL", STUCK, shard) for shard in sorted(_unstuck_shards(track, chunk))]

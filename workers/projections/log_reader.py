@@ -38,7 +38,7 @@ _FIRST_TEXT: Final = 0x80
 """MessagePack: below it a byte is a number, which is how an event begins behind its length."""
 
 
-class Leaf(msgspec.Struct, frozen=True):
+class LogLeaf(msgspec.Struct, frozen=True):
     """A leaf of a shard's log; `fact` is None where it is no event."""
 
     shard: int
@@ -46,7 +46,7 @@ class Leaf(msgspec.Struct, frozen=True):
     fact: Fact | None
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableLeaf(msgspec.Struct, frozen=True):
     """A leaf that can't be made a fact, and why."""
 
     shard: int
@@ -54,19 +54,22 @@ class Unreadable(msgspec.Struct, frozen=True):
     error: Exception
 
 
-class Chunk(msgspec.Struct, frozen=True):
+class LogChunk(msgspec.Struct, frozen=True):
     """Some leaves that follow a checkpoint, those of each shard in order."""
 
     start: tuple[int, ...]
     counts: tuple[int, ...]
     """How many leaves of each shard's log are in after it."""
-    leaves: tuple[Leaf, ...]
-    unreadable: tuple[Unreadable, ...] = ()
+    leaves: tuple[LogLeaf, ...]
+    unreadable: tuple[UnreadableLeaf, ...] = ()
     """Of each shard where there is one, the first; what follows it is not read."""
 
     @classmethod
     def of(
-        cls, start: tuple[int, ...], leaves: Sequence[Leaf], unreadable: Sequence[Unreadable] = ()
+        cls,
+        start: tuple[int, ...],
+        leaves: Sequence[LogLeaf],
+        unreadable: Sequence[UnreadableLeaf] = (),
     ) -> Self:
         """Put a chunk together."""
         counts = list(start)
@@ -90,7 +93,7 @@ def rated(started: MatchStarted) -> bool:
     return started.terms is None or started.terms.rated
 
 
-class Reader:
+class LogReader:
     """Reads leaves. Errors of the server pass through; those of a leaf are told in the chunk."""
 
     def __init__(self, store: Store) -> None:
@@ -102,24 +105,24 @@ class Reader:
         start: tuple[int, ...],
         without: Collection[int] = (),
         until: Sequence[int] | None = None,
-    ) -> Chunk:
+    ) -> LogChunk:
         """Return what follows these indexes, but not of the shards `without`, nor from `until` on."""
         new = [shard for shard in self._store.news(start) if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
         each = max(1, BATCH // max(1, len(new)))
-        leaves: list[Leaf] = []
-        unreadable: list[Unreadable] = []
+        leaves: list[LogLeaf] = []
+        unreadable: list[UnreadableLeaf] = []
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
             for leaf in self._leaves(shard, start[shard], most):
-                if isinstance(leaf, Unreadable):
+                if isinstance(leaf, UnreadableLeaf):
                     unreadable.append(leaf)
                 else:
                     leaves.append(leaf)
-        return Chunk.of(start, leaves, unreadable)
+        return LogChunk.of(start, leaves, unreadable)
 
-    def _leaves(self, shard: int, start: int, count: int) -> Iterator[Leaf | Unreadable]:
+    def _leaves(self, shard: int, start: int, count: int) -> Iterator[LogLeaf | UnreadableLeaf]:
         """Return leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
@@ -134,20 +137,20 @@ class Reader:
                 fact = self._fact(data, shard) if is_event(data) else None
             except (LookupError, TypeError, ValueError) as error:
                 # msgspec's errors are ValueErrors; of an event that is gone there are no bytes
-                yield Unreadable(shard, expected, error)
+                yield UnreadableLeaf(shard, expected, error)
                 return
-            yield Leaf(shard, index, fact)
+            yield LogLeaf(shard, index, fact)
 
     def _one_by_one(
         self, shard: int, start: int, count: int, error: Exception
-    ) -> Iterator[Leaf | Unreadable]:
+    ) -> Iterator[LogLeaf | UnreadableLeaf]:
         if count == 1:
-            yield Unreadable(shard, start, error)
+            yield UnreadableLeaf(shard, start, error)
             return
         for index in range(start, start + count):
             for leaf in self._leaves(shard, index, 1):
                 yield leaf
-                if isinstance(leaf, Unreadable):
+                if isinstance(leaf, UnreadableLeaf):
                     return
 
     def _fact(self, data: bytes, shard: int) -> Fact:

@@ -25,7 +25,7 @@ from infra.projections.shelf import Checkpoint, Read, Write
 from workers.projections.projection import Fact, Projection
 
 
-class Ordered(Projection):
+class OrderedProjection(Projection):
     """Facts are laid aside as they are read, and folded when their turn has come."""
 
     @abstractmethod

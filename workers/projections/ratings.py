@@ -24,7 +24,7 @@ from infra.projections.ratings import (
 from infra.projections.shelf import Read, Write
 from infra.projections.specs import RATINGS
 from workers.projections.finished import counts
-from workers.projections.ordered import Ordered
+from workers.projections.ordered import OrderedProjection
 from workers.projections.projection import Fact
 
 _MODEL: Final = PlackettLuce()
@@ -40,7 +40,7 @@ def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
     return [Skill(round(team[0].mu * UNIT), round(team[0].sigma * UNIT)) for team in rated]
 
 
-class RatingsProjection(Ordered):
+class RatingsProjection(OrderedProjection):
     """A rating for each player and game, and what it was after each match."""
 
     spec = RATINGS

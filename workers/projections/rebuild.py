@@ -41,7 +41,7 @@ class Rebuild:
         zero = Checkpoint.zero(projection.spec, shards)
         self.track = Track(projection, self._shelf, generation, zero)
 
-    def go_on(self) -> None:
+    def keep_alive(self) -> None:
         """Return a sign of life, before each round; `BusyError` when it is given up."""
         if self.track.gone:
             raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
@@ -58,7 +58,7 @@ class Rebuild:
         for stuck in self._shelf.stuck(self.track.generation).values():
             raise StuckError(f"{self._shelf.spec.name} stop at {stuck.what}: {stuck.error}")
 
-    def finish(self) -> bool:
+    def promote(self) -> bool:
         """Put it in the live one's place, if it has read enough; tell whether it is there."""
         if not self._has_read():
             return False
@@ -78,12 +78,12 @@ class Rebuild:
         return not (self.track.waiting and self._client.zcount(key, "-inf", f"({self.goal.at}"))
 
 
-def total(rebuilds: Sequence[Rebuild]) -> int:
+def leaves_total(rebuilds: Sequence[Rebuild]) -> int:
     """Return how many leaves there were to read when they began."""
     return sum(sum(rebuild.goal.ends) for rebuild in rebuilds)
 
 
-def done(rebuilds: Sequence[Rebuild]) -> int:
+def leaves_read(rebuilds: Sequence[Rebuild]) -> int:
     """Return how many of them have been read."""
     return sum(
         min(count, end)

@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 """Told now and then how many leaves are read, and how many keys compared."""
 
 
-class Result(msgspec.Struct, frozen=True):
+class VerifyResult(msgspec.Struct, frozen=True):
     """What a check has found."""
 
     difference: str
@@ -36,7 +36,7 @@ class Result(msgspec.Struct, frozen=True):
     """How many were compared."""
 
 
-class Check:
+class ProjectionVerifier:
     """Checks one projection; `BusyError` when it is being built or compared elsewhere."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Check:
         self._live = self._find_live()
         self._rebuild = Rebuild(store, client, projection)
         self._progress = progress
-        self._due = 0.0
+        self._next_due = 0.0
         """When the next sign of life is to be given, by the monotonic clock."""
 
     def _find_live(self) -> Generation:
@@ -66,7 +66,7 @@ class Check:
             )
         return live[1]
 
-    def run(self) -> Result:
+    def run(self) -> VerifyResult:
         """Build, compare and clean up."""
         try:
             self._read_up_to(self._stand())
@@ -87,7 +87,7 @@ class Check:
     def _read_up_to(self, goal: Checkpoint) -> None:
         track = self._rebuild.track
         while track.checkpoint.counts != goal.counts or track.checkpoint.last != goal.last:
-            self._rebuild.go_on()
+            self._rebuild.keep_alive()
             if not self._feed.round([track], goal):
                 self._rebuild.check_stuck()
                 # the live one has taken in what the logs do not give
@@ -98,12 +98,12 @@ class Check:
 
     def _keep(self) -> None:
         """Return signs of life, now and then: each is a write, and there are many keys."""
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + KEEP_SECONDS
+        if time.monotonic() >= self._next_due:
+            self._next_due = time.monotonic() + KEEP_SECONDS
             self._rebuild.renew()
             self._shelf.keep_hold(self._live, self._rebuild.token)
 
-    def _compare(self) -> Result:
+    def _compare(self) -> VerifyResult:
         """Compare, with the live one held."""
         goal = self._stand()
         self._read_up_to(goal)
@@ -116,4 +116,4 @@ class Check:
         comparison = Comparison(self._client, self._shelf, compared)
         found = comparison.first_difference(self._live, self._rebuild.track.generation)
         self._shelf.keep_hold(self._live, self._rebuild.token)
-        return Result(found, leaves, comparison.keys)
+        return VerifyResult(found, leaves, comparison.keys)

@@ -24,17 +24,17 @@ logger = logging.getLogger(__name__)
 IDLE_MS: Final = 1_000
 """How long it listens to silent logs before it looks whether it is to stop."""
 
-SOON_MS: Final = 100
+SHORT_WAIT_MS: Final = 100
 """The same while something waits for its turn, or to be tried again."""
 
-PACE_SECONDS: Final = 0.1
+MIN_ROUND_SECONDS: Final = 0.1
 """Least time between two rounds while people play: each round is one more fsync of the server's."""
 
-AGAIN_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 1.0
 """Until a projection that could not be mustered is looked at again."""
 
 
-class Side:
+class ProjectionWorker:
     """Keeps projections up with the logs."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Side:
         self._store = store
         self._client = client
         self._feed = Feed(store, client)
-        self._posts = [_Post(store, client, projection) for projection in projections]
+        self._slots = [_ProjectionSlot(store, client, projection) for projection in projections]
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Go on until told to stop."""
@@ -51,30 +51,30 @@ class Side:
             began = time.monotonic()
             done = self.round()
             if not done:
-                self._feed.wait(self._live, SOON_MS if self.hurries else IDLE_MS)
+                self._feed.wait(self._live, SHORT_WAIT_MS if self.has_work else IDLE_MS)
             elif done < BATCH // 2:
-                time.sleep(max(0.0, PACE_SECONDS - (time.monotonic() - began)))
+                time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
 
     def round(self) -> int:
         """Read some leaves for every projection; gives how many that were, 0 if there is no more."""
-        for post in self._posts:
-            post.muster()
-        rebuilt = [post.rebuild.track for post in self._posts if post.rebuild]
+        for slot in self._slots:
+            slot.ensure_live()
+        rebuilt = [slot.rebuild.track for slot in self._slots if slot.rebuild]
         done = self._feed.round([*self._live, *rebuilt])
-        finished = sum(post.finish() for post in self._posts)
+        finished = sum(slot.promote() for slot in self._slots)
         return done + finished
 
     @property
     def _live(self) -> list[Track]:
-        return [post.track for post in self._posts if post.track]
+        return [slot.track for slot in self._slots if slot.track]
 
     @property
-    def hurries(self) -> bool:
+    def has_work(self) -> bool:
         """Whether there may be something to do soon, without any news."""
-        return any(post.hurries for post in self._posts)
+        return any(slot.has_work for slot in self._slots)
 
 
-class _Post:
+class _ProjectionSlot:
     """A projection's place: the live generation that is fed, and the one that is being built."""
 
     def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
@@ -84,38 +84,38 @@ class _Post:
         self._store = store
         self._client = client
         self._shelf = Shelf(client, projection.spec)
-        self._due = 0.0
+        self._next_due = 0.0
 
     @property
-    def hurries(self) -> bool:
+    def has_work(self) -> bool:
         """Whether there may be something to do without any news."""
         track = self.track
         if track is None or self.rebuild is not None:
             return True
-        return track.waiting or track.rests or bool(track.blocked) or track.checkpoint.late
+        return track.waiting or track.is_paused or bool(track.blocked) or track.checkpoint.late
 
-    def muster(self) -> None:
+    def ensure_live(self) -> None:
         """See to it that there is something to feed."""
         if self.track and self.track.gone:
             self.track = None
-            self._due = 0.0
+            self._next_due = 0.0
         sound = self.track is not None and not self.track.checkpoint.late
         if self.rebuild:
-            self._go_on(self.rebuild)
-        elif not sound and time.monotonic() >= self._due:
-            self._due = time.monotonic() + AGAIN_SECONDS
-            self._find()
+            self._keep_alive(self.rebuild)
+        elif not sound and time.monotonic() >= self._next_due:
+            self._next_due = time.monotonic() + RETRY_SECONDS
+            self._take_live_or_rebuild()
 
-    def _go_on(self, rebuild: Rebuild) -> None:
+    def _keep_alive(self, rebuild: Rebuild) -> None:
         try:
-            rebuild.go_on()
+            rebuild.keep_alive()
         except BusyError as error:
             logger.warning("%s", error)
             self.rebuild = None
 
-    def _find(self) -> None:
+    def _take_live_or_rebuild(self) -> None:
         """Take the live generation, or begin to build one where there is none that will do."""
-        why = self._why_not()
+        why = self._reason_to_rebuild()
         if why:
             try:
                 self.rebuild = Rebuild(self._store, self._client, self.projection)
@@ -123,7 +123,7 @@ class _Post:
                 return  # somebody else is at it; looked at again later
             logger.info("%s are made anew: %s", self.projection.spec.name, why)
 
-    def _why_not(self) -> str:
+    def _reason_to_rebuild(self) -> str:
         """Take the live generation, or say why it has to be made anew."""
         spec = self.projection.spec
         live = self._shelf.live()
@@ -145,9 +145,9 @@ class _Post:
             return "they know of leaves that the logs have lost"
         return "an event came that belongs before others" if checkpoint.late else ""
 
-    def finish(self) -> int:
+    def promote(self) -> int:
         """Let what was built be read, if it has read enough; gives 1 if so."""
-        if self.rebuild is None or not self.rebuild.finish():
+        if self.rebuild is None or not self.rebuild.promote():
             return 0
         self.track = self.rebuild.track
         self.rebuild = None
@@ -156,4 +156,4 @@ class _Post:
 
 def run(store: Store, client: redis.Redis, stopping: Callable[[], bool]) -> None:
     """Keep all projections up until told to stop, or until the server goes away."""
-    Side(store, client).run(stopping)
+    ProjectionWorker(store, client).run(stopping)

@@ -30,7 +30,7 @@ from infra.settings import Settings
 from infra.store.port import Queued, Shape
 from infra.store.server import RedisStore
 from services.serve.workers import worker_child
-from workers.scheduler import Keeper
+from workers.scheduler import Scheduler
 
 SHARDS: Final = 8
 MICRO_BATCH: Final = 256
@@ -138,7 +138,7 @@ class Door:
         self._store = store
         self._progress = progress
         # the keeper's look at every lane is what a busy door does with each micro-batch
-        self._keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
+        self._keeper = Scheduler(store, Lanes(client, lambda lane: wake(client, lane)))
         self._listener = Listener(client, self._channel)
         self._waiting: set[bytes] = set()
 

@@ -24,7 +24,7 @@ from infra.outcomes import parse
 from infra.queue import wake
 from infra.store.server import RedisStore
 from services.cli.bench.workload import Game, starts
-from workers.scheduler import DOOR
+from workers.scheduler import SENDER
 
 _LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
 
@@ -120,7 +120,7 @@ def _door_of_long_ago(client: Redis) -> CommandGateway:
 def _flagged(station: Station, board: int, began: int) -> None:
     """Wait for the outcome of the match's flag, and note it as if its sender had heard it."""
     # the match has one event when its time is over, and no ply
-    flag = Sent(board, command_id(DOOR, THE_SERVER, f"{board} 1 Flag"), THE_SERVER, Flag(ply=0))
+    flag = Sent(board, command_id(SENDER, THE_SERVER, f"{board} 1 Flag"), THE_SERVER, Flag(ply=0))
     with station.connect() as client:
         store = RedisStore(client, Mode.FSYNC)
         until(lambda: store.outcome(board, flag.id), 30)

@@ -25,7 +25,7 @@ from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import side_child
 from workers.commands import worker as command_worker
-from workers.scheduler import Keeper
+from workers.scheduler import Scheduler
 
 MARK = "poison:"
 """Begins a poisoned move; the kind follows."""
@@ -84,7 +84,7 @@ def _serve() -> None:
         verify(client, settings.durability)
         store = RedisStore(client, settings.durability)
         shape = store.create(Shape(settings.shards, settings.workers))
-        keeper = Keeper(store, Lanes(client, lambda lane: wake(client, lane)))
+        keeper = Scheduler(store, Lanes(client, lambda lane: wake(client, lane)))
         env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": server.url}
         workers = [
             ProcessChild(name, [sys.executable, str(HERE), "worker", name], env=env)

@@ -16,7 +16,7 @@ from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.projection import Projection
 from workers.projections.rebuild import StuckError
-from workers.projections.verify import Check
+from workers.projections.verify import ProjectionVerifier
 
 CAUGHT_UP_SECONDS = 60.0
 """For the side workers; one that was killed while it built keeps others from building for 30 s."""
@@ -60,7 +60,7 @@ def _stand(one: Lag) -> str:
 def _compare(store: Store, client: Redis, projection: Projection) -> Iterator[Violation]:
     name = projection.spec.name
     try:
-        result = Check(store, client, projection).run()
+        result = ProjectionVerifier(store, client, projection).run()
     except StuckError as error:
         yield Violation("I6", f"{name} can't be made anew: {error}")
         return
