@@ -17,7 +17,8 @@ from infra.outcomes import Outcome, parse
 from infra.seeds import Seeds
 from infra.store.port import Shape, Submitted
 from infra.store.server import RedisStore
-from workers.commands.drain import Decider, Drain
+from workers.commands.drain import Drain
+from workers.commands.handle import Decider
 
 
 class Bench:

@@ -30,7 +30,8 @@ from infra.projections.shelf import Write as Change
 from infra.projections.specs import LISTS
 from infra.store.port import Committed, Conflict, Done, Known, Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
-from workers.commands.drain import Decider, Drain
+from workers.commands.drain import Drain
+from workers.commands.handle import Decider
 from workers.projections import PROJECTIONS
 from workers.projections.lists import ListsProjection
 from workers.projections.projection import Fact

@@ -34,7 +34,8 @@ from infra.store.port import (
 from infra.store.server import RedisStore
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
-from workers.commands.drain import Decider, Drain
+from workers.commands.drain import Drain
+from workers.commands.handle import Decider
 
 SHARDS, LANES, CAP = 4, 2, 30
 DOOR = "door:model"

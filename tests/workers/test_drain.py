@@ -21,7 +21,9 @@ from infra.durability import Mode
 from infra.lanes import Taken
 from infra.store.port import Committed, Known, Submission, Write
 from infra.store.server import RedisStore
-from workers.commands.drain import FEW, TRIES, WAVE, Decider, Drain
+from workers.commands.drain import SMALL_BACKLOG, SMALL_BATCH, Drain
+from workers.commands.handle import Decider
+from workers.commands.suspects import TRIES
 
 
 def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:
@@ -188,15 +190,15 @@ def together(bench: Bench, boards: int) -> list[list[int]]:
     return commits
 
 
-def test_a_few_commands_are_worked_in_waves_the_oldest_first(bench: Bench) -> None:
-    commits = together(bench, FEW)
-    assert [len(boards) for boards in commits] == [WAVE] * (FEW // WAVE)
+def test_a_few_commands_are_committed_in_small_batches_the_oldest_first(bench: Bench) -> None:
+    commits = together(bench, SMALL_BACKLOG)
+    assert [len(boards) for boards in commits] == [SMALL_BATCH] * (SMALL_BACKLOG // SMALL_BATCH)
     # handed in from the highest board down; those of one millisecond may change places
     assert min(commits[0]) > max(commits[-1])
 
 
 def test_a_backlog_is_worked_at_once(bench: Bench) -> None:
-    assert [len(boards) for boards in together(bench, FEW + 1)] == [FEW + 1]
+    assert [len(boards) for boards in together(bench, SMALL_BACKLOG + 1)] == [SMALL_BACKLOG + 1]
 
 
 def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:

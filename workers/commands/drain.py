@@ -1,111 +1,59 @@
-"""The drain: takes what waits in a lane's inboxes, decides it, commits it, tells the doors.
+"""The drain: reads the inboxes of a lane, commits what is decided, and publishes the outcomes.
 
 One batch crosses all shards of the lane, so that one fsync serves everything that waits. An entry
 stays in its inbox until its outcome is committed; killing a drain at any point loses nothing:
 
 - before the commit: the entries are read again by the next drain;
-- after the commit: the next drain finds nothing, and the doors find the stored outcomes;
+- after the commit: the next drain finds nothing, and the senders find the stored outcomes;
 - paused and overtaken: the heads it decided on are no longer the matches', so it writes nothing.
-
-A command is a *suspect* when deciding it raised, or when it was waiting while a drain died. Suspects
-are worked one at a time, each attempt counted before it is made, and refused after `TRIES`. A
-sender that repeats a command has it in the inbox more than once, so the command is the suspect and
-not the entry: what was refused is not tried again for each repetition.
 """
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import uuid4
 
 import msgspec
 import redis
-from cachetools import LRUCache
 
-from domain.errors import Code
-from domain.match import commands, replies
-from domain.match.commands import Sent
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import CommandId
-from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
-from domain.match.state import MatchState, due, initial
-from infra import outcomes
+from domain.match import commands
+from domain.match.decide import Rejected, decide
 from infra.announce import Told, announce, messages
 from infra.faults import point
 from infra.keys import shards_of
 from infra.lanes import Lanes, Taken
-from infra.liveness import HEART
-from infra.seeds import LostSeedsError, Seeds
-from infra.store.port import (
-    Committed,
-    Conflict,
-    Done,
-    Entry,
-    Store,
-    Write,
-    refusal_field,
-)
-from workers.commands.limits import LIMITED
-from workers.commands.start_context import Beginnings
+from infra.seeds import Seeds
+from infra.store.port import Conflict, Entry, Store
+from workers.commands.handle import CommandHandler, Decider, Task
+from workers.commands.start_context import StartContexts
+from workers.commands.suspects import Suspects
 
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 512
 """About how many commands are committed together."""
 
-FEW: Final = 64
-"""Where no more than these wait, they are worked in waves."""
+SMALL_BACKLOG: Final = 64
+"""If no more commands than this wait, they are committed in small batches."""
 
-WAVE: Final = 16
-"""Commands of a wave: the doors answer for it, and take in more, while the next is decided."""
+SMALL_BATCH: Final = 16
+"""Commands of a small batch: senders hear of it, and send more, while the next is decided."""
 
 BLOCK_MS: Final = 100
-"""How long a drain waits for more before it leaves."""
+"""How long a drain waits for more commands before it ends."""
 
-TURN_SECONDS: Final = 5.0
-"""How long a drain goes on before it makes room for RQ's own business."""
+RUN_SECONDS: Final = 5.0
+"""How long a drain runs before it makes room for RQ's own business."""
 
 RENEW_SECONDS: Final = 0.5
 """How often the lease is renewed, which lasts several times as long."""
 
-KNOWN: Final = 1_024
-"""Matches that a drain remembers as it left them."""
-
-TRIES: Final = 3
-"""Counted attempts at a suspect before it is refused as `internal`."""
-
-_INTERNAL: Final = Rejected(
-    Code.INTERNAL, "the server failed to decide this command; its operator has been told"
-)
-
-_SEEDLESS: Final = Rejected(
-    Code.SEEDS_MISSING,
-    "the server can't draw now, because a secret file of its is missing; its operator has been told",
-)
-
-Decider = Callable[[Sent, MatchState, Given], Decided | Rejected]
-
-
-class _Task(msgspec.Struct, frozen=True):
-    """An inbox entry, read."""
-
-    entry: Entry
-    sent: Sent
-
-
-class _Match(msgspec.Struct, frozen=True):
-    """A match as a command is decided on it."""
-
-    snapshot: Snapshot
-    laid: bytes
-    """What its seats have laid ready, packed."""
-
 
 class Drain:
-    """Drains one lane; `client` is used to tell the doors, `stopping` asks it to end early.
+    """Drains one lane; `client` publishes the outcomes, `stopping` asks the drain to end early.
 
-    `data` has the accounts, where that is another server than the doors'.
+    `data` has the accounts, if that is another server than `client`'s.
     """
 
     def __init__(  # noqa: PLR0913 - one for each part that may be given
@@ -126,23 +74,21 @@ class Drain:
         self._client = client
         self._lane = lane
         self._shards = list(shards_of(lane, shape.lanes, shape.shards))
-        self._beginnings = Beginnings(seeds, client if data is None else data)
+        self._contexts = StartContexts(seeds, client if data is None else data)
+        self._handler = CommandHandler(store, self._contexts, decider)
+        self._suspects = Suspects(store)
         self._stopping = stopping
-        self._decider = decider
         self._token = uuid4().hex
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
-        self._suspects: set[CommandId] = set()
-        self._known: LRUCache[int, _Match] = LRUCache(KNOWN)
-        """Matches as we left them. Another may have come between: the commit compares the heads."""
-        self._told: dict[str, list[Told]] = {}
-        """Outcomes that their doors are to be told."""
+        self._to_publish: dict[str, list[Told]] = {}
+        """Committed outcomes, by the channels on which their senders listen."""
 
     def run(self) -> int:
-        """Drain until the lane is empty, and give the number of outcomes.
+        """Drain until the lane is empty, and return the number of outcomes.
 
-        After `TURN_SECONDS`, or when the process is stopping, what still waits is left to the
-        next drain, which is asked for.
+        After `RUN_SECONDS`, or when the process is stopping, the rest is left to the next drain,
+        which is requested.
         """
         point("drain.started")
         taken = self._lanes.take(self._lane, self._token)
@@ -150,9 +96,9 @@ class Drain:
             return 0
         point("drain.taken")
         if taken is Taken.EXPIRED:
-            self._suspect(self._store.waiting(self._shards, BATCH))
-        done = self._work_until(time.monotonic() + TURN_SECONDS)
-        self._tell()
+            self._suspect_backlog()
+        done = self._drain_until(time.monotonic() + RUN_SECONDS)
+        self._publish()
         # release first, look afterwards: see infra.lanes
         released = self._lanes.leave(self._lane, self._token)
         point("drain.released")
@@ -161,38 +107,34 @@ class Drain:
         point("drain.left")
         return done
 
-    def _work_until(self, end: float) -> int:
+    def _suspect_backlog(self) -> None:
+        """Suspect everything that waits, because the drain before may have died of it."""
+        entries = self._store.waiting(self._shards, BATCH)
+        if entries:
+            logger.warning(
+                "lane %d: the drain before was cut off; commands now worked one by one: %d",
+                self._lane,
+                len(entries),
+            )
+        self._suspects.add(self._read_tasks(entries))
+
+    def _drain_until(self, end: float) -> int:
         done = 0
-        while self._holds():
-            entries = self._wait()
+        while self._renew_lease():
+            entries = self._read_inbox()
             if not entries:
                 break
             point("drain.read")
-            done += self._work(_wave(entries))
+            done += self._work(self._read_tasks(_next_batch(entries)))
             if self._stopping() or time.monotonic() > end:
                 break
         return done
 
-    def _wait(self) -> list[Entry]:
-        """Tell the doors and wait for more, in one round trip."""
-        told, self._told = self._told, {}
-        entries = self._store.waiting(self._shards, BATCH, BLOCK_MS, messages(told))
-        if told:
-            point("drain.announced")
-        return entries
+    def _renew_lease(self) -> bool:
+        """Keep the lease; return False if another drain has it.
 
-    def _tell(self) -> None:
-        """Tell the doors now: it may be a while until we wait for more."""
-        if self._told:
-            announce(self._client, self._told)
-            self._told = {}
-            point("drain.announced")
-
-    def _holds(self) -> bool:
-        """Return whether the lease is ours, and keep it; False when another drain has it.
-
-        Not asked for each batch: it is a write, and so a sync of the server's. Between two looks
-        the heads that a commit compares see to it that a drain which was overtaken writes nothing.
+        Not done for each batch, because it is a write, and so a sync of the server. In between the
+        heads that a commit compares keep a drain that was overtaken from writing anything.
         """
         now = time.monotonic()
         if now - self._renewed < RENEW_SECONDS:
@@ -200,31 +142,27 @@ class Drain:
         self._renewed = now
         return self._lanes.renew(self._lane, self._token)
 
-    def _suspect(self, entries: Sequence[Entry]) -> None:
-        if entries:
-            logger.warning(
-                "lane %d: the drain before was cut off; commands now worked one by one: %d",
-                self._lane,
-                len(entries),
-            )
-        self._suspects.update(task.sent.id for entry in entries if (task := self._read(entry)))
+    def _read_inbox(self) -> list[Entry]:
+        """Publish the outcomes and wait for more commands, in one round trip."""
+        outcomes, self._to_publish = self._to_publish, {}
+        entries = self._store.waiting(self._shards, BATCH, BLOCK_MS, messages(outcomes))
+        if outcomes:
+            point("drain.announced")
+        return entries
 
-    def _work(self, entries: Sequence[Entry]) -> int:
-        """Work a batch; give the number of outcomes."""
-        tasks = [task for entry in entries if (task := self._read(entry))]
-        suspects = [t for t in tasks if t.sent.id in self._suspects]
-        held: set[int] = set()
-        done = 0
-        for task in suspects:
-            if task.sent.match not in held:
-                done += self._careful(task, held)
-        # what waits behind a suspect of its own match keeps its place
-        held.update(t.sent.match for t in suspects)
-        return done + self._batch([t for t in tasks if t.sent.match not in held], held)
+    def _publish(self) -> None:
+        """Publish the outcomes now, because it may take long until the next `_read_inbox`."""
+        if self._to_publish:
+            announce(self._client, self._to_publish)
+            self._to_publish = {}
+            point("drain.announced")
 
-    def _read(self, entry: Entry) -> _Task | None:
+    def _read_tasks(self, entries: Sequence[Entry]) -> list[Task]:
+        return [task for entry in entries if (task := self._read_task(entry))]
+
+    def _read_task(self, entry: Entry) -> Task | None:
         try:
-            return _Task(entry, commands.decode(entry.payload))
+            return Task(entry, commands.decode(entry.payload))
         except msgspec.MsgspecError:
             logger.exception(
                 "ALARM: inbox entry %s of shard %d can't be decoded; it is set aside",
@@ -234,178 +172,79 @@ class Drain:
             self._store.set_aside(entry)
             return None
 
-    def _careful(self, task: _Task, held: set[int]) -> int:
-        """Work one suspect: the attempt is counted before it is made, since it may be the last."""
-        self._tell()
+    def _work(self, tasks: Sequence[Task]) -> int:
+        """Work on commands, the suspects first and each alone; return the number of outcomes."""
+        suspects = [task for task in tasks if task in self._suspects]
+        blocked_matches: set[int] = set()
+        done = 0
+        for task in suspects:
+            if task.sent.match not in blocked_matches:
+                done += self._retry_suspect(task, blocked_matches)
+        # what waits behind a suspect of its own match keeps its place
+        blocked_matches.update(task.sent.match for task in suspects)
+        return done + self._run_batch(tasks, blocked_matches)
+
+    def _retry_suspect(self, task: Task, blocked_matches: set[int]) -> int:
+        self._publish()
         self._lanes.renew(self._lane, self._token)
-        if self._store.outcome(task.sent.match, task.sent.id) is not None:
-            # a repetition of what has been dealt with: the commit finds that, and writes nothing
-            return self._batch([task], held, verdict=_INTERNAL)
-        tries = self._store.try_again(task.entry.shard, task.entry.id)
-        point("drain.counted")
-        if tries > TRIES:
-            logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
-            return self._batch([task], held, verdict=_INTERNAL)
-        return self._batch([task], held, counted=True)
+        verdict = self._suspects.count_attempt(task)
+        return self._run_batch([task], blocked_matches, verdict)
 
-    def _batch(
+    def _run_batch(
         self,
-        tasks: Sequence[_Task],
-        held: set[int],
+        tasks: Sequence[Task],
+        blocked_matches: set[int],
         verdict: Rejected | None = None,
-        *,
-        counted: bool = False,
     ) -> int:
-        """Decide tasks in order (or give all the same verdict), commit them, tell the doors.
+        """Decide commands in order, or give all the same verdict, and commit them.
 
-        Where the attempt was `counted` and the decision came back, it is taken off the count:
-        a server that fails in the commit is not the command's fault.
+        Commands of blocked matches are left out; a command that can't be decided blocks its match.
+        Returns the number of outcomes.
         """
+        tasks = [task for task in tasks if task.sent.match not in blocked_matches]
         if not tasks:
             return 0
-        matches, unreadable = self._load({task.sent.match for task in tasks})
+        self._handler.load({task.sent.match for task in tasks})
         point("drain.loaded")
-        writes, doors = [], []
-        self._beginnings.clear()
+        writes, channels = [], []
         for task in tasks:
-            board = task.sent.match
-            if board in held:
+            if task.sent.match in blocked_matches:
                 continue
-            said = _INTERNAL if board in unreadable else verdict
-            decided = self._decide(task, matches[board], said)
-            if decided is None:
-                self._suspects.add(task.sent.id)
-                held.add(board)
+            write = self._handler.handle(task, verdict)
+            if write is None:
+                self._suspects.add([task])
+                blocked_matches.add(task.sent.match)
                 continue
-            if counted:
-                self._store.forgive(task.entry.shard, task.entry.id)
-            write, matches[board] = decided
+            if verdict is None and task in self._suspects:
+                self._suspects.forgive(task)
             writes.append(write)
-            doors.append(task.entry.reply_to)
+            channels.append(task.entry.reply_to)
         point("drain.decided")
         if not writes:
             return 0
-        results = self._commit(writes, doors)
-        self._remember({b: m for b, m in matches.items() if b not in unreadable}, writes, results)
-        return sum(not isinstance(result, Conflict) for result in results)
-
-    def _load(self, wanted: Collection[int]) -> tuple[dict[int, _Match], set[int]]:
-        """Return the matches, and the boards whose snapshot can't be read.
-
-        Of those only the head is given: enough for a refusal, so that they stop nobody else.
-        """
-        matches = {board: self._known[board] for board in wanted if board in self._known}
-        boards = [board for board in wanted if board not in matches]
-        unreadable = set()
-        found = self._store.matches(boards) if boards else []
-        for board, (data, laid) in zip(boards, found, strict=True):
-            try:
-                snapshot = unpack_snapshot(data)
-            except msgspec.MsgspecError:
-                logger.exception("ALARM: the snapshot of match %d can't be read", board)
-                snapshot = Snapshot((data or b"")[:32], initial())
-                unreadable.add(board)
-            matches[board] = _Match(snapshot, laid)
-        return matches, unreadable
-
-    def _decide(
-        self, task: _Task, match: _Match, verdict: Rejected | None
-    ) -> tuple[Write, _Match] | None:
-        """Decide and seal one command; None, with the reason in the log, when that failed."""
-        HEART.step()
-        try:
-            with LIMITED:
-                state = match.snapshot.state
-                if verdict is not None:
-                    return _write(task, verdict, match)
-                shard, received = task.entry.shard, task.entry.received
-                begins = self._beginnings.given(shard, task.sent, state, received)
-                given = begins or Given(received, replies=replies.unpack(match.laid))
-                write, after = _write(task, self._decider(task.sent, state, given), match)
-                if write.k:
-                    self._beginnings.used(shard, given)
-                return write, after
-        except LostSeedsError as error:
-            # no attempt of this worker could end otherwise
-            logger.error("ALARM: match %d: %s", task.sent.match, error)  # noqa: TRY400
-            return _write(task, _SEEDLESS, match)
-        except Exception:
-            logger.exception(
-                "match %d: deciding command %s failed", task.sent.match, task.sent.id.hex()
-            )
-            return None
-
-    def _commit(self, writes: Sequence[Write], doors: Collection[str]) -> list[Committed]:
-        self._forget(writes)  # until it is known what became of it
-        self._beginnings.mark()
+        self._contexts.record_seeds()
         results = self._store.commit(writes)
         point("drain.committed")
-        for write, door, result in zip(writes, doors, results, strict=True):
+        self._handler.remember(zip(writes, results, strict=True))
+        done = 0
+        for write, channel, result in zip(writes, channels, results, strict=True):
             if not isinstance(result, Conflict):
-                self._told.setdefault(door, []).append((write.id, result.stored))
-        return results
-
-    def _forget(self, writes: Sequence[Write]) -> None:
-        for write in writes:
-            self._known.pop(write.board, None)
-
-    def _remember(
-        self, matches: dict[int, _Match], writes: Sequence[Write], results: Sequence[Committed]
-    ) -> None:
-        """Keep the matches in which all was written as it was decided."""
-        pairs = list(zip(writes, results, strict=True))
-        others = {write.board for write, result in pairs if not isinstance(result, Done)}
-        for board in matches.keys() & {write.board for write in writes} - others:
-            self._known[board] = matches[board]
+                self._to_publish.setdefault(channel, []).append((write.id, result.stored))
+                done += 1
+        return done
 
 
-def _wave(entries: list[Entry]) -> list[Entry]:
-    """Return what is worked together: everything of much, of little the oldest.
+def _next_batch(entries: list[Entry]) -> list[Entry]:
+    """Return the commands to commit together: a large backlog whole, of a small one the oldest.
 
-    With all of it at once, doors and drain would wait for each other in turn: the doors would be
-    told everything at one moment, and hand everything in at another.
+    With a small backlog committed whole, senders and drain would wait for each other in turn: the
+    senders would hear all outcomes at one moment, and send all their commands at another.
     """
-    if len(entries) > FEW:
+    if len(entries) > SMALL_BACKLOG:
         return entries
-    return sorted(entries, key=_age)[:WAVE]
+    return sorted(entries, key=_age)[:SMALL_BATCH]
 
 
 def _age(entry: Entry) -> tuple[int, ...]:
-    """Return when an entry came, by the server's id for it: in a shard it never runs backwards."""
+    """Return when an entry came, by the server's id for it, which never decreases in a shard."""
     return tuple(map(int, entry.id.split("-")))
-
-
-def _write(task: _Task, decision: Decided | Rejected, match: _Match) -> tuple[Write, _Match]:
-    """Return what the commit writes, and the match as its next command is decided on."""
-    entry, sent, snapshot = task.entry, task.sent, match.snapshot
-    state, left = snapshot.state, match.laid
-    seed = None
-    if isinstance(decision, Decided):
-        leaves, after = seal(sent, decision, snapshot, entry.received)
-        tail = outcomes.tail("", state.seq + 1, "")
-        packed, refused = pack_snapshot(after), ""
-        seed = decision.seed
-        if decision.replies is not None:
-            left = replies.pack(decision.replies)
-    else:
-        leaves, after = (seal_refusal(sent, decision, snapshot, entry.received),), snapshot
-        tail = outcomes.tail(decision.code, state.seq, decision.sentence)
-        packed, refused = None, refusal_field(sent.actor, state.ply)
-    write = Write(
-        shard=entry.shard,
-        entry=entry.id,
-        board=sent.match,
-        id=sent.id,
-        head=snapshot.head,
-        digest=commands.digest(entry.payload),
-        tail=tail,
-        leaves=leaves,
-        snapshot=packed,
-        due=due(after.state),
-        laid=match.laid,
-        left=left,
-        refused=refused,
-        chain=seed[0] if seed else 0,
-        k=seed[1] if seed else 0,
-    )
-    return write, _Match(after, left)

@@ -1,4 +1,4 @@
-"""What is given to decisions by which matches begin: seeds, kept texts, and who is on vacation."""
+"""The context of decisions by which matches may start: seeds, kept texts, players on vacation."""
 
 import redis
 
@@ -11,24 +11,24 @@ from infra.seeds import LostSeedsError, Seeds
 from infra.words import Words
 
 
-class Beginnings:
-    """Of one drain; `client` is of the server that has the accounts."""
+class StartContexts:
+    """The contexts that one drain needs; `client` is of the server that has the accounts."""
 
     def __init__(self, seeds: Seeds | None, client: redis.Redis) -> None:
         self._seeds = seeds
         self._client = client
         self._words = Words(client)
-        self._drawn: dict[int, Seed] = {}
-        """The last seed that the batch in hand uses of each shard."""
+        self._last_seed: dict[int, Seed] = {}
+        """The last seed of each shard that the batch uses."""
 
-    def clear(self) -> None:
+    def begin_batch(self) -> None:
         """Begin another batch."""
-        self._drawn.clear()
+        self._last_seed.clear()
 
-    def given(self, shard: int, sent: Sent, state: MatchState, received: int) -> Given | None:
-        """Return what a decision is given; None for a command by which no match can begin.
+    def context_of(self, shard: int, sent: Sent, state: MatchState, received: int) -> Given | None:
+        """Return the context of a command; None if no match can start by it.
 
-        Who is on vacation is looked up here, whatever way the command came.
+        Vacations are looked up here, so that they count for each front end.
         """
         accounts = concerned(sent, state)
         if not accounts:
@@ -36,22 +36,22 @@ class Beginnings:
         kept = {}
         if state.started or (isinstance(sent.command, Start) and sent.command.gather):
             kept = {seat: self._words.text(sent.match, one) for seat, one in enumerate(accounts)}
-        # who plays alone has no clock
+        # a match of one player has no clock
         absent = away(self._client, accounts, received) if len(accounts) > 1 else {}
         return Given(received, self._seed(shard, sent, state), kept=kept, away=absent)
 
-    def used(self, shard: int, given: Given) -> None:
-        """Note that the batch in hand uses the seed that was given."""
-        if given.seed is not None:
-            self._drawn[shard] = given.seed
+    def use_seed(self, shard: int, context: Given) -> None:
+        """Note that the batch uses the seed of a context, so that the next start gets another."""
+        if context.seed is not None:
+            self._last_seed[shard] = context.seed
 
-    def mark(self) -> None:
-        """Note outside of the store, synced, which seeds the batch in hand uses."""
+    def record_seeds(self) -> None:
+        """Record outside of the store, synced, which seeds the batch uses; before its commit."""
         if self._seeds is not None:
-            self._seeds.mark(self._drawn)
+            self._seeds.mark(self._last_seed)
 
     def _seed(self, shard: int, sent: Sent, state: MatchState) -> Seed | None:
-        """Return the seed that a command may need: the shard's next, or the one that was sealed."""
+        """Return the seed that a command may need: the shard's next, or the match's sealed one."""
         sealed = sealed_seed(sent, state)
         if sealed is None and not needs_seed(sent, state):
             return None
@@ -59,4 +59,4 @@ class Beginnings:
             raise LostSeedsError("this drain was given no seeds")
         if sealed is not None:
             return self._seeds.sealed(shard, *sealed)
-        return self._seeds.next(shard, self._drawn.get(shard))
+        return self._seeds.next(shard, self._last_seed.get(shard))

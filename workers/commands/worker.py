@@ -1,4 +1,4 @@
-"""A command worker: one process that runs drains until it is told to stop."""
+"""A command worker: one process that runs drains until it is asked to stop."""
 
 import redis
 
@@ -8,7 +8,8 @@ from infra.queue import COMMANDS, DRAIN
 from infra.seeds import Seeds
 from infra.store.port import Store
 from workers.commands import limits
-from workers.commands.drain import Decider, Drain
+from workers.commands.drain import Drain
+from workers.commands.handle import Decider
 from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "run"]
@@ -22,9 +23,9 @@ def run(
     seeds: Seeds,
     decider: Decider = decide,
 ) -> None:
-    """Run until SIGTERM or SIGINT, finishing the batch in hand, or until Redis goes away.
+    """Run until SIGTERM or SIGINT, and finish the batch under way; or until Redis goes away.
 
-    `queue` must wait `IDLE_SECONDS` for an answer: the worker listens with a blocking command.
+    `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
     `decider` is for tests.
     """
 

@@ -1,0 +1,167 @@
+"""The command handler: load the match, decide the command, chain the events, return the write.
+
+It changes nothing in the store: `workers.commands.drain` commits the writes.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+import msgspec
+from cachetools import LRUCache
+
+from domain.errors import Code
+from domain.match import commands, replies
+from domain.match.commands import Sent
+from domain.match.decide import Decided, Given, Rejected
+from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
+from domain.match.state import MatchState, due, initial
+from infra import outcomes
+from infra.liveness import HEART
+from infra.seeds import LostSeedsError
+from infra.store.port import Committed, Done, Entry, Store, Write, refusal_field
+from workers.commands.limits import LIMITED
+from workers.commands.start_context import StartContexts
+
+logger = logging.getLogger(__name__)
+
+CACHE_SIZE: Final = 1_024
+"""Matches that a handler remembers as its last commands left them."""
+
+INTERNAL: Final = Rejected(
+    Code.INTERNAL, "the server failed to decide this command; its operator has been told"
+)
+
+_SEEDLESS: Final = Rejected(
+    Code.SEEDS_MISSING,
+    "the server can't draw now, because a secret file of its is missing; its operator has been told",
+)
+
+Decider = Callable[[Sent, MatchState, Given], Decided | Rejected]
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A command and its inbox entry."""
+
+    entry: Entry
+    sent: Sent
+
+
+class _LoadedMatch(msgspec.Struct, frozen=True):
+    """A match as its next command is decided on it."""
+
+    snapshot: Snapshot
+    replies: bytes
+    """The conditional moves of its seats, packed."""
+    damaged: bool = False
+    """Whether its snapshot can't be read, and only the head is known: enough for a refusal."""
+
+
+class CommandHandler:
+    """Handles commands batch by batch: `load`, `handle` each, commit the writes, `remember`."""
+
+    def __init__(self, store: Store, contexts: StartContexts, decider: Decider) -> None:
+        self._store = store
+        self._contexts = contexts
+        self._decider = decider
+        self._matches: dict[int, _LoadedMatch] = {}
+        """The matches of the batch."""
+        self._cache: LRUCache[int, _LoadedMatch] = LRUCache(CACHE_SIZE)
+        """Another drain may have changed them since, but a commit compares the heads."""
+
+    def load(self, boards: Collection[int]) -> None:
+        """Load the matches of a batch. They are not in the cache until `remember`."""
+        self._contexts.begin_batch()
+        cached = {board: self._cache.pop(board, None) for board in boards}
+        self._matches = {board: match for board, match in cached.items() if match}
+        missing = [board for board in boards if board not in self._matches]
+        found = self._store.matches(missing) if missing else []
+        for board, (data, laid) in zip(missing, found, strict=True):
+            self._matches[board] = _load(board, data, laid)
+
+    def handle(self, task: Task, verdict: Rejected | None = None) -> Write | None:
+        """Return what to commit for a command; None if deciding it failed, which is logged.
+
+        With a `verdict` that is the decision. The next command of the match is decided on the
+        state after this one.
+        """
+        HEART.step()
+        sent, received, shard = task.sent, task.entry.received, task.entry.shard
+        match = self._matches[sent.match]
+        if match.damaged:
+            verdict = INTERNAL
+        try:
+            with LIMITED:
+                if verdict is not None:
+                    write, after = _chain(task, match, verdict)
+                else:
+                    state = match.snapshot.state
+                    starts = self._contexts.context_of(shard, sent, state, received)
+                    context = starts or Given(received, replies=replies.unpack(match.replies))
+                    write, after = _chain(task, match, self._decider(sent, state, context))
+                    if write.k:
+                        self._contexts.use_seed(shard, context)
+        except LostSeedsError as error:
+            # no attempt of this worker could end otherwise
+            logger.error("ALARM: match %d: %s", sent.match, error)  # noqa: TRY400
+            write, after = _chain(task, match, _SEEDLESS)
+        except Exception:
+            logger.exception("match %d: deciding command %s failed", sent.match, sent.id.hex())
+            return None
+        self._matches[sent.match] = after
+        return write
+
+    def remember(self, writes: Iterable[tuple[Write, Committed]]) -> None:
+        """Cache the matches of which everything was written as it was decided."""
+        as_decided: dict[int, bool] = {}
+        for write, result in writes:
+            as_decided[write.board] = as_decided.get(write.board, True) and isinstance(result, Done)
+        for board, match in self._matches.items():
+            if as_decided.get(board) and not match.damaged:
+                self._cache[board] = match
+
+
+def _load(board: int, data: bytes | None, laid: bytes) -> _LoadedMatch:
+    try:
+        return _LoadedMatch(unpack_snapshot(data), laid)
+    except msgspec.MsgspecError:
+        logger.exception("ALARM: the snapshot of match %d can't be read", board)
+        return _LoadedMatch(Snapshot((data or b"")[:32], initial()), laid, damaged=True)
+
+
+def _chain(
+    task: Task, match: _LoadedMatch, decision: Decided | Rejected
+) -> tuple[Write, _LoadedMatch]:
+    """Return the write of a decision, and the match after it."""
+    entry, sent, snapshot = task.entry, task.sent, match.snapshot
+    state, left = snapshot.state, match.replies
+    seed = None
+    if isinstance(decision, Decided):
+        leaves, after = seal(sent, decision, snapshot, entry.received)
+        tail = outcomes.tail("", state.seq + 1, "")
+        packed, refused = pack_snapshot(after), ""
+        seed = decision.seed
+        if decision.replies is not None:
+            left = replies.pack(decision.replies)
+    else:
+        leaves, after = (seal_refusal(sent, decision, snapshot, entry.received),), snapshot
+        tail = outcomes.tail(decision.code, state.seq, decision.sentence)
+        packed, refused = None, refusal_field(sent.actor, state.ply)
+    write = Write(
+        shard=entry.shard,
+        entry=entry.id,
+        board=sent.match,
+        id=sent.id,
+        head=snapshot.head,
+        digest=commands.digest(entry.payload),
+        tail=tail,
+        leaves=leaves,
+        snapshot=packed,
+        due=due(after.state),
+        laid=match.replies,
+        left=left,
+        refused=refused,
+        chain=seed[0] if seed else 0,
+        k=seed[1] if seed else 0,
+    )
+    return write, msgspec.structs.replace(match, snapshot=after, replies=left)

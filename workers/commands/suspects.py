@@ -1,0 +1,56 @@
+"""The quarantine of commands that may kill the worker.
+
+A command is a *suspect* if deciding it raised, or if it was waiting while a drain died. Suspects are
+decided one at a time, each attempt is counted before it is made, and after `TRIES` attempts the
+command is refused. A sender that repeats a command has it in the inbox more than once, so the
+command is the suspect and not the entry: the repetitions of a refused command are not tried.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from domain.match.decide import Rejected
+from domain.match.events import CommandId
+from infra.faults import point
+from infra.store.port import Store
+from workers.commands.handle import INTERNAL, Task
+
+logger = logging.getLogger(__name__)
+
+TRIES: Final = 3
+"""Counted attempts at a suspect before it is refused as `internal`."""
+
+
+class Suspects:
+    """The suspects of one drain; the store counts the attempts at them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._ids: set[CommandId] = set()
+
+    def __contains__(self, task: Task) -> bool:
+        return task.sent.id in self._ids
+
+    def add(self, tasks: Sequence[Task]) -> None:
+        """Decide these commands one at a time from now on."""
+        self._ids.update(task.sent.id for task in tasks)
+
+    def count_attempt(self, task: Task) -> Rejected | None:
+        """Count an attempt before it is made, because it may kill the process.
+
+        Returns the rejection to write instead if there were too many.
+        """
+        if self._store.outcome(task.sent.match, task.sent.id) is not None:
+            # a repetition: the commit finds the stored outcome, and writes nothing
+            return INTERNAL
+        tries = self._store.try_again(task.entry.shard, task.entry.id)
+        point("drain.counted")
+        if tries > TRIES:
+            logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
+            return INTERNAL
+        return None
+
+    def forgive(self, task: Task) -> None:
+        """Reset the count: deciding went well, and a failure of the commit is the server's fault."""
+        self._store.forgive(task.entry.shard, task.entry.id)
