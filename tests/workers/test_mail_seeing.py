@@ -258,7 +258,7 @@ def test_a_digest_that_can_t_be_made_keeps_no_other_up(mailing: Mailing, caplog)
     mailing.mail()
     mailing.bench.now += DAY
     assert recipients(mailing.mail()) == ["carol"]
-    assert caplog.text.count("ALARM: a digest can't be told by mail") == 1
+    assert caplog.text.count("ALARM: a digest can't be mailed") == 1
     assert mailing.mail() == []
 
 

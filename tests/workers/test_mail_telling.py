@@ -240,7 +240,7 @@ def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
     mailing.challenge(board=2)
     mails = mailing.mail_to(BOB)
     assert [mail["Subject"] for mail in mails] == ["match 2: The Power of Two"]
-    assert "ALARM: leaf 0 of shard 1 can't be told by mail" in caplog.text
+    assert "ALARM: leaf 0 of shard 1 can't be mailed" in caplog.text
     mailing.challenge(board=5)
     (mail,) = mailing.mail_to(BOB)
     assert mail["Subject"] == "match 5: The Power of Two"

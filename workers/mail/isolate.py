@@ -1,4 +1,4 @@
-"""What is wrong with one thing keeps no other up."""
+"""Log the failure of one mail and go on with the others."""
 
 import logging
 from collections.abc import Iterator
@@ -12,14 +12,13 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def isolate_errors(what: str) -> Iterator[None]:
-    """Tell the operator of an error in what is done for `what`, and go on after it.
+    """Log an error in mailing `what`, and go on after it.
 
-    What the server says of itself passes through, and so does the end of the job's time: neither
-    is the fault of what is in hand.
+    Errors of the server and the end of the job's time pass through, because `what` is not at fault.
     """
     try:
         yield
     except (RedisError, BaseTimeoutException):
         raise
     except Exception:
-        logger.exception("ALARM: %s can't be told by mail", what)
+        logger.exception("ALARM: %s can't be mailed", what)

@@ -1,4 +1,4 @@
-"""The mailer: one process that makes letters of what happens and sends them, job by job."""
+"""The mailer: one process that makes e-mails of what happens and sends them, job by job."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,26 +22,29 @@ from infra.store.port import Store
 from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
 from workers.mail.build import EmailBuilder
 from workers.mail.chat import ChatMailer
+from workers.mail.codes import CodeMailer
+from workers.mail.context import MailContext
 from workers.mail.deliver import EmailDelivery
-from workers.mail.digests import CodeMailer, DigestMailer, MessageMailer
+from workers.mail.digests import DigestMailer
+from workers.mail.messages import MessageMailer
 from workers.mail.notify import MatchMailer
 
 __all__ = ["IDLE_SECONDS", "Mailer", "run"]
 
-LONGEST_SECONDS: Final = 60.0
-"""How long one job goes on, so that a worker that is to stop stops soon."""
+JOB_SECONDS: Final = 60.0
+"""How long a job goes on at most, so that a worker that is asked to stop stops soon."""
 
 
 class MailTask(Protocol):
-    """One of the things a mailer does."""
+    """One of the things that a mailer does."""
 
     def round(self) -> int:
-        """Do some of what there is to do; gives how much that was, 0 when there is no more."""
+        """Do some of the work; return how much was done, 0 if there is no more."""
         ...
 
 
 class Mailer:
-    """Does all there is to do about mail. `clock` is as `Outbox` has it."""
+    """Does everything about outgoing mail. `clock` is that of the `Outbox`."""
 
     def __init__(
         self,
@@ -56,40 +59,47 @@ class Mailer:
     ) -> None:
         outbox, progress = Outbox(data, clock), Progress(data)
         codes = Codes(data, outbox.now)
-        writing = EmailBuilder(composer, addresses, progress)
-        chats, letters = Chats(data), Letters(data, lambda: store.shape().shards)
-        self._parts: Sequence[MailTask] = (
-            MatchMailer(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
-            CodeMailer(accounts, codes, outbox, writing),
-            MessageMailer(accounts, Written(data), progress, outbox, writing),
-            ChatMailer(store, accounts, progress, outbox, writing, chats=chats, letters=letters),
-            DigestMailer(accounts, progress, outbox, writing),
+        context = MailContext(
+            store=store,
+            accounts=accounts,
+            progress=progress,
+            outbox=outbox,
+            builder=EmailBuilder(composer, addresses, progress),
+            chats=Chats(data),
+            letters=Letters(data, lambda: store.shape().shards),
+        )
+        self._tasks: Sequence[MailTask] = (
+            MatchMailer(context),
+            CodeMailer(context, codes),
+            MessageMailer(context, Written(data)),
+            ChatMailer(context),
+            DigestMailer(context),
             EmailDelivery(outbox, relay, accounts, Standing(accounts, codes), addresses),
         )
 
     def run(self, stopping: Callable[[], bool] = lambda: False) -> None:
-        """Go on until there is nothing to do, or for a minute, or until told to stop."""
-        end = time.monotonic() + LONGEST_SECONDS
+        """Go on until there is nothing to do, or for a minute, or until asked to stop."""
+        end = time.monotonic() + JOB_SECONDS
         while self.round() and not stopping() and time.monotonic() < end:
             pass
 
     def round(self) -> int:
-        """Do some of everything; gives how much that was."""
-        return sum(part.round() for part in self._parts)
+        """Do some of everything; return how much was done."""
+        return sum(task.round() for task in self._tasks)
 
 
 def run(mailer: Mailer, bell: Bell, queue: redis.Redis) -> None:
     """Run the mailer's jobs until SIGTERM or SIGINT, or until Redis goes away.
 
-    `queue` must wait `IDLE_SECONDS` for an answer: the worker listens with a blocking command.
+    `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
     """
 
-    def see_to_mail() -> None:
+    def send_mail() -> None:
         try:
             mailer.run(lambda: worker.stopping)
         finally:
             bell.heard()
 
-    worker = ListedWorker(queue, QUEUE, {JOB: see_to_mail})
-    bell.heard()  # by one that was killed it may be asked for still, and never come
+    worker = ListedWorker(queue, QUEUE, {JOB: send_mail})
+    bell.heard()  # a mailer that was killed may have left a request that no job answers any more
     worker.work(logging_level="WARNING")

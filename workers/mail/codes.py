@@ -1,0 +1,33 @@
+"""Mails codes to new addresses, which prove that an address is its player's own."""
+
+from domain.match.events import AccountId
+from infra.mail.codes import Codes
+from workers.mail.context import BATCH, MailContext
+from workers.mail.isolate import isolate_errors
+
+
+class CodeMailer:
+    """Mails codes to the addresses that accounts have entered."""
+
+    def __init__(self, context: MailContext, codes: Codes) -> None:
+        self._context = context
+        self._codes = codes
+
+    def round(self) -> int:
+        """Mail the codes of some accounts; return the number of accounts."""
+        named = self._codes.named(BATCH)
+        for account in named:
+            with isolate_errors("a code"):
+                self._send(account)
+            # crash window: it is in the outbox and comes again, one of three a day
+            self._codes.seen_to(account)
+        return len(named)
+
+    def _send(self, account: AccountId) -> None:
+        profile = self._context.accounts.record_of(account)
+        outbox = self._context.outbox
+        for one in profile.addresses if profile else ():
+            code = None if one.usable else self._codes.issue(account, one.address)
+            if code is not None:
+                builder = self._context.builder
+                outbox.put(builder.code(account, one.address, code, outbox.now()))

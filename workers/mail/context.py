@@ -1,0 +1,51 @@
+"""What all parts of the mailer need, and to whom an account's mail goes."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from infra.accounts import Accounts, Profile
+from infra.letters import Letters
+from infra.mail.chats import Chats
+from infra.mail.outbox import Outbox
+from infra.mail.progress import Progress
+from infra.store.port import Store
+from workers.mail.build import EmailBuilder
+
+BATCH: Final = 100
+"""About how many mails a part makes in a round."""
+
+
+@dataclass(frozen=True)
+class MailContext:
+    """The stores of a mailer, and the builder of its e-mails."""
+
+    store: Store
+    accounts: Accounts
+    progress: Progress
+    outbox: Outbox
+    builder: EmailBuilder
+    chats: Chats
+    letters: Letters
+
+
+class Recipient(msgspec.Struct, frozen=True):
+    """A player who wants mail."""
+
+    addresses: tuple[str, ...]
+    daily: bool
+    """Whether the player wants one digest a day."""
+
+
+def recipient_of(profile: Profile | None) -> Recipient | None:
+    """Return how to mail a player; None for one who wants no mail, has no address, or is deleted."""
+    if profile is None or not wants_mail(profile):
+        return None
+    addresses = tuple(one.address for one in profile.addresses if one.usable)
+    return Recipient(addresses, profile.notify == "daily") if addresses else None
+
+
+def wants_mail(profile: Profile) -> bool:
+    """Return whether a player wants any mail."""
+    return not profile.signed_off and profile.notify != "none"
