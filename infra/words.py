@@ -7,6 +7,7 @@ server's operator can know it: who plays so trusts the operator for his part of 
 
 import hmac
 import secrets
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -35,6 +36,15 @@ class Words:
         """Return the commitment to it, with the player's own word."""
         own = sha256(word.encode()).digest() if word else b""
         return Commitment(sha256(self.text(board, account) + own).digest(), own)
+
+    def commitments(
+        self, board: int, seats: Sequence[AccountId], own: Mapping[AccountId, bytes]
+    ) -> dict[AccountId, Commitment]:
+        """Return a commitment for each player: the player's own, or else that to the kept text."""
+        return {
+            one: Commitment(own[one]) if own.get(one) else self.commitment(board, one)
+            for one in seats
+        }
 
     def _key(self) -> bytes:
         if self._secret is None:

@@ -31,7 +31,6 @@ from services.api.challenges import (
     open_challenge,
     own_challenges,
     show_challenge,
-    start_full,
     withdraw_challenge,
 )
 from services.api.commands import command_outcome, give_command, reveal_text
@@ -122,12 +121,11 @@ def make_app(parts: Composition, rhythm: Rhythm = USUAL) -> Edge:
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         async with open_hand(parts, rhythm) as hand:
             app.state.hand = hand
-            tasks = [asyncio.create_task(task) for task in (start_full(hand), HEART.turn())]
+            heart = asyncio.create_task(HEART.turn())
             try:
                 yield
             finally:
-                for task in tasks:
-                    task.cancel()
+                heart.cancel()
 
     app = Litestar(
         route_handlers=[_api(), *WEB_ROUTES],

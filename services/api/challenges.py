@@ -1,7 +1,6 @@
 """Open challenges: matches that wait for whoever wants to play."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import Annotated, Final
 from uuid import uuid4
@@ -10,15 +9,13 @@ import msgspec
 from litestar import delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter
-from redis.exceptions import RedisError
 
 from domain.clocks.terms import write_terms
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent
 from domain.match.events import AccountId, command_id
-from domain.rules import pinned, rules_id
+from domain.rules import rules_id
 from infra.challenges import Challenge, Proposal, State
-from infra.gateway import OutcomePending
+from infra.challenges.start import challenge_start
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
@@ -28,11 +25,8 @@ from services.api.hand import DOOR, Hand
 from services.api.players import Cursor, GameWanted, Limit, known, names_of
 from services.api.starting import Commitment, Words, begin
 from services.language import contact
-from services.language.draws import all_committed, committed
-from services.language.starting import check_players, start_command
+from services.language.starting import check_players
 from services.language.terms import Agreed, read_agreed
-
-logger = logging.getLogger(__name__)
 
 _TAGS: Final = ["challenges"]
 
@@ -231,34 +225,15 @@ def take(hand: Hand, id_: str, account: AccountId, commitment: str) -> Challenge
 
 
 async def start(hand: Hand, challenge: Challenge, wait: float) -> Challenge:
-    """Start the match of a challenge that is full, as often as it takes: there is one.
+    """Start a full challenge's match. Safe to retry, because the command id is the challenge's.
 
-    `PendingAt` when there is no outcome in time; it is started all the same, see `start_full`.
+    `PendingAt` if there is no outcome in time; then the scheduler starts it.
     """
-    sent = await asyncio.to_thread(_sent, hand, challenge)
+    parts = hand.parts
+    sent = await asyncio.to_thread(challenge_start, challenge, parts.store, parts.words)
     begun = await begin(hand, sent, wait)
     # crash window: the match has started and the challenge does not know its board
-    return await asyncio.to_thread(hand.parts.challenges.done, challenge.id, begun.board)
-
-
-async def start_full(hand: Hand) -> None:
-    """Start, for ever, what is full and was not started: who was to may have been killed."""
-    while True:
-        try:
-            for challenge in await asyncio.to_thread(hand.parts.challenges.unstarted):
-                await _try_to_start(hand, challenge)
-        except (RedisError, OSError) as error:
-            logger.warning("full challenges can't be looked for (%s); trying again", error)
-        await asyncio.sleep(hand.rhythm.challenges)
-
-
-async def _try_to_start(hand: Hand, challenge: Challenge) -> None:
-    try:
-        await start(hand, challenge, WAIT_SECONDS)
-    except OutcomePending:
-        return  # it has been handed in, and is noted next time
-    except Refusal as reason:
-        logger.warning("challenge %s could not be started (%s)", challenge.id, reason)
+    return await asyncio.to_thread(parts.challenges.done, challenge.id, begun.board)
 
 
 def proposal_of(data: NewChallenge) -> Proposal:
@@ -306,23 +281,6 @@ def _check_gathers(proposal: Proposal) -> None:
 def _words(agreed: Agreed) -> tuple[str, ...]:
     gather = ("--gather",) if agreed.gather else ()
     return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
-
-
-def _sent(hand: Hand, challenge: Challenge) -> Sent:
-    """Return the command that starts the match, the same from whoever gives it."""
-    proposal, seats = challenge.proposal, challenge.seated
-    agreed = read_agreed(proposal.words, proposal.seats)
-    rules = pinned(proposal.rules)
-    command = challenge.start_id
-    begun = start_command(rules, proposal.options, agreed, seats, command)
-    board = hand.parts.store.allocate(command)
-    # whose taking made it full, so that all others are told; the same for whoever starts it
-    actor = challenge.takers[-1]
-    sent = Sent(board, command, actor, begun)
-    if begun.gather:
-        given = dict(challenge.commitments)
-        return committed(hand.parts, sent, all_committed(hand.parts.words, board, seats, given))
-    return sent
 
 
 def _shown(hand: Hand, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

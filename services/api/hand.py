@@ -57,8 +57,6 @@ class Rhythm(msgspec.Struct, frozen=True):
 
     heartbeat: float = 15.0
     """How long a stream of events is silent before a comment is sent: what is dead is noticed."""
-    challenges: float = 5.0
-    """How often it is looked for challenges that are full and were not started."""
 
 
 USUAL: Final = Rhythm()

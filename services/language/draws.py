@@ -26,6 +26,7 @@ from domain.match.events import (
     command_id,
     decode,
 )
+from domain.match.start_command import with_commitments
 from domain.match.state import MatchState
 from infra.words import Words
 from services.language.desk import Desk
@@ -97,19 +98,8 @@ def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> C
 
 
 def committed(desk: Desk, sent: Sent, given: Mapping[AccountId, Commitment]) -> Sent:
-    """Return a start that gathers, with what its players have committed to.
-
-    Repeated, it is the command it was, whatever is committed to now.
-    """
-    start = sent.command
-    assert isinstance(start, Start)
-    by_seat = tuple(given.get(account, Commitment()) for account in start.seats)
-    for data in desk.store.events(sent.match)[:1]:
-        first = decode(data)
-        if first.command == sent.id and isinstance(first.body, Called):
-            by_seat = first.body.commitments
-    start = msgspec.structs.replace(start, text=b"", commitments=by_seat)
-    return msgspec.structs.replace(sent, command=start)
+    """Return a start that gathers, with what its players have committed to."""
+    return with_commitments(sent, given, desk.store.events(sent.match))
 
 
 def consent(
@@ -178,13 +168,3 @@ def revealed(board: int, state: MatchState, text: bytes) -> Sent:
     account = state.seats[waiting[0]]
     id_ = command_id(DOOR, account, f"{board} {text.hex()}")
     return Sent(board, id_, account, Reveal(text=text))
-
-
-def all_committed(
-    words: Words, board: int, seats: Sequence[AccountId], given: Mapping[AccountId, bytes]
-) -> dict[AccountId, Commitment]:
-    """Return a commitment for every player; those who gave none let the server keep a text."""
-    return {
-        one: Commitment(given[one]) if given.get(one) else words.commitment(board, one)
-        for one in seats
-    }

@@ -1,4 +1,4 @@
-"""`matchpost serve`: the server, the command workers, the side worker and the keeper, on one machine."""
+"""`matchpost serve`: the server, the command workers, the side worker and the scheduler, on one machine."""
 
 import logging
 import sys
@@ -11,6 +11,7 @@ from socket import socket
 from redis import Redis
 from redis.exceptions import RedisError
 
+from infra.challenges import Challenges
 from infra.clients import make_client
 from infra.clock import ClockNotes
 from infra.damage import Damage
@@ -26,12 +27,14 @@ from infra.queue import wake
 from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
+from infra.words import Words
 from services import __version__
 from services.serve.greeting import greeting
 from services.serve.listening import address_of, listen, listen_for_mail
 from services.serve.logs import log_to_stderr
 from services.serve.supervisor import Supervisor
 from services.serve.workers import mail_child, mailer_child, side_child, web_child, worker_child
+from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
 from workers.scheduler import Scheduler
@@ -68,7 +71,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Shape(settings.shards, settings.workers))
     lanes = Lanes(queue, lambda lane: wake(queue, lane))
-    keeper = Scheduler(store, lanes, clock_check=ClockCheck(ClockNotes(data)))
+    scheduler = Scheduler(store, lanes, clock_check=ClockCheck(ClockNotes(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
     listening = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
@@ -76,8 +79,14 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listening))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
+    starter = ChallengeStarter(store, lanes, Challenges(data), Words(data))
     check = DueCheck(DueTimes(data, shape), Damage(data))
-    ticks = [keeper.tick, check.tick, *(server.note_synced for server in foundation)]
+    ticks = [
+        scheduler.tick,
+        starter.tick,
+        check.tick,
+        *(server.note_synced for server in foundation),
+    ]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
         ticks.append(_bell(Bell(store, data, queue)))

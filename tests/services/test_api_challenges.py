@@ -4,14 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from fakes.api import Api, Player, code_of, until
 
-from services.api.hand import Rhythm
-
 FAST = {"game": "pow2", "options": ["fast"], "terms": ["--unrated", "--days=3"], "seat": 0}
 
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(challenges=0.1)) as api:
+    with Api(tmp_path_factory.mktemp("api")) as api:
         yield api
 
 
@@ -116,23 +114,15 @@ def test_to_open_it_again_with_its_key_is_safe(api):
     assert other.post("/api/challenges", FAST, headers=key).json()["id"] != first.json()["id"]
 
 
-def test_what_was_taken_and_not_started_is_started_by_the_server(api):
+def test_a_start_without_an_outcome_in_time_is_pending_and_can_be_repeated(api):
     one, other = api.players()
     made = opened(one)
     with api.asleep():
         pending = accept(other, made, params={"wait": 0})
         assert (pending.status_code, code_of(pending)) == (202, "pending")
         assert api.http.get(f"/api/challenges/{made['id']}").json()["state"] == "taken"
-    until(lambda: api.http.get(f"/api/challenges/{made['id']}").json()["board"])
-    assert other.get(pending.headers["Location"]).json()["accepted"] is True
-
-
-def test_who_was_killed_after_taking_the_last_seat_is_stood_in_for(api):
-    one, other = api.players()
-    made = opened(one)
-    api.parts.challenges.take(made["id"], other.account)  # and no more was done
-    until(lambda: api.http.get(f"/api/challenges/{made['id']}").json()["board"])
-    board = api.http.get(f"/api/challenges/{made['id']}").json()["board"]
+    until(lambda: other.get(pending.headers["Location"]).json().get("accepted"))
+    board = accept(other, made).json()["board"]
     assert one.move(board, "i5-g1").is_success
 
 

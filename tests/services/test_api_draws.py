@@ -10,7 +10,6 @@ from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
 from domain.match.commands import Sent, Start
 from domain.match.events import Absent, MatchStarted, decode
-from services.api.hand import Rhythm
 from services.cli.verify import check
 
 TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")
@@ -19,7 +18,7 @@ DIGESTS = tuple(sha256(text).hexdigest() for text in TEXTS)
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(challenges=0.1)) as api:
+    with Api(tmp_path_factory.mktemp("api")) as api:
         yield api
 
 

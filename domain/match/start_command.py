@@ -1,0 +1,71 @@
+"""The command that starts a match, the same from every front end."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.fairness import Commitment, entropy_text
+from domain.match.commands import Sent, Start
+from domain.match.events import AccountId, Called, CommandId, decode
+from domain.match.start_options import StartOptions
+from domain.rules import AnyRules, rules_id
+
+
+def start_command(
+    rules: AnyRules,
+    flags: Sequence[str],
+    chosen: StartOptions,
+    seats: Sequence[AccountId],
+    command: CommandId,
+) -> Start:
+    """Return the command that starts a match; `flags` are the game's options.
+
+    Refused as the game refuses its options, as `bad-players`, and as `bad-option` for entropy if
+    chance decides nothing.
+    """
+    options = rules.read_options(flags)
+    check_players(rules, seats)
+    draws = rules.needs_draw(options, len(seats))
+    if chosen.draws and not draws:
+        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
+    return Start(
+        rules=rules_id(rules),
+        options=rules.write_options(options),
+        seats=tuple(seats),
+        text=entropy_text(command, chosen.word) if draws and not chosen.gather else b"",
+        gather=chosen.gather,
+        terms=chosen.terms,
+    )
+
+
+def check_players(rules: AnyRules, seats: Sequence[object]) -> None:
+    """Refuse as `bad-players` too few players, too many, and one player twice."""
+    if len(seats) not in rules.players:
+        counts = " or ".join(str(count) for count in rules.players)
+        raise Refusal(
+            Code.BAD_PLAYERS,
+            f"{rules.title} is played by {counts}, not by {len(seats)}; "
+            "an option begins with a hyphen",
+        )
+    if len(set(seats)) != len(seats):
+        raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
+
+
+def with_commitments(
+    sent: Sent, commitments: Mapping[AccountId, Commitment], history: Sequence[bytes]
+) -> Sent:
+    """Return a start that gathers, with what its players have committed to.
+
+    If the match has begun by this very command, the command is the same as then, whatever the
+    `commitments` are now. `history` has the events of the match.
+    """
+    start = sent.command
+    assert isinstance(start, Start)
+    by_seat = tuple(commitments.get(account, Commitment()) for account in start.seats)
+    for data in history[:1]:
+        first = decode(data)
+        if first.command == sent.id and isinstance(first.body, Called):
+            by_seat = first.body.commitments
+    start = msgspec.structs.replace(start, text=b"", commitments=by_seat)
+    return msgspec.structs.replace(sent, command=start)

@@ -1,0 +1,25 @@
+"""The scheduler of a real `serve` starts full challenges, with HTTP off."""
+
+from pathlib import Path
+
+import pytest
+from fakes.proposals import new_command
+from fakes.served import Served, state_of, until
+
+from infra.accounts import Accounts
+from infra.challenges import Challenges, Proposal, State
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_full_challenge_is_started_without_a_web_process(tmp_path: Path) -> None:
+    with Served(tmp_path / "data") as served, served.client() as client:
+        assert not served.children("web")
+        ann, ben = (Accounts(client).signup(name, "password") for name in ("ann", "ben"))
+        challenges = Challenges(client)
+        made = challenges.open(ann, Proposal(rules="pow2/1", words=("--days=3",)), new_command())
+        challenges.take(made.id, ben)
+        until(lambda: challenges.get(made.id).state is State.STARTED)
+        board = challenges.get(made.id).board
+        assert board is not None
+        assert set(state_of(client, board).seats) == {ann, ben}

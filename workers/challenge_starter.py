@@ -1,0 +1,108 @@
+"""Starts the matches of full challenges that nobody has started.
+
+The process in which the last seat is taken starts the match at once, unless it is killed before, or
+there is no outcome in time. Both send the same command, so there is one match.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from infra.challenges import Challenge, Challenges
+from infra.challenges.start import challenge_start
+from infra.gateway import check_digest, outcome_of, submission_of
+from infra.keys import lane_of, shard_of
+from infra.lanes import Lanes
+from infra.outcomes import Outcome, parse
+from infra.store.port import Store, Submission
+from infra.words import Words
+from workers.scheduler import RETRY_SECONDS, SENDER
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS: Final = 5.0
+"""Between two sweeps for full challenges."""
+
+
+class ChallengeStarter:
+    """Call `tick` once a second; several of them do no harm.
+
+    `timer` returns seconds that only run forwards.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lanes: Lanes,
+        challenges: Challenges,
+        words: Words,
+        timer: Callable[[], float] = time.monotonic,
+        *,
+        sweep_seconds: float = SWEEP_SECONDS,
+    ) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._challenges = challenges
+        self._words = words
+        self._timer = timer
+        self._sweep_seconds = sweep_seconds
+        self._next_sweep = timer()
+        self._next_submit: dict[str, float] = {}
+        """When a start that was submitted may be submitted again, by challenge."""
+        self._failed: set[str] = set()
+        """Challenges whose failure is in the log."""
+
+    def tick(self) -> None:
+        """Start what is full, if a sweep is due."""
+        if self._timer() < self._next_sweep:
+            return
+        self._next_sweep = self._timer() + self._sweep_seconds
+        full = {one.id: one for one in self._challenges.unstarted()}
+        self._next_submit = {id_: at for id_, at in self._next_submit.items() if id_ in full}
+        self._failed &= full.keys()
+        for challenge in full.values():
+            try:
+                self._start(challenge)
+            except RedisError:
+                raise
+            except Exception as error:  # noqa: BLE001 - logged, and the other challenges are started
+                self._log_failure(challenge, error)
+
+    def _start(self, challenge: Challenge) -> None:
+        sent = challenge_start(challenge, self._store, self._words)
+        outcome = self._outcome(challenge.id, submission_of(sent, 0, SENDER))
+        if outcome is None:
+            return
+        if not outcome.accepted:
+            raise Refusal(Code(outcome.code), outcome.sentence)
+        # crash window: the match has started and the challenge does not know its board
+        self._challenges.done(challenge.id, sent.match)
+
+    def _outcome(self, id_: str, start: Submission) -> Outcome | None:
+        """Return the outcome of a start, which is submitted again if it was not of late."""
+        stored = self._store.outcome(start.board, start.id)
+        if stored is not None:
+            return check_digest(parse(stored), start.digest)
+        if self._timer() < self._next_submit.get(id_, 0.0):
+            return None
+        (answer,) = self._store.submit([start])
+        outcome = outcome_of(answer, start.digest)
+        if outcome is None:
+            self._next_submit[id_] = self._timer() + RETRY_SECONDS
+            shape = self._store.shape()
+            self._lanes.want(lane_of(shard_of(start.board, shape.shards), shape.lanes))
+        return outcome
+
+    def _log_failure(self, challenge: Challenge, error: Exception) -> None:
+        """Log once that a challenge can't be started."""
+        if challenge.id in self._failed:
+            return
+        self._failed.add(challenge.id)
+        if isinstance(error, Refusal):
+            logger.warning("challenge %s could not be started (%s)", challenge.id, error)
+        else:
+            logger.error("ALARM: challenge %s can't be started", challenge.id, exc_info=error)
