@@ -1,1 +1,1 @@
-"""RQ jobs and loops: the drain, the keeper."""
+"""The processes behind the front ends: command workers, scheduler, projection worker, mailer."""

@@ -1,7 +1,7 @@
-"""Once an hour, the due times of all matches are compared with their snapshots, and put right.
+"""Compares the due times of all matches with their snapshots once an hour, and repairs them.
 
 A match that is missing from the list would never be reminded or flagged, and nothing else would show it.
-A tick looks at a few matches only, so that play is not slowed; what can't be read is noted for the doctor.
+A tick checks only a few matches, so that play is not slowed. Unreadable matches are noted for the doctor.
 """
 
 import logging
@@ -17,17 +17,17 @@ from infra.due import DueTimes
 logger = logging.getLogger(__name__)
 
 ROUND_SECONDS: Final = 3_600.0
-"""From the beginning of a round to that of the next."""
+"""From the beginning of a round to the beginning of the next."""
 
 BOARDS_PER_TICK: Final = 100
-"""Matches of a tick, where there are few enough of them for a round to end in time."""
+"""Matches of a tick, or more if a round would take too long."""
 
 _ROUND_TICKS: Final = 3_000
-"""Ticks in which a round ends, however many matches there are."""
+"""Ticks in which a round ends."""
 
 
 class DueCheck:
-    """One `tick` a second; `timer` gives seconds that only run forwards."""
+    """Call `tick` once a second; `timer` returns seconds that only run forwards."""
 
     def __init__(
         self,
@@ -40,35 +40,37 @@ class DueCheck:
         self._timer = timer
         self._next_round = timer()
         self._next = 0
-        """The board that is looked at next; 0 between two rounds."""
-        self._mended = 0
+        """The board that is checked next; 0 between two rounds."""
+        self._repaired = 0
 
     def tick(self) -> None:
-        """Look at the next matches, if a round is under way or to begin."""
+        """Check the next matches, if a round is under way or due."""
         if not self._next:
             if self._timer() < self._next_round:
                 return
             self._next_round = self._timer() + ROUND_SECONDS
-            self._next, self._mended = 1, 0
+            self._next, self._repaired = 1, 0
         last = self._times.boards()
         end = self._next + max(BOARDS_PER_TICK, -(-last // _ROUND_TICKS))
         boards = range(self._next, min(end, last + 1))
         for board, (data, listed) in zip(boards, self._times.read(boards), strict=True):
             if data is not None:
-                self._look(board, data, listed)
+                self._check(board, data, listed)
         self._next = end if end <= last else 0
-        if not self._next and self._mended:
-            logger.error("ALARM: the due times of %d matches were wrong, and mended", self._mended)
+        if not self._next and self._repaired:
+            logger.error(
+                "ALARM: the due times of %d matches were wrong, and repaired", self._repaired
+            )
 
-    def _look(self, board: int, data: bytes, listed: int) -> None:
+    def _check(self, board: int, data: bytes, listed: int) -> None:
         try:
             snapshot = unpack_snapshot(data)
             wanted = due(snapshot.state)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others are looked at
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others are checked
             self._damage.note(board, f"its snapshot can't be read: {error}")
             return
         if wanted != listed and self._times.mend(board, snapshot.head, wanted):
-            self._mended += 1
+            self._repaired += 1
             logger.warning(
-                "match %d: was due at %d by the list, and is at %d", board, listed, wanted
+                "match %d: the list had it due at %d, and it is due at %d", board, listed, wanted
             )

@@ -15,7 +15,7 @@ from services.compose import Composition
 from services.problems import FINE, UNKNOWN
 from services.serve.logs import log_to_stderr
 from workers.commands import worker as command_worker
-from workers.projections import worker as projection_worker
+from workers.projections.worker import ProjectionWorker
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def _run(settings: Settings, role: str) -> None:
         os.nice(SIDE_NICENESS)
         with Composition(settings) as parts, beating(settings, Role.PROJECTIONS):
             parts.store.shape()
-            projection_worker.run(parts.store, parts.data, stopping)
+            ProjectionWorker(parts.store, parts.data).run(stopping)
         return
     with Composition(settings, listening=command_worker.IDLE_SECONDS) as parts:
         parts.store.shape()

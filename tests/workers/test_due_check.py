@@ -49,7 +49,7 @@ def test_a_match_that_is_missing_is_put_back_and_gets_its_flag(
         bench.client.delete(keys.due(shard))
     check_of(bench, 3).tick()
     assert listed(bench) == right
-    assert alarms(caplog) == ["ALARM: the due times of 3 matches were wrong, and mended"]
+    assert alarms(caplog) == ["ALARM: the due times of 3 matches were wrong, and repaired"]
     bench.tick(bench.keeper(), 3 * DAY)
     assert [kind for kind, _ in bench.kept(2)] == [Flagged]
 

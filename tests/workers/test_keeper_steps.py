@@ -107,7 +107,7 @@ def test_a_clock_that_was_set_back_while_nobody_looked_is_seen(
     (alarm,) = alarms(caplog)
     assert alarm == (
         "ALARM: the clock of the matches' server was set back by 3600 s; no reminder is sent and no "
-        "flag falls for an hour: look whether it is right now"
+        "flag falls for an hour: check whether it is right now"
     )
 
 

@@ -23,7 +23,7 @@ from infra.projections.specs import LISTS, Spec
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from workers.projections.lists import ListsProjection
-from workers.projections.worker import ProjectionWorker, run
+from workers.projections.worker import ProjectionWorker
 
 
 class Newer(ListsProjection):
@@ -129,7 +129,7 @@ def test_it_ends_when_it_is_told_and_listens_until_then(redis_client: Redis) -> 
     store = RedisStore(redis_client, Mode.FSYNC)
     store.create(Shape(shards=4, lanes=1))
     told: list[bool] = []
-    thread = Thread(target=lambda: run(store, redis_client, lambda: bool(told)))
+    thread = Thread(target=lambda: ProjectionWorker(store, redis_client).run(lambda: bool(told)))
     thread.start()
     told.append(True)
     thread.join(5)

@@ -1,9 +1,9 @@
-"""Limits around code that may be wrong: one decision can cost its match, never the server.
+"""Limits of CPU time and memory: a faulty game can harm its own match, and never the server.
 
-Inside `LIMITED` a decision has `CPU_SECONDS` of the process's own time; then `OutOfTime` is
-raised in it. That needs Python to run bytecode; code stuck in C (a regular expression, a huge
-power) is ended by a second timer whose signal nobody handles: the process dies, the lane's lease
-expires, and the next drain counts the attempt. SIGALRM is RQ's, so neither timer uses it.
+Inside `LIMITED` a decision has `CPU_SECONDS` of CPU time; then `OutOfTime` is raised in it. That needs
+Python to run bytecode. Code that is stuck in C (a regular expression, a huge power) is ended by a second
+timer whose signal nobody handles: the process dies, the lane's lease expires, and the next drain counts
+the attempt. Neither timer uses SIGALRM, because RQ does.
 """
 
 import resource
@@ -12,7 +12,10 @@ from types import FrameType, TracebackType
 from typing import Final
 
 CPU_SECONDS: Final = 1.0
-LAST_SECONDS: Final = 2.0
+
+KILL_SECONDS: Final = 2.0
+"""CPU time after which the process is killed."""
+
 MEMORY_BYTES: Final = 2 << 30
 """Address space of a command worker."""
 
@@ -27,7 +30,7 @@ def _out_of_time(signum: int, frame: FrameType | None) -> None:
 
 
 def install() -> None:
-    """Prepare the process, once, from its main thread."""
+    """Install the handler and the memory limit, once, from the main thread of the process."""
     signal.signal(signal.SIGVTALRM, _out_of_time)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -35,11 +38,11 @@ def install() -> None:
 
 
 class _Limited:
-    """Run the body under the limits; needs `install`."""
+    """Runs the body under the limits; needs `install`."""
 
     def __enter__(self) -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
-        signal.setitimer(signal.ITIMER_PROF, LAST_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, KILL_SECONDS)
 
     def __exit__(
         self,

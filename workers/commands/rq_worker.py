@@ -1,4 +1,4 @@
-"""RQ's worker and job, narrowed: only functions we name can be run, whatever Redis holds."""
+"""RQ's worker and job, locked down: they run only listed functions, whatever is in Redis."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
@@ -21,7 +21,7 @@ Jobs = Mapping[str, Callable[..., None]]
 
 
 class _ListedJob(Job):
-    """A job whose function comes from a list; RQ would import any name found in Redis."""
+    """A job whose function comes from a list, because RQ would import any name found in Redis."""
 
     jobs: ClassVar[Jobs] = {}
 
@@ -34,14 +34,14 @@ class _ListedJob(Job):
         return job
 
     def restore(self, raw_data: Any) -> Any:
-        """Read the job as RQ does, but no callbacks, webhooks or repetitions with it."""
+        """Read the job as RQ does, but without callbacks, webhooks and repetitions."""
         return super().restore({k: v for k, v in raw_data.items() if k in _JOB_FIELDS})
 
 
 class ListedWorker(SimpleWorker):
-    """An RQ worker in one process that runs the functions listed in `jobs`, from one queue.
+    """An RQ worker in one process that runs the functions listed in `jobs`.
 
-    One queue, because RQ then takes jobs with a safety copy.
+    It serves one queue, because only then RQ takes a job with a safety copy.
     """
 
     max_connection_wait_time = 4.0  # seconds between two tries to reach Redis; RQ's own are 60
@@ -58,11 +58,11 @@ class ListedWorker(SimpleWorker):
         )
 
     def heartbeat(self, *args: Any, **options: Any) -> Any:
-        """Tell RQ that the worker is alive, and who watches the process."""
-        HEART.step()  # RQ tries again and again where it can't reach Redis, and that is no hang
+        """Report to RQ, and to the supervisor of the process, that the worker is alive."""
+        HEART.step()  # while RQ retries because it can't reach Redis, the process does not hang
         return super().heartbeat(*args, **options)
 
     @property
     def stopping(self) -> bool:
-        """Whether the process has been asked to end after the job in hand."""
+        """Whether the process has been asked to end after the current job."""
         return bool(self._stop_requested)

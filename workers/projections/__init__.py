@@ -1,4 +1,4 @@
-"""The projections as they are fed from the logs: pure folds, the feed that runs them, rebuilding."""
+"""The projections: pure folds, the feed that runs them on the logs, rebuilds."""
 
 from typing import Final
 

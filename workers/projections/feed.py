@@ -1,12 +1,12 @@
-"""Feeds projections from the logs: reads once for all that stand at the same place.
+"""Feeds projections from the logs: one read serves all that have the same position.
 
-A round reads a chunk, folds it, and writes for each projection its data together with its new
-checkpoint. Killed between any two steps it has written both or neither, and the next round goes on from
-the checkpoint. A writer that was overtaken finds another checkpoint than it read and writes
-nothing. So nothing here needs a lease.
+A round reads a chunk, folds it, and writes the data of each projection together with its new checkpoint.
+A kill between any two steps leaves both written or neither, and the next round goes on from the
+checkpoint. A writer that was overtaken finds another checkpoint than it read, and writes nothing. So no
+lease is needed.
 
-What fails is narrowed down: of several projections each is fed alone, and alone leaf by leaf; the
-leaf that fails then stops that one projection, in that one shard, and is tried again later.
+A failure is narrowed down: each projection is fed alone, and then leaf by leaf. The leaf that fails stops
+that one projection, in that one shard, and is tried again later.
 """
 
 import logging
@@ -31,13 +31,13 @@ from workers.projections.projection import Projection
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 10.0
-"""How long a leaf that failed is left alone."""
+"""Until a leaf that failed is tried again."""
 
 FROZEN_SECONDS: Final = 0.2
-"""How long a generation that somebody compares is left alone."""
+"""Until a generation that is frozen by a verification is tried again."""
 
 DUE_BATCH: Final = 500
-"""How many events are taken in their order together."""
+"""How many events are folded in their order together."""
 
 _SERVER_ERRORS: Final = (LostConnectionError, NoAnswerError)
 """Failures of the server, not of a projection."""
@@ -45,11 +45,11 @@ _SERVER_ERRORS: Final = (LostConnectionError, NoAnswerError)
 _IN_ORDER: Final = "order"
 
 _NO_LEAF: Final = 1 << 53
-"""No log has so many leaves."""
+"""An index that no log reaches."""
 
 
 class Track:
-    """A projection's generation on its way through the logs."""
+    """A generation of a projection, and its position in the logs."""
 
     def __init__(
         self, projection: Projection, shelf: Shelf, generation: Generation, checkpoint: Checkpoint
@@ -59,35 +59,35 @@ class Track:
         self.generation = generation
         self.checkpoint = checkpoint
         self.gone = False
-        """Whether the generation has been replaced or taken away."""
+        """Whether the generation has been replaced or deleted."""
         self.blocked: dict[int, float] = {}
-        """Shards in which a leaf failed, each with when it is tried again."""
+        """Shards in which a leaf failed, each with the time of the next attempt."""
         self.stuck_places = set(shelf.stuck(generation))
-        """What is said to be stuck."""
+        """The places that are noted as stuck."""
         self.paused_until = 0.0
         self.waiting = isinstance(projection, OrderedProjection)
-        """Whether something may wait for its turn."""
-        self.mark: Watermark | None = None
-        """Up to when everything can be taken in order, once it has read that far."""
+        """Whether events may wait for their turn."""
+        self.watermark: Watermark | None = None
+        """Up to its time events can be folded in order, once its ends are read."""
 
     @property
     def is_paused(self) -> bool:
-        """Whether it is left alone for now."""
+        """Whether it is not fed for now."""
         return self.gone or time.monotonic() < self.paused_until
 
     def unblock(self) -> None:
-        """Try again what has waited long enough."""
+        """Free the shards that are due for another attempt."""
         now = time.monotonic()
         self.blocked = {shard: end for shard, end in self.blocked.items() if now < end}
 
     def reload(self) -> None:
-        """Find out where the generation stands after all."""
+        """Read the checkpoint of the generation again."""
         found = self.shelf.checkpoint(self.generation)
         self.gone = found is None
         self.checkpoint = found or self.checkpoint
 
     def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
-        """Go by what became of a change; tell whether it was made."""
+        """Take over the result of a change; return whether it was made."""
         if reply == b"done":
             self.checkpoint = after
         elif reply == b"held":
@@ -98,7 +98,7 @@ class Track:
 
 
 class Feed:
-    """Feeds tracks; `reader` remembers beginnings of matches between rounds."""
+    """Feeds tracks."""
 
     def __init__(self, store: Store, client: redis.Redis) -> None:
         self._store = store
@@ -106,22 +106,22 @@ class Feed:
         self._reader = LogReader(store)
 
     def round(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
-        """Read a chunk, and take in order what can be; gives how many leaves and turns that were.
+        """Read a chunk, and fold what is due in order; return the number of leaves and folded events.
 
-        Nothing beyond `until` is read or taken.
+        Nothing beyond `until` is read or folded.
         """
         awake = [track for track in tracks if not track.is_paused]
         for track in awake:
             track.unblock()
-            # before the logs are read, or they would never be read up to it while people play
-            if track.waiting and track.mark is None:
-                track.mark = self._store.watermark()
+            # before the read, because otherwise it is never reached while people play
+            if track.waiting and track.watermark is None:
+                track.watermark = self._store.watermark()
         done = sum(self._read(group, until) for group in _by_position(awake))
         return done + sum(self._fold_due(track, until) for track in awake if track.waiting)
 
     def wait(self, tracks: Iterable[Track], block_ms: int) -> None:
-        """Wait until there may be something to read."""
-        # of a shard in which nothing goes on no news is wanted
+        """Wait until there may be leaves to read, or so many ms."""
+        # a blocked shard must not end the wait
         ends = [_NO_LEAF] * self._store.shape().shards
         for track in tracks:
             if not track.is_paused:
@@ -130,15 +130,13 @@ class Feed:
                         ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
         self._store.news(ends, block_ms)
 
-    # what is read
-
     def _read(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
-        """Read a chunk for tracks that stand at the same place; give how many leaves that was."""
+        """Read a chunk for tracks at the same position; return the number of leaves."""
         first = tracks[0]
         limit = until.counts if until else None
         chunk = self._reader.read(first.checkpoint.counts, first.blocked, limit)
         for leaf in chunk.unreadable:
-            # what comes before it is in this chunk, and has to be taken in first
+            # a track is blocked only once it has folded what comes before the leaf
             if chunk.counts[leaf.shard] == first.checkpoint.counts[leaf.shard]:
                 self._block(tracks, leaf)
         if chunk.leaves:
@@ -150,7 +148,7 @@ class Feed:
             self._write_chunk(tracks, chunk)
         except _SERVER_ERRORS:
             raise
-        except Exception as error:  # noqa: BLE001 - narrowed down to the leaf, and told there
+        except Exception as error:  # noqa: BLE001 - narrowed down to the leaf, and noted there
             if len(tracks) == len(chunk.leaves) == 1:
                 leaf = chunk.leaves[0]
                 self._block(tracks, UnreadableLeaf(leaf.shard, leaf.index, error))
@@ -158,7 +156,7 @@ class Feed:
             self._one_by_one(tracks, chunk)
 
     def _one_by_one(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
-        """Feed each track alone, and leaf by leaf if it is alone."""
+        """Feed each track alone; a single track leaf by leaf."""
         for track in tracks:
             track.reload()
         if len(tracks) > 1:
@@ -169,13 +167,13 @@ class Feed:
         track = tracks[0]
         for leaf in chunk.leaves:
             start = track.checkpoint.counts
-            # the leaf before was stuck, or somebody else has been here
+            # a leaf before was stuck, or another worker was faster
             if track.gone or leaf.shard in track.blocked or leaf.index != start[leaf.shard]:
                 continue
             self._fold(tracks, LogChunk.of(start, (leaf,)))
 
     def _write_chunk(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
-        """Fold a chunk into each track and write it."""
+        """Fold a chunk for each track, and write the results."""
         facts = chunk.facts
         needs = [track.projection.needs(facts) for track in tracks]
         with self._client.pipeline(transaction=False) as pipe:
@@ -198,10 +196,8 @@ class Feed:
                 track.stuck_places -= _unstuck_shards(track, chunk)
                 track.waiting = track.waiting or track.projection.defers(facts)
 
-    # what is taken in order
-
     def _fold_due(self, track: Track, until: Checkpoint | None) -> int:
-        """Take in order what is older than the track's mark, if it has read that far."""
+        """Fold in order what is older than the track's watermark, if it has read that far."""
         assert isinstance(track.projection, OrderedProjection)
         if track.is_paused or not _has_read_all(track, until):
             return 0
@@ -210,15 +206,15 @@ class Feed:
             return self._write_due(track, track.projection, due) if due else 0
         except _SERVER_ERRORS:
             raise
-        except Exception as error:  # noqa: BLE001 - it is told, and the projection stops
+        except Exception as error:  # noqa: BLE001 - it is noted, and the projection stops
             self._stop(track, due, error)
             return 0
 
     def _next_due(self, track: Track, until: Checkpoint | None) -> list[Due]:
-        """Return the next whose turn has come; afterwards the track knows whether others wait."""
+        """Return the next events whose turn has come, and note whether others wait."""
         key = track.generation.key(PENDING)
-        # only what is older than the mark: at its very time more may come
-        end = str(until.last[0]) if until else f"({track.mark.at if track.mark else 0}"
+        # only what is older than the watermark, because at its very time more may come
+        end = str(until.last[0]) if until else f"({track.watermark.at if track.watermark else 0}"
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zrangebyscore(key, "-inf", end, start=0, num=DUE_BATCH, withscores=True)
             pipe.zcard(key)
@@ -227,7 +223,7 @@ class Feed:
         if until is not None:
             due = [turn for turn in due if turn.place <= until.last]
         if len(due) < DUE_BATCH:
-            track.mark = None
+            track.watermark = None
             track.waiting = waiting > len(due)
         return due
 
@@ -250,8 +246,6 @@ class Feed:
         track.stuck_places.discard(_IN_ORDER)
         return len(due)
 
-    # what fails
-
     def _block(self, tracks: Iterable[Track], leaf: UnreadableLeaf) -> None:
         what = f"leaf {leaf.index} of shard {leaf.shard}"
         for track in tracks:
@@ -267,14 +261,14 @@ class Feed:
         )
 
     def _note_stuck(self, track: Track, where: str, what: str, error: Exception) -> None:
-        """Say, once for each place, that a projection has stopped there."""
+        """Note, and log once for each place, that a projection has stopped there."""
         said = f"{type(error).__name__}: {error}"
         stuck = Stuck(what, time.time_ns() // 1_000_000, said)
         known = track.shelf.stuck(track.generation).get(where)
         if known is None or known.what != what:
             logger.error(
-                "ALARM: %s can't take in %s now; it is tried again every %d s, and what comes behind "
-                "it there is listed after it. Matches and what else is listed go on",
+                "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
+                "it there waits for it. Matches and the other lists go on",
                 track.projection.spec.name,
                 what,
                 RETRY_SECONDS,
@@ -285,7 +279,7 @@ class Feed:
 
 
 def _by_position(tracks: Iterable[Track]) -> list[list[Track]]:
-    """Group tracks that can be fed from one reading."""
+    """Return groups of tracks that can be fed from one read."""
     groups: dict[tuple[object, ...], list[Track]] = {}
     for track in tracks:
         place = (track.checkpoint.counts, tuple(sorted(track.blocked)))
@@ -294,17 +288,17 @@ def _by_position(tracks: Iterable[Track]) -> list[list[Track]]:
 
 
 def _has_read_all(track: Track, until: Checkpoint | None) -> bool:
-    """Return whether everything has been read that is to be taken in order."""
+    """Return whether everything is read that is to be folded in order."""
     counts = track.checkpoint.counts
     if until is not None:
         return counts == until.counts
-    return track.mark is not None and all(
-        count >= end for count, end in zip(counts, track.mark.ends, strict=True)
+    return track.watermark is not None and all(
+        count >= end for count, end in zip(counts, track.watermark.ends, strict=True)
     )
 
 
 def _remove_pending(due: Sequence[Due], shards: int) -> list[Write]:
-    """Return what takes events away that waited for their turn."""
+    """Return the writes that remove events from the buffer."""
     rows: dict[str, list[str]] = {PENDING: [turn.member for turn in due]}
     for turn in due:
         rows.setdefault(pending_of(shard_of(turn.place[1], shards)), []).append(turn.member)
@@ -312,12 +306,12 @@ def _remove_pending(due: Sequence[Due], shards: int) -> list[Write]:
 
 
 def _unstuck_shards(track: Track, chunk: LogChunk) -> set[str]:
-    """Return the shards that were stuck and are not any more."""
+    """Return the shards that were stuck before this chunk."""
     if not track.stuck_places:
         return set()
     return {str(leaf.shard) for leaf in chunk.leaves} & track.stuck_places
 
 
 def _clear_stuck(track: Track, chunk: LogChunk) -> list[Write]:
-    """Return what takes the notes of those shards away."""
+    """Return the writes that remove the notes about those shards."""
     return [("HDEL", STUCK, shard) for shard in sorted(_unstuck_shards(track, chunk))]

@@ -1,9 +1,9 @@
-"""Reads the logs for all projections at once: every leaf is decoded once, and made a fact.
+"""Reads the logs for all projections at once: each leaf is decoded once, and becomes a fact.
 
-A refusal or an anchor tells nothing here. An event is understood with the first of its match, which
-never changes and is remembered; one that ends a match comes with the match's whole history. So
-no projection keeps rows for that: what it takes is in the lists that the log's references lead to,
-and whoever moves those to an archive has to keep them as readable as the log itself.
+Refusals and anchors are skipped. A fact has what the first event of its match says, which never changes
+and is cached; the fact of an event that ends a match has the whole history. So no projection stores that
+itself: it is in the event lists to which the log refers, and an archive must keep those as readable as
+the log.
 """
 
 from collections import OrderedDict
@@ -32,14 +32,14 @@ BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
 
 _CASTS: Final = 50_000
-"""Matches whose beginning is remembered."""
+"""Matches whose first event is cached."""
 
 _FIRST_TEXT: Final = 0x80
-"""MessagePack: below it a byte is a number, which is how an event begins behind its length."""
+"""MessagePack: a byte below it is a number, with which an event begins after its length."""
 
 
 class LogLeaf(msgspec.Struct, frozen=True):
-    """A leaf of a shard's log; `fact` is None where it is no event."""
+    """A leaf of a shard's log; `fact` is None if it is no event."""
 
     shard: int
     index: int
@@ -47,7 +47,7 @@ class LogLeaf(msgspec.Struct, frozen=True):
 
 
 class UnreadableLeaf(msgspec.Struct, frozen=True):
-    """A leaf that can't be made a fact, and why."""
+    """A leaf that can't become a fact, and why."""
 
     shard: int
     index: int
@@ -55,14 +55,14 @@ class UnreadableLeaf(msgspec.Struct, frozen=True):
 
 
 class LogChunk(msgspec.Struct, frozen=True):
-    """Some leaves that follow a checkpoint, those of each shard in order."""
+    """Leaves that follow a checkpoint, those of each shard in order."""
 
     start: tuple[int, ...]
     counts: tuple[int, ...]
-    """How many leaves of each shard's log are in after it."""
+    """How many leaves of each shard's log are read after it."""
     leaves: tuple[LogLeaf, ...]
     unreadable: tuple[UnreadableLeaf, ...] = ()
-    """Of each shard where there is one, the first; what follows it is not read."""
+    """The first of each shard that has one; what follows it is not read."""
 
     @classmethod
     def of(
@@ -71,7 +71,7 @@ class LogChunk(msgspec.Struct, frozen=True):
         leaves: Sequence[LogLeaf],
         unreadable: Sequence[UnreadableLeaf] = (),
     ) -> Self:
-        """Put a chunk together."""
+        """Return a chunk with the counts after these leaves."""
         counts = list(start)
         for leaf in leaves:
             counts[leaf.shard] = leaf.index + 1
@@ -88,13 +88,13 @@ def is_event(leaf: bytes) -> bool:
     return leaf[1] < _FIRST_TEXT
 
 
-def rated(started: MatchStarted) -> bool:
-    """Return whether a match counts for ratings; one without terms of time does."""
+def is_rated(started: MatchStarted) -> bool:
+    """Return whether a match counts for ratings; one without a time control does."""
     return started.terms is None or started.terms.rated
 
 
 class LogReader:
-    """Reads leaves. Errors of the server pass through; those of a leaf are told in the chunk."""
+    """Reads leaves. Errors of the server pass through; those of a leaf are in the chunk."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -106,7 +106,7 @@ class LogReader:
         without: Collection[int] = (),
         until: Sequence[int] | None = None,
     ) -> LogChunk:
-        """Return what follows these indexes, but not of the shards `without`, nor from `until` on."""
+        """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
         new = [shard for shard in self._store.news(start) if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
@@ -123,11 +123,11 @@ class LogReader:
         return LogChunk.of(start, leaves, unreadable)
 
     def _leaves(self, shard: int, start: int, count: int) -> Iterator[LogLeaf | UnreadableLeaf]:
-        """Return leaves up to the first that can't be read."""
+        """Yield leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
         except ResponseError as error:
-            # a key of another type: whose, only reading one by one can tell
+            # a key has another type, and reading one by one tells which
             yield from self._one_by_one(shard, start, count, error)
             return
         for expected, (index, data) in enumerate(found, start):
@@ -136,7 +136,7 @@ class LogReader:
                     raise LookupError(f"the log goes on with leaf {index}")  # noqa: TRY301
                 fact = self._fact(data, shard) if is_event(data) else None
             except (LookupError, TypeError, ValueError) as error:
-                # msgspec's errors are ValueErrors; of an event that is gone there are no bytes
+                # msgspec's errors are ValueErrors; an event that is gone has no bytes
                 yield UnreadableLeaf(shard, expected, error)
                 return
             yield LogLeaf(shard, index, fact)
@@ -171,7 +171,7 @@ class LogReader:
     def _finished(self, event: Envelope, body: object) -> Finished | None:
         if not isinstance(body, Ended):
             return None
-        # what may follow the end is no part of it
+        # what may follow the end does not count
         history = tuple(map(decode, self._store.events(event.match)[: event.seq]))
         self._casts.pop(event.match, None)
         return _finished(body, history)
@@ -185,7 +185,7 @@ def _cast(first: Envelope) -> Cast:
 
 
 def _all_moved(history: Sequence[Envelope]) -> bool:
-    """Return whether every seat has moved; a match that somebody never took up counts nowhere."""
+    """Return whether every seat has moved, because otherwise the match counts nowhere."""
     moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
     return len(moved) == len(_cast(history[0]).seats)
 
@@ -202,7 +202,7 @@ def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
         reason=ended.reason,
         ranks=ranks,
         plies=plies[-1] if plies else 0,
-        rated=all(map(rated, started)) and played,
+        rated=all(map(is_rated, started)) and played,
         played=played,
         history=history,
     )

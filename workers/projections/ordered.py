@@ -1,17 +1,17 @@
 """Projections whose result depends on the order of events of different matches.
 
-All shards' events are taken in the order of (time, board, seq). The log of a shard is not in that order,
-so an event is first laid aside, in the projection itself, and taken in its turn: when all shards
-have been read up to where they stood at a watermark, everything older than the watermark's time is
-there, and nothing older can come any more.
+The events of all shards are folded in the order of (time, board, seq). The log of a shard is not in that
+order, so an event is first buffered, in the projection itself. Once all shards are read up to the ends of
+a watermark, everything older than the watermark's time is in the buffer, nothing older can come any more,
+and what is older is folded.
 
-The time of an event, for this, is the least of its own and those of the events behind it in its shard's
-log, because it happened before them. With a clock that runs forwards that is its own time. Where a clock
-ran ahead and was put right, what happened meanwhile takes its place before the first event after it,
-and does not wait until the clock comes there again. The same logs give the same times, whoever reads them.
+The time of an event, for this, is the least of its own and those of the events after it in its shard's
+log, because it happened before them. With a clock that runs forwards that is its own time. If a clock ran
+ahead and was put right, the events of the meantime are ordered before the first event after them, and do
+not wait until the clock gets there again. The same logs always give the same order.
 
-Only a clock that was set back has an event come whose place is before one that is in already; that is
-seen here, kept in the checkpoint, and has the projection made anew.
+Only after a clock was set back can an event arrive that belongs before one that is folded already. The
+checkpoint then says `late`, and the projection is rebuilt.
 """
 
 from abc import abstractmethod
@@ -26,39 +26,39 @@ from workers.projections.projection import Fact, Projection
 
 
 class OrderedProjection(Projection):
-    """Facts are laid aside as they are read, and folded when their turn has come."""
+    """Buffers facts as they are read, and folds them when their turn has come."""
 
     @abstractmethod
     def told(self, fact: Fact) -> str | None:
-        """Return what has to be known of a fact in its turn; None where it tells nothing."""
+        """Return what to buffer of a fact; None if it does not matter."""
 
     @abstractmethod
     def due_needs(self, due: Sequence[Due]) -> Sequence[Read]:
-        """Name what must be read to fold these."""
+        """Return the reads that folding these needs."""
 
     @abstractmethod
     def due_fold(self, due: Sequence[Due], found: Sequence[Any]) -> Sequence[Write]:
-        """Return what these, in their order, lead to."""
+        """Return the writes for these, in their order."""
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
-        """Ask for what waits of the same logs with a later time than some of these."""
+        """Return the reads of what is buffered of the same logs with a later time than some of these."""
         return [
             ("ZRANGEBYSCORE", pending_of(shard), f"({_least(some)}", "+inf")
             for shard, some in _by_shard(facts).items()
         ]
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Lay aside, and put what waits too late in its place."""
+        """Buffer the facts, and reorder what is buffered with too late a time."""
         writes: list[Write] = []
         for (shard, some), later in zip(_by_shard(facts).items(), found, strict=True):
             places = [(_least(some), member) for member in later]
-            places += [(due.place[0], due.member) for due in self._laid(some)]
+            places += [(due.place[0], due.member) for due in self._buffered(some)]
             for at, member in places:
                 writes += [("ZADD", key, at, member) for key in (PENDING, pending_of(shard))]
         return writes
 
-    def _laid(self, facts: Sequence[Fact]) -> list[Due]:
-        """Return what is laid aside of some facts of one log, in its order, backwards."""
+    def _buffered(self, facts: Sequence[Fact]) -> list[Due]:
+        """Return what to buffer of some facts of one log, the last first."""
         found = []
         least = _least(facts[-1:])
         for fact in reversed(facts):
@@ -70,15 +70,15 @@ class OrderedProjection(Projection):
         return found
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
-        """Note an event that comes too late for its place, or changes that of one that is in."""
-        laid = [due for some in _by_shard(facts).values() for due in self._laid(some)]
+        """Return the checkpoint, `late` if a fact belongs before what is folded, or moves it."""
+        laid = [due for some in _by_shard(facts).values() for due in self._buffered(some)]
         late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
         if late or any(due.place <= checkpoint.last for due in laid):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint
 
     def defers(self, facts: Sequence[Fact]) -> bool:
-        """Return whether anything is laid aside."""
+        """Return whether anything is buffered."""
         return any(self.told(fact) is not None for fact in facts)
 
 

@@ -1,8 +1,8 @@
-"""What a projection is: a pure function from facts, and what is kept so far, to writes.
+"""A projection: a pure function from facts, and what is stored so far, to writes.
 
-It does no I/O. What it must read is named beforehand (`needs`), so that all projections' reads
-travel together; what it writes is committed with the checkpoint, from the one it was made on, so
-that every fact is folded in exactly once.
+It does no I/O. It names its reads beforehand (`needs`), so that those of all projections travel together.
+Its writes are committed together with the checkpoint, if that is still the one it was computed on, so
+that each fact is folded exactly once.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from infra.projections.specs import Spec
 
 
 class Cast(msgspec.Struct, frozen=True):
-    """What a match's first event fixes for ever."""
+    """What the first event of a match says, which never changes."""
 
     rules: str
     game: str
@@ -28,13 +28,13 @@ class Cast(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """How a match came out, by the events up to its end."""
+    """The result of a match, by the events up to its end."""
 
     winners: tuple[Seat, ...]
-    """All tied seats for a draw, none for a match that counts for nothing."""
+    """All tied seats for a draw, none for a match that does not count."""
     reason: str
     ranks: tuple[int, ...]
-    """For each seat its place, 1 for the winners; see `domain.ratings.ranking`."""
+    """The rank of each seat, 1 for the winners; see `domain.ratings.ranking`."""
     plies: int
     rated: bool
     played: bool
@@ -43,49 +43,49 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """An event with what it takes to understand it alone."""
+    """An event with all that a projection needs to understand it alone."""
 
     event: Envelope
     cast: Cast
     finished: Finished | None = None
-    """Of the event that ends a match."""
+    """Set for the event that ends a match."""
     shard: int = 0
-    """In whose log it is."""
+    """The shard in whose log it is."""
 
     @property
     def place(self) -> Place:
-        """Where it stands among all events."""
+        """Its place in the order of all events."""
         return self.event.at, self.event.match, self.event.seq
 
     @property
     def others(self) -> tuple[AccountId, ...]:
-        """The players that did not lead to it."""
+        """All players but the one who caused it."""
         return tuple(account for account in self.cast.seats if account != self.event.actor)
 
 
 class Projection(ABC):
-    """Facts of one match come in their order; those of several in any."""
+    """Receives the facts of one match in their order, and those of several in any order."""
 
     spec: Spec
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
-        """Name what must be read to fold these."""
+        """Return the reads that folding these needs."""
         del facts
         return ()
 
     @abstractmethod
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Return what these facts, together with the answers to `needs`, lead to.
+        """Return the writes for these facts; `found` has the answers to `needs`.
 
-        Whatever it raises stops this projection at the facts' shard, and no other.
+        An exception stops this projection, in the shard of the facts, and no other.
         """
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
-        """Return the checkpoint with what these facts tell beyond having been read."""
+        """Return the checkpoint, changed where these facts concern it beyond having been read."""
         del facts
         return checkpoint
 
     def defers(self, facts: Sequence[Fact]) -> bool:
-        """Return whether some of these wait for their turn."""
+        """Return whether some of these facts are buffered until their turn."""
         del facts
         return False

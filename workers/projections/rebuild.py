@@ -1,8 +1,8 @@
-"""Makes a projection anew, beside the live one, and puts it in its place.
+"""Rebuilds a projection beside the live generation, and then promotes the new one.
 
-While it reads, the live generation is read and fed as ever. The new one takes its place by moving the
-pointer, once it has read as much. Killed at any point it leaves a generation that nobody reads,
-which the next builder takes away.
+During the rebuild the live generation is read and fed as usual. The new one replaces it by one move of
+the pointer, once it has read as much. A kill at any point leaves a generation that nobody reads, which
+the next rebuild removes.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from workers.projections.feed import Track
 from workers.projections.projection import Projection
 
 RENEW_ROUNDS: Final = 16
-"""Rounds between two signs of life; a round takes milliseconds."""
+"""Rounds between two renewals; a round takes milliseconds."""
 
 
 class StuckError(Exception):
-    """A projection can't be made from what the logs have; the message says where it stops."""
+    """A projection can't be rebuilt from the logs; the message says where it stops."""
 
 
 class Rebuild:
-    """One projection's new generation; begins when it is made, `BusyError` when it can't."""
+    """One projection's new generation; `BusyError` if another rebuild is under way."""
 
     def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
         self._store = store
@@ -35,14 +35,14 @@ class Rebuild:
         self.token = uuid4().hex
         self._rounds = 0
         self.goal: Watermark = store.watermark()
-        """What there was when it began; it must have read that much."""
+        """The ends of the logs at the beginning, up to which it must read."""
         shards = store.shape().shards
         generation = self._shelf.begin(self.token, shards)
         zero = Checkpoint.zero(projection.spec, shards)
         self.track = Track(projection, self._shelf, generation, zero)
 
     def keep_alive(self) -> None:
-        """Return a sign of life, before each round; `BusyError` when it is given up."""
+        """Renew now and then; call it before each round. `BusyError` if another rebuild took over."""
         if self.track.gone:
             raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
         if self._rounds % RENEW_ROUNDS == 0:
@@ -50,16 +50,16 @@ class Rebuild:
         self._rounds += 1
 
     def renew(self) -> None:
-        """Return a sign of life; `BusyError` when it is given up."""
+        """Renew the claim to the rebuild; `BusyError` if another rebuild took over."""
         self._shelf.renew(self.token)
 
     def check_stuck(self) -> None:
-        """Raise `StuckError` when it could not take something in."""
+        """Raise `StuckError` if it could not fold something."""
         for stuck in self._shelf.stuck(self.track.generation).values():
             raise StuckError(f"{self._shelf.spec.name} stop at {stuck.what}: {stuck.error}")
 
     def promote(self) -> bool:
-        """Put it in the live one's place, if it has read enough; tell whether it is there."""
+        """Make it the live generation, if it has read enough; return whether it is."""
         if not self._has_read():
             return False
         ends = self._store.watermark().ends
@@ -67,7 +67,7 @@ class Rebuild:
         return self._shelf.swap(track.generation, track.checkpoint, ends, self.token)
 
     def drop(self) -> None:
-        """Take it away."""
+        """Delete the new generation."""
         self._shelf.drop(self.track.generation, self.token)
 
     def _has_read(self) -> bool:
@@ -79,12 +79,12 @@ class Rebuild:
 
 
 def leaves_total(rebuilds: Sequence[Rebuild]) -> int:
-    """Return how many leaves there were to read when they began."""
+    """Return how many leaves the rebuilds have to read."""
     return sum(sum(rebuild.goal.ends) for rebuild in rebuilds)
 
 
 def leaves_read(rebuilds: Sequence[Rebuild]) -> int:
-    """Return how many of them have been read."""
+    """Return how many of them are read."""
     return sum(
         min(count, end)
         for rebuild in rebuilds

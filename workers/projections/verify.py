@@ -1,7 +1,7 @@
-"""Proves that what is read equals what the logs make anew.
+"""Verifies that a projection equals one that is rebuilt from the logs.
 
-A second generation is built up to the very checkpoint of the live one, and every key is compared. While
-they are compared the live one is held as it is; the side worker waits, and matches go on.
+A second generation is built up to the very checkpoint of the live one, and every key is compared. During
+the comparison the live one is frozen; the projection worker waits, and matches go on.
 """
 
 import time
@@ -19,25 +19,25 @@ from workers.projections.projection import Projection
 from workers.projections.rebuild import Rebuild, StuckError
 
 KEEP_SECONDS: Final = 5.0
-"""Between two signs of life, which hold for `infra.projections.shelf.BUILDING_MS`."""
+"""Between two renewals, each of which holds for `infra.projections.shelf.BUILDING_MS`."""
 
 Progress = Callable[[int, int], None]
-"""Told now and then how many leaves are read, and how many keys compared."""
+"""Called with the number of leaves that are read, and of keys that are compared."""
 
 
 class VerifyResult(msgspec.Struct, frozen=True):
-    """What a check has found."""
+    """The result of a verification."""
 
     difference: str
     """The first key that differs; empty when all are equal."""
     leaves: int
-    """How many the live generation had read."""
+    """How many leaves the live generation had read."""
     keys: int
-    """How many were compared."""
+    """How many keys were compared."""
 
 
 class ProjectionVerifier:
-    """Checks one projection; `BusyError` when it is being built or compared elsewhere."""
+    """Verifies one projection; `BusyError` if it is being built or verified elsewhere."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class ProjectionVerifier:
         self._live = self._find_live()
         self._rebuild = Rebuild(store, client, projection)
         self._progress = progress
-        self._next_due = 0.0
-        """When the next sign of life is to be given, by the monotonic clock."""
+        self._next_renewal = 0.0
+        """When to renew, by the monotonic clock."""
 
     def _find_live(self) -> Generation:
-        """Return the live generation; `LookupError` when there is none to compare with."""
+        """Return the live generation; `LookupError` if there is none of this version."""
         spec = self._shelf.spec
         live = self._shelf.live()
         if live is None or live[0] != spec.version:
@@ -69,7 +69,7 @@ class ProjectionVerifier:
     def run(self) -> VerifyResult:
         """Build, compare and clean up."""
         try:
-            self._read_up_to(self._stand())
+            self._read_up_to(self._checkpoint())
             self._shelf.hold(self._live, self._rebuild.token)
             try:
                 return self._compare()
@@ -78,7 +78,7 @@ class ProjectionVerifier:
         finally:
             self._rebuild.drop()
 
-    def _stand(self) -> Checkpoint:
+    def _checkpoint(self) -> Checkpoint:
         found = self._shelf.checkpoint(self._live)
         if found is None:
             raise BusyError(f"{self._live.name} were replaced meanwhile; try again")
@@ -90,27 +90,27 @@ class ProjectionVerifier:
             self._rebuild.keep_alive()
             if not self._feed.round([track], goal):
                 self._rebuild.check_stuck()
-                # the live one has taken in what the logs do not give
+                # the live one contains something that the logs do not
                 raise StuckError(
                     f"{self._live.name} can't be made from the logs up to where they stand"
                 )
             self._progress(sum(track.checkpoint.counts), 0)
 
-    def _keep(self) -> None:
-        """Return signs of life, now and then: each is a write, and there are many keys."""
-        if time.monotonic() >= self._next_due:
-            self._next_due = time.monotonic() + KEEP_SECONDS
+    def _renew(self) -> None:
+        """Renew the rebuild and the freeze, if it is time: each is a write, and there are many keys."""
+        if time.monotonic() >= self._next_renewal:
+            self._next_renewal = time.monotonic() + KEEP_SECONDS
             self._rebuild.renew()
             self._shelf.keep_hold(self._live, self._rebuild.token)
 
     def _compare(self) -> VerifyResult:
-        """Compare, with the live one held."""
-        goal = self._stand()
+        """Compare the two generations, with the live one frozen."""
+        goal = self._checkpoint()
         self._read_up_to(goal)
         leaves = sum(goal.counts)
 
         def compared(keys: int) -> None:
-            self._keep()
+            self._renew()
             self._progress(leaves, keys)
 
         comparison = Comparison(self._client, self._shelf, compared)

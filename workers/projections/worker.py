@@ -1,7 +1,7 @@
-"""The side worker: keeps all projections up with the logs, until it is told to stop.
+"""The projection worker (CLI role `side`): feeds all projections from the logs.
 
-It makes anew what is missing, of an older version, or out of order, while the old is still read. It never
-touches matches; when it is killed or fails nothing but the lists are late. Several do no harm.
+It rebuilds a projection that is missing, of an older version or out of order, while the old one is still
+read. It never touches matches: when it is killed or fails, only the lists are late. Several do no harm.
 """
 
 import logging
@@ -22,20 +22,20 @@ from workers.projections.rebuild import Rebuild
 logger = logging.getLogger(__name__)
 
 IDLE_MS: Final = 1_000
-"""How long it listens to silent logs before it looks whether it is to stop."""
+"""How long it waits for new leaves before it looks whether it should stop."""
 
 SHORT_WAIT_MS: Final = 100
-"""The same while something waits for its turn, or to be tried again."""
+"""The same while events wait for their turn, or for another attempt."""
 
 MIN_ROUND_SECONDS: Final = 0.1
-"""Least time between two rounds while people play: each round is one more fsync of the server's."""
+"""Least time between two rounds, because each is one more fsync of the server."""
 
 RETRY_SECONDS: Final = 1.0
-"""Until a projection that could not be mustered is looked at again."""
+"""Between two attempts to find or rebuild a live generation."""
 
 
 class ProjectionWorker:
-    """Keeps projections up with the logs."""
+    """Feeds projections from the logs."""
 
     def __init__(
         self, store: Store, client: redis.Redis, projections: Sequence[Projection] = PROJECTIONS
@@ -46,7 +46,7 @@ class ProjectionWorker:
         self._slots = [_ProjectionSlot(store, client, projection) for projection in projections]
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Go on until told to stop."""
+        """Go on until asked to stop, or until the server goes away."""
         while not stopping():
             began = time.monotonic()
             done = self.round()
@@ -56,13 +56,12 @@ class ProjectionWorker:
                 time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
 
     def round(self) -> int:
-        """Read some leaves for every projection; gives how many that were, 0 if there is no more."""
+        """Read some leaves for each projection; return how many, 0 if there are no more."""
         for slot in self._slots:
             slot.ensure_live()
         rebuilt = [slot.rebuild.track for slot in self._slots if slot.rebuild]
         done = self._feed.round([*self._live, *rebuilt])
-        finished = sum(slot.promote() for slot in self._slots)
-        return done + finished
+        return done + sum(slot.promote() for slot in self._slots)
 
     @property
     def _live(self) -> list[Track]:
@@ -70,12 +69,12 @@ class ProjectionWorker:
 
     @property
     def has_work(self) -> bool:
-        """Whether there may be something to do soon, without any news."""
+        """Whether there may be something to do soon, even without new leaves."""
         return any(slot.has_work for slot in self._slots)
 
 
 class _ProjectionSlot:
-    """A projection's place: the live generation that is fed, and the one that is being built."""
+    """The live generation of a projection, and the one that is being built."""
 
     def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
         self.projection = projection
@@ -84,27 +83,27 @@ class _ProjectionSlot:
         self._store = store
         self._client = client
         self._shelf = Shelf(client, projection.spec)
-        self._next_due = 0.0
+        self._next_attempt = 0.0
 
     @property
     def has_work(self) -> bool:
-        """Whether there may be something to do without any news."""
+        """Whether there may be something to do, even without new leaves."""
         track = self.track
         if track is None or self.rebuild is not None:
             return True
         return track.waiting or track.is_paused or bool(track.blocked) or track.checkpoint.late
 
     def ensure_live(self) -> None:
-        """See to it that there is something to feed."""
+        """Find the live generation, or go on with the rebuild of one."""
         if self.track and self.track.gone:
             self.track = None
-            self._next_due = 0.0
+            self._next_attempt = 0.0
         sound = self.track is not None and not self.track.checkpoint.late
         if self.rebuild:
             self._keep_alive(self.rebuild)
-        elif not sound and time.monotonic() >= self._next_due:
-            self._next_due = time.monotonic() + RETRY_SECONDS
-            self._take_live_or_rebuild()
+        elif not sound and time.monotonic() >= self._next_attempt:
+            self._next_attempt = time.monotonic() + RETRY_SECONDS
+            self._find_live()
 
     def _keep_alive(self, rebuild: Rebuild) -> None:
         try:
@@ -113,18 +112,18 @@ class _ProjectionSlot:
             logger.warning("%s", error)
             self.rebuild = None
 
-    def _take_live_or_rebuild(self) -> None:
-        """Take the live generation, or begin to build one where there is none that will do."""
-        why = self._reason_to_rebuild()
+    def _find_live(self) -> None:
+        """Load the live generation, or begin to build one if there is none that will do."""
+        why = self._load_live()
         if why:
             try:
                 self.rebuild = Rebuild(self._store, self._client, self.projection)
             except BusyError:
-                return  # somebody else is at it; looked at again later
-            logger.info("%s are made anew: %s", self.projection.spec.name, why)
+                return  # another worker builds it
+            logger.info("%s are rebuilt: %s", self.projection.spec.name, why)
 
-    def _reason_to_rebuild(self) -> str:
-        """Take the live generation, or say why it has to be made anew."""
+    def _load_live(self) -> str:
+        """Load the live generation; return why it must be rebuilt, or an empty text."""
         spec = self.projection.spec
         live = self._shelf.live()
         if live is None:
@@ -145,15 +144,10 @@ class _ProjectionSlot:
             return "they know of leaves that the logs have lost"
         return "an event came that belongs before others" if checkpoint.late else ""
 
-    def promote(self) -> int:
-        """Let what was built be read, if it has read enough; gives 1 if so."""
+    def promote(self) -> bool:
+        """Make the rebuilt generation the live one, if it has read enough; return whether it is."""
         if self.rebuild is None or not self.rebuild.promote():
-            return 0
+            return False
         self.track = self.rebuild.track
         self.rebuild = None
-        return 1
-
-
-def run(store: Store, client: redis.Redis, stopping: Callable[[], bool]) -> None:
-    """Keep all projections up until told to stop, or until the server goes away."""
-    ProjectionWorker(store, client).run(stopping)
+        return True
