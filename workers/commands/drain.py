@@ -56,7 +56,7 @@ class Drain:
     `data` has the accounts, if that is another server than `client`'s.
     """
 
-    def __init__(  # noqa: PLR0913 - one for each part that may be given
+    def __init__(  # noqa: PLR0913 - one for each dependency
         self,
         store: Store,
         lanes: Lanes,

@@ -76,8 +76,8 @@ class CommandHandler:
         self._matches = {board: match for board, match in cached.items() if match}
         missing = [board for board in boards if board not in self._matches]
         found = self._store.matches(missing) if missing else []
-        for board, (data, laid) in zip(missing, found, strict=True):
-            self._matches[board] = _load(board, data, laid)
+        for board, (data, moves) in zip(missing, found, strict=True):
+            self._matches[board] = _load(board, data, moves)
 
     def handle(self, task: Task, verdict: Rejected | None = None) -> Write | None:
         """Return what to commit for a command; None if deciding it failed, which is logged.
@@ -121,12 +121,12 @@ class CommandHandler:
                 self._cache[board] = match
 
 
-def _load(board: int, data: bytes | None, laid: bytes) -> _LoadedMatch:
+def _load(board: int, data: bytes | None, moves: bytes) -> _LoadedMatch:
     try:
-        return _LoadedMatch(unpack_snapshot(data), laid)
+        return _LoadedMatch(unpack_snapshot(data), moves)
     except msgspec.MsgspecError:
         logger.exception("ALARM: the snapshot of match %d can't be read", board)
-        return _LoadedMatch(Snapshot((data or b"")[:32], initial()), laid, damaged=True)
+        return _LoadedMatch(Snapshot((data or b"")[:32], initial()), moves, damaged=True)
 
 
 def _chain(

@@ -56,7 +56,7 @@ class StartContexts:
         if sealed is None and not needs_seed(sent, state):
             return None
         if self._seeds is None:
-            raise LostSeedsError("this drain was given no seeds")
+            raise LostSeedsError("this drain has no seeds")
         if sealed is not None:
             return self._seeds.sealed(shard, *sealed)
         return self._seeds.next(shard, self._last_seed.get(shard))

@@ -24,13 +24,13 @@ class EmailBuilder:
         self._addresses = addresses
         self._progress = progress
 
-    def notification(self, told: Told, to: Sequence[str]) -> list[Letter]:
+    def notification(self, news: Told, to: Sequence[str]) -> list[Letter]:
         """Return the e-mails that tell a player what a command did in a match."""
-        text = self._composer.told(told)
-        place = (told.board, told.seq, told.seat)
-        id_ = self._id("m{}.{}.s{}".format(*place), *place, told.account.hex())
-        headers = self._match_headers(told.board, told.seat, told.account, id_)
-        return self._notices(id_, told.account, to, text, headers)
+        text = self._composer.told(news)
+        place = (news.board, news.seq, news.seat)
+        id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex())
+        headers = self._match_headers(news.board, news.seat, news.account, id_)
+        return self._notices(id_, news.account, to, text, headers)
 
     def chat(
         self, account: AccountId, board: int, seat: Seat, said: Sequence[Said], to: Sequence[str]

@@ -71,9 +71,9 @@ class OrderedProjection(Projection):
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
         """Return the checkpoint, `late` if a fact belongs before what is folded, or moves it."""
-        laid = [due for some in _by_shard(facts).values() for due in self._buffered(some)]
+        buffered = [due for some in _by_shard(facts).values() for due in self._buffered(some)]
         late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
-        if late or any(due.place <= checkpoint.last for due in laid):
+        if late or any(due.place <= checkpoint.last for due in buffered):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint
 
