@@ -153,15 +153,15 @@ class Stone(msgspec.Struct, frozen=True):
         return icon(self.classes, *self.shapes)
 
 
-def _place(name: str, stone: Stone | None, *, last: bool) -> Markup:
+def _place(name: str, kind: Stone | None, *, last: bool) -> Markup:
     inside = [element("path", class_="hit", d=outline(area_of(name)))]
-    if stone is None:
+    if kind is None:
         inside.append(element("circle", class_="spot", r=_SPOT))
     else:
-        inside.append(stone.drawn())
+        inside.append(kind.drawn())
     if last:
-        inside.append(ring(_RING, gone=stone is None))
-    title = f"{name}: {stone.title}" if stone else name
+        inside.append(ring(_RING, gone=kind is None))
+    title = f"{name}: {kind.title}" if kind else name
     return place(name, centre_of(name), title, *inside, last=last)
 
 

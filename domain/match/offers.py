@@ -65,23 +65,23 @@ def _stood(state: MatchState) -> int:
 
 def answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
     """Accept or reject the open offer."""
-    offer = state.offer
-    if offer is None:
+    current = state.offer
+    if current is None:
         raise Refusal(Code.NO_OFFER, "no offer stands; one lapses when another player moves")
-    if offer.seat == seat:
+    if current.seat == seat:
         raise Refusal(Code.NO_OFFER, "your own offer is for the others to answer")
-    if seat in offer.accepted:
-        raise Refusal(Code.OFFER_STANDS, f"you have accepted the {offer.kind} already")
-    answered = Answered(seat=seat, kind=offer.kind, accept=command.accept)
-    agreed = {offer.seat, seat, *offer.accepted}
+    if seat in current.accepted:
+        raise Refusal(Code.OFFER_STANDS, f"you have accepted the {current.kind} already")
+    answered = Answered(seat=seat, kind=current.kind, accept=command.accept)
+    agreed = {current.seat, seat, *current.accepted}
     if command.accept and agreed.issuperset(state.seats_in):
-        return _agreed(answered, offer, state)
+        return _agreed(answered, current, state)
     return Decided((answered,))
 
 
-def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
+def _agreed(answered: Answered, current: Offering, state: MatchState) -> Decided:
     """Return the events after all players have agreed."""
-    match offer.kind:
+    match current.kind:
         case "draw":
             ended: tuple[Event, ...] = (Ended(winners=state.seats_in, reason=Reason.AGREEMENT),)
         case "abort":
@@ -89,7 +89,7 @@ def _agreed(answered: Answered, offer: Offering, state: MatchState) -> Decided:
         case "pause":
             ended = (Paused(),)
         case "undo":
-            return _undo(answered, _last_move_of(offer.seat, state), state)
+            return _undo(answered, _last_move_of(current.seat, state), state)
         case kind:
             ended = endings(pinned(state.rules).agreed(position_of(state), kind))
     return Decided((answered, *ended))

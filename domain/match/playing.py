@@ -45,11 +45,11 @@ _TURNING = Moved | Resigned | Flagged
 def reply(decision: Decided, state: MatchState, replies: Replies) -> Decided:
     """Play conditional moves as long as one is due, and drop those that can't come any more."""
     after, remaining = _after(decision, state), replies
-    while reply := _reply_due(decision, after, remaining):
-        played = _played(reply, after)
+    while due := _reply_due(decision, after, remaining):
+        played = _played(due, after)
         if isinstance(played, Refusal):
-            note = f"{reply.move} at #{after.ply} was dropped: {played.sentence}"
-            remaining = dropped(remaining, mover_of(after), reply, note)
+            note = f"{due.move} at #{after.ply} was dropped: {played.sentence}"
+            remaining = dropped(remaining, mover_of(after), due, note)
             break
         after = _after(played, after)
         decision = Decided((*decision.events, *played.events), played.position)
@@ -70,9 +70,9 @@ def _reply_due(decision: Decided, after: MatchState, replies: Replies) -> Reply 
     return find(replies, after.next, after.moves_of(after.ply))
 
 
-def _played(reply: Reply, state: MatchState) -> Decided | Refusal:
+def _played(due: Reply, state: MatchState) -> Decided | Refusal:
     try:
-        decision = move(Move(text=reply.move), mover_of(state), state)
+        decision = move(Move(text=due.move), mover_of(state), state)
     except Refusal as reason:
         return reason
     moved, *rest = decision.events

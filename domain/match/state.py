@@ -7,7 +7,7 @@ it passes it in, and otherwise `position_of` replays the moves.
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any, assert_never
+from typing import Any, Self, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -75,7 +75,7 @@ class Offering(msgspec.Struct, frozen=True, array_like=True):
         """
         return self.kind == "draw" and self.seat == mover
 
-    def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> "Offering | None":
+    def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> Self | None:
         """Return the offer after an answer; None if it was rejected or everybody has accepted."""
         accepted = (*self.accepted, seat)
         if not accept or {self.seat, *accepted}.issuperset(playing):
