@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
@@ -158,12 +157,7 @@ class Beating:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(_JOIN_SECONDS)
 
