@@ -59,7 +59,7 @@ class Due(msgspec.Struct, frozen=True):
         return cls((int(score), int(board), int(seq)), text)
 
 
-class Ordered(Projection):
+class OrderedProjection(Projection):
     """Buffers facts as they are read, and folds them in order."""
 
     @abstractmethod
@@ -86,12 +86,12 @@ class Ordered(Projection):
         writes: list[Write] = []
         for (shard, some), later in zip(_by_shard(facts).items(), found, strict=True):
             places = [(_least(some), member) for member in later]
-            places += [(due.place[0], due.member) for due in self._laid(some)]
+            places += [(due.place[0], due.member) for due in self._buffered(some)]
             for at, member in places:
                 writes += [("ZADD", key, at, member) for key in (PENDING, pending_of(shard))]
         return writes
 
-    def _laid(self, facts: Sequence[Fact]) -> list[Due]:
+    def _buffered(self, facts: Sequence[Fact]) -> list[Due]:
         """Return the events to buffer for facts of one log, the last first."""
         found = []
         least = _least(facts[-1:])
@@ -105,9 +105,9 @@ class Ordered(Projection):
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
         """Note an event that belongs before a folded one, or changes the time of a folded one."""
-        laid = [due for some in _by_shard(facts).values() for due in self._laid(some)]
+        buffered = [due for some in _by_shard(facts).values() for due in self._buffered(some)]
         late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
-        if late or any(due.place <= checkpoint.last for due in laid):
+        if late or any(due.place <= checkpoint.last for due in buffered):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint
 

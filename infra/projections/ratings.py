@@ -20,7 +20,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.ratings import UNIT, Skill
-from infra.projections.pending import Due, Ordered
+from infra.projections.pending import Due, OrderedProjection
 from infra.projections.projection import Fact, counts
 from infra.projections.shelf import Read, Write
 from infra.projections.specs import RATINGS
@@ -148,7 +148,7 @@ def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
     return [Skill(round(team[0].mu * UNIT), round(team[0].sigma * UNIT)) for team in rated]
 
 
-class RatingsProjection(Ordered):
+class RatingsProjection(OrderedProjection):
     """Keeps a rating for each player and game, and its value after each match."""
 
     spec = RATINGS

@@ -21,7 +21,7 @@ from redis.exceptions import TimeoutError as NoAnswerError
 
 from infra import scripts
 from infra.keys import shard_of
-from infra.projections.pending import PENDING, Due, Ordered, pending_of
+from infra.projections.pending import PENDING, Due, OrderedProjection, pending_of
 from infra.projections.projection import Projection
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
@@ -64,7 +64,7 @@ class Track:
         self.noted = set(shelf.stuck(generation))
         """What is said to be stuck."""
         self.rests_until = 0.0
-        self.waiting = isinstance(projection, Ordered)
+        self.waiting = isinstance(projection, OrderedProjection)
         """Whether something may wait for its turn."""
         self.mark: Watermark | None = None
         """Up to when everything can be taken in order, once it has read that far."""
@@ -199,7 +199,7 @@ class Feed:
 
     def _turns(self, track: Track, until: Checkpoint | None) -> int:
         """Take in order what is older than the track's mark, if it has read that far."""
-        assert isinstance(track.projection, Ordered)
+        assert isinstance(track.projection, OrderedProjection)
         if track.rests or not _is_complete(track, until):
             return 0
         due = self._due(track, until)
@@ -228,7 +228,7 @@ class Feed:
             track.waiting = waiting > len(due)
         return due
 
-    def _take(self, track: Track, projection: Ordered, due: Sequence[Due]) -> int:
+    def _take(self, track: Track, projection: OrderedProjection, due: Sequence[Due]) -> int:
         reads = projection.due_needs(due)
         with self._client.pipeline(transaction=False) as pipe:
             track.generation.reads(pipe, reads)
