@@ -1,18 +1,18 @@
-"""The end of the append-only file after a power loss: found, cut at the last whole command, kept.
+"""Repairs an append-only file that a power loss has torn: cuts it after the last whole command.
 
-A disk that loses power keeps what was synced, and of what was written after that nothing, a part,
-or a part with blocks of zeros or rubbish in it. Everything acknowledged was synced, so after a power
-loss what follows the last whole command at the *end* of the file was never acknowledged and may go.
-Valkey itself forgives only a file that stops short, and takes a damaged length in the middle for one:
-it would cut off everything behind. So it is started with `aof-load-truncated no` and refuses both;
-then `mend` looks at the file.
+After a power loss a disk has all synced data, and of later writes nothing, a part, or a part with
+blocks of zeros or garbage in it. Everything acknowledged was synced, so the bytes after the last whole
+command at the *end* of the file were never acknowledged and may be cut off. Valkey itself accepts only
+a file that stops short, and takes a damaged length in the middle for one: it would cut off everything
+that follows. So it is started with `aof-load-truncated no` and refuses both; then `mend` reads the file.
 
-The file alone can't tell a torn end from one that was cut or has rotted. So a *mark* outside of it says
-how far it is known to be synced (`SyncMark`). Damage before the mark is no torn end: nothing is
-touched, and the server does not start. Nor does it where whole commands follow damaged lengths. Rubbish in
-whole frames, which the server refuses as an unknown command, is cut off behind the mark only.
+The file alone does not show whether its end is torn, or was cut or damaged later. So a *mark* outside
+of it has the size that is known to be synced (`SyncMark`). Damage before the mark is no torn end: the
+file is not changed, and the server does not start. The same holds if whole commands follow damaged
+lengths. Garbage in whole frames, which the server refuses as an unknown command, is cut off only after
+the mark.
 
-What is cut off is kept beside the file (`<name>.cut-at-<offset>`, then `.2`, `.3`).
+The cut part is kept beside the file (`<name>.cut-at-<offset>`, then `.2`, `.3`).
 """
 
 import os
@@ -32,26 +32,26 @@ _LINE_LIMIT: Final = 64  # bytes of `*3`, `$11` or a time's annotation, with the
 _ARGUMENT_LIMIT: Final = 512 << 20  # bytes; the server's own limit
 _ARGUMENTS_LIMIT: Final = 1 << 20  # the server's own limit as well
 
-# a command that a server writes begins so; the length of its name is one or two digits
+# the beginning of a command in the file; the length of its name is one or two digits
 _COMMAND: Final = re.compile(rb"\*[1-9]\d{0,6}\r\n\$\d{1,2}\r\n[A-Za-z]")
 
 
 class DamagedError(Exception):
-    """The file is damaged, and not just at its end; the message is a sentence for the operator."""
+    """The file is damaged not only at its end; the message is a sentence for the operator."""
 
 
 class Mended(msgspec.Struct, frozen=True):
-    """What was cut off."""
+    """A repair of a file."""
 
     path: Path
     offset: int
-    """Where the file ends now."""
+    """The new size of the file."""
     kept: Path
-    """The file with what followed."""
+    """The file with the cut part."""
     size: int
-    """Bytes of it."""
+    """Bytes of the cut part."""
     known: int = 0
-    """How much of the file was known to be synced."""
+    """Bytes of the file that were known to be synced."""
 
     def __str__(self) -> str:
         return (
@@ -75,13 +75,13 @@ class Mended(msgspec.Struct, frozen=True):
 
 
 class SyncMark:
-    """How much of which append-only file is known to be synced; kept in a file of its own."""
+    """How much of which append-only file is known to be synced, in a separate file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self, log: Path) -> int:
-        """Return how many bytes of that file are known to be synced; 0 when nothing is known."""
+        """Return how many bytes of that file are known to be synced; 0 if none are."""
         try:
             name, size = self.path.read_text("utf-8").split()
             return int(size) if name == log.name else 0
@@ -89,7 +89,7 @@ class SyncMark:
             return 0
 
     def write(self, log: Path, size: int) -> None:
-        """Note that so many bytes of that file are synced; a mark that is torn is none."""
+        """Note that `size` bytes of that file are synced; a torn mark counts as none."""
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             data = f"{log.name} {size}\n".encode()
@@ -101,18 +101,18 @@ class SyncMark:
 
 
 def mend(files: Path, known: int = 0, unknown_command: bytes = b"") -> Mended | None:
-    """Cut a torn end off the newest append-only file below `files`; None when it ends well.
+    """Cut a torn end off the newest append-only file below `files`; None if its end is whole.
 
-    For a server that is not running, and has refused `unknown_command` if there is one. The first
-    `known` bytes are known to be synced. Raises DamagedError, having touched nothing, when the damage
-    is in these, or when whole commands follow damaged lengths.
+    The server must not run; `unknown_command` is the one it has refused, if any. The first `known`
+    bytes are known to be synced. Raises DamagedError without a change if the damage is in these, or if
+    whole commands follow damaged lengths.
     """
     path = newest(files)
     if path is None or not path.exists():
         return None
     with path.open("rb") as file:
         whole = last_whole(file)
-        # where nothing is known to be synced, whole frames are not touched
+        # if nothing is known to be synced, whole frames stay
         end = last_whole(file, unknown_command) if known else whole
         size = file.seek(0, os.SEEK_END)
         if end == size:
@@ -133,7 +133,7 @@ def mend(files: Path, known: int = 0, unknown_command: bytes = b"") -> Mended | 
 
 
 def newest(files: Path) -> Path | None:
-    """Return the append-only file that is written to, by the manifest; None when there is none."""
+    """Return the append-only file in use, by the manifest; None if there is none."""
     manifest = files / _FOLDER / _MANIFEST
     if not manifest.exists():
         return None
@@ -145,9 +145,9 @@ def newest(files: Path) -> Path | None:
 
 
 def last_whole(file: BinaryIO, unknown_command: bytes = b"") -> int:
-    """Return where the last whole command ends, or the transaction that it belongs to.
+    """Return where the last whole command ends, or the whole transaction that it belongs to.
 
-    What the server does not know is no command, nor is anything behind it.
+    A command that the server has refused does not count, nor does anything after it.
     """
     refused = unknown_command.upper()
     file.seek(0)
@@ -166,7 +166,7 @@ def last_whole(file: BinaryIO, unknown_command: bytes = b"") -> int:
 
 
 def _read_command(file: BinaryIO) -> bytes | None:
-    """Read a command or an annotation; give the command's name, or None if there is none whole."""
+    """Read a command or an annotation; return the command's name, None if it is not whole."""
     line = _read_line(file)
     if line is None:
         return None
@@ -199,7 +199,7 @@ def _read_line(file: BinaryIO) -> bytes | None:
 
 
 def _number(line: bytes, mark: bytes, limit: int) -> int | None:
-    """Return the number after the mark, if that is all there is and it is within the limit."""
+    """Return the number after the mark; None for anything else, and beyond the limit."""
     digits = line[1:]
     if line[:1] != mark or not digits.isdigit() or int(digits) > limit:
         return None
@@ -207,10 +207,10 @@ def _number(line: bytes, mark: bytes, limit: int) -> int | None:
 
 
 def _whole_command_after(file: BinaryIO, start: int) -> int | None:
-    """Return where the first whole command after the damage begins; None when there is none.
+    """Return where the first whole command after the damage begins; None if there is none.
 
-    The torn command itself, or the transaction, begins at `start`: what is whole in that was not
-    acknowledged either, as long as nothing damaged comes between it and the end.
+    The torn command or transaction begins at `start`. Whole commands of a torn transaction were not
+    acknowledged either, as long as no damage comes between them and its end.
     """
     damage = _damage(file, start)
     file.seek(damage)
@@ -223,7 +223,7 @@ def _whole_command_after(file: BinaryIO, start: int) -> int | None:
 
 
 def _damage(file: BinaryIO, start: int) -> int:
-    """Return where the first command that is not whole begins: `start`, or later in a transaction."""
+    """Return where the first torn command begins: `start`, or later in a transaction."""
     file.seek(start)
     place = start
     while _read_command(file) is not None:
@@ -232,7 +232,7 @@ def _damage(file: BinaryIO, start: int) -> int:
 
 
 def _cut(path: Path, end: int, size: int, known: int) -> Mended:
-    """Keep what follows `end` in a file beside, synced, before it is cut off."""
+    """Copy the bytes after `end` to a synced file, and then cut them off."""
     kept = _unused(path.with_name(f"{path.name}.cut-at-{end}"))
     descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with path.open("r+b") as file, os.fdopen(descriptor, "wb") as copy:
@@ -248,6 +248,6 @@ def _cut(path: Path, end: int, size: int, known: int) -> Mended:
 
 
 def _unused(path: Path) -> Path:
-    """Return the path, with a number behind it if there is such a file from an earlier cut."""
+    """Return the path, with a number added if an earlier cut has made such a file."""
     names = (path.with_name(f"{path.name}.{n}" if n > 1 else path.name) for n in count(1))
     return next(name for name in names if not name.exists())

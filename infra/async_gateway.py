@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from redis import asyncio as aredis
@@ -70,12 +69,7 @@ class AsyncCommandGateway:
         await listening.wait()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         tasks = [*self._tasks, *self._wanting]
         for task in tasks:
             task.cancel()

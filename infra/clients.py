@@ -5,15 +5,15 @@ up to eleven times when a connection breaks, so that a write may happen twice be
 back, and a client made from a URL speaks RESP3 and so asks every server for maintenance
 notifications. A client made here
 
-- never sends a command twice: a broken connection is raised to the caller, who alone knows
-  whether the command may be repeated (our scripts may: they know their command ids);
-- gives up connecting after `CONNECT_TIMEOUT` seconds and waiting for an answer after
-  `ANSWER_TIMEOUT` seconds beyond what a blocking command asks for;
+- never sends a command twice: a broken connection is raised to the caller, because only the caller
+  knows whether the command may be repeated (our scripts may: they know their command ids);
+- gives up connecting after `CONNECT_TIMEOUT` seconds, and waiting for an answer `ANSWER_TIMEOUT`
+  seconds after the time that a blocking command may wait;
 - speaks RESP2: no handshake round trip, replies of one shape from every server, and redis-py
   drops a pooled connection on which an unread answer is left (it does not look under RESP3);
-- parses with hiredis, gives bytes, and tries a connection that is new, or was idle for
-  `HEALTH_INTERVAL` seconds, with PING before it trusts a command to it, so that a dead peer is
-  a definite failure: the command was not sent.
+- parses with hiredis, returns bytes, and tests a connection that is new, or was idle for
+  `HEALTH_INTERVAL` seconds, with PING before a command, so that a dead peer is a definite failure:
+  the command was not sent.
 """
 
 import re
@@ -36,7 +36,7 @@ ANSWER_TIMEOUT: Final = 10.0
 """Seconds an answer may take, beyond the time a blocking command waits by itself."""
 
 HEALTH_INTERVAL: Final = 30
-"""Seconds of silence after which a connection is tried with PING before it is used."""
+"""Seconds of silence after which a connection is tested with PING before it is used."""
 
 SCHEMES: Final = ("redis://", "rediss://", "unix://")
 
@@ -61,7 +61,7 @@ def make_client(
     name: str | None = None,
     max_connections: int | None = None,
 ) -> Redis:
-    """Return a client of the server at `target`; it connects when it is first used.
+    """Return a client of the server at `target`; it connects at its first use.
 
     `target` is a `redis://`, `rediss://` or `unix://` URL, or the absolute path of a socket.
     `blocking_timeout` is the longest time, in seconds, that any command sent by this client
@@ -83,7 +83,7 @@ def make_client(
 
 
 def make_async_client(target: str, *, blocking_timeout: float = 0.0) -> asyncio.Redis:
-    """Return a client for an event loop; in all else as `make_client`."""
+    """Return a client for an event loop; otherwise like `make_client`."""
     pool: Any = asyncio.ConnectionPool.from_url(
         _url_of(target),
         socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
@@ -121,7 +121,7 @@ def unix_url(socket: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Give `url` as it may be shown and logged: without its password."""
+    """Return a URL without its password, for logs."""
     parts = urlsplit(url)
     _, login, host = parts.netloc.rpartition("@")
     query = f"?{parts.query}" if parts.query and "password" not in parse_qs(parts.query) else ""

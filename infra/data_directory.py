@@ -1,11 +1,11 @@
-"""The data directory as the embedded server uses it; for one user only.
+"""The data directory of the embedded server; for one user only.
 
 valkey/       the server's append-only files
 valkey.synced how much of which of these files is known to be synced (`infra.aof.SyncMark`)
-valkey.log    its log; `valkey.log.1` is the one before
-valkey.sock   where it listens
-socket        where it listens instead, when the path above is too long for a socket
-lock          held by the owner (`infra.process.DirectoryLock`)
+valkey.log    its log; `valkey.log.1` is the older one
+valkey.sock   its socket
+socket        path of its socket, if the path above is too long for one
+lock          locked by the owner (`infra.process.DirectoryLock`)
 """
 
 import os
@@ -21,7 +21,7 @@ _OURS: Final = frozenset({"lock", "matchpost.toml"})  # one of these marks a dat
 _KEPT: Final = frozenset(
     {"valkey", "seeds", "mail-key", "valkey.log", "valkey.log.1", "valkey.sock", "socket"}
 )
-"""What a data directory has beside; one that holds nothing else was put back from a backup."""
+"""Other contents of a data directory; one with nothing else was restored from a backup."""
 
 _PREFIX: Final = "matchpost-"  # of the temporary directories made for sockets
 
@@ -31,7 +31,7 @@ class DirectoryError(Exception):
 
 
 class DataDirectory:
-    """The data directory at an absolute path, which need not exist yet."""
+    """A data directory, by its absolute path; it need not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,11 +41,11 @@ class DataDirectory:
         self._note = path / "socket"
 
     def prepare(self) -> None:
-        """Make the directory and what the server needs in it, for this user only (0700).
+        """Create the directory and its folders, for this user only (0700).
 
         An existing directory is made private if it is empty or already a data directory. Raises
-        DirectoryError for one that others may enter and that holds something else, and for one
-        that can't be made or used.
+        DirectoryError for one that others may enter and that has other contents, and for one that
+        can't be created or used.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -59,10 +59,10 @@ class DataDirectory:
             ) from error
 
     def choose_socket(self) -> Path:
-        """Return the path on which a server is to listen; the owner calls it before a first start.
+        """Return the path for the server's socket; the owner calls it before a first start.
 
-        Where the usual path is too long, it is in a new temporary directory (0700), and written
-        down for `known_socket`. Raises DirectoryError if there is none short enough.
+        If the usual path is too long, the socket is in a new temporary directory (0700), and the path
+        is stored for `known_socket`. Raises DirectoryError if none is short enough.
         """
         self.remove_socket()
         place = self.path / "valkey.sock"
@@ -80,23 +80,23 @@ class DataDirectory:
         )
 
     def known_socket(self) -> Path:
-        """Return the path on which a server listens, if one runs."""
+        """Return the path of the socket of a server that runs."""
         try:
             return Path(os.fsdecode(self._note.read_bytes()))
         except OSError:
             return self.path / "valkey.sock"
 
     def remove_socket(self) -> None:
-        """Remove what a server left: its socket, and the temporary directory around it.
+        """Remove the socket of a server that has ended, and its temporary directory.
 
-        A socket on which somebody answers belongs to the directory that this one was copied from,
-        and is left alone.
+        A socket on which a server answers belongs to the directory that this one was copied from,
+        and stays.
         """
         place = self.known_socket()
         if not answers(place):
             place.unlink(missing_ok=True)
             if place.parent.name.startswith(_PREFIX):
-                with suppress(OSError):  # gone already, or it holds more than a socket
+                with suppress(OSError):  # removed already, or it has other contents
                     place.parent.rmdir()
         self._note.unlink(missing_ok=True)
 
@@ -110,7 +110,7 @@ class DataDirectory:
         return log
 
     def log_tail(self, start: int) -> str:
-        """Return the last lines logged since the position `start`, in one; and where the rest is."""
+        """Return the last lines logged since the position `start` as one, and the path of the log."""
         with self.log.open("rb") as log:
             log.seek(start)
             lines = log.read().decode(errors="replace").splitlines()
@@ -118,7 +118,7 @@ class DataDirectory:
         return f"{said or 'it said nothing'} (more in {self.log})"
 
     def _make_private(self) -> None:
-        """Close an existing directory to others, unless it looks like somebody else's."""
+        """Make an existing directory private, unless it is no data directory."""
         names = {entry.name for entry in self.path.iterdir()}
         if not names & _OURS and not names <= _KEPT:
             raise DirectoryError(
@@ -129,7 +129,7 @@ class DataDirectory:
 
 
 def answers(place: Path) -> bool:
-    """Whether a process takes connections on the socket at `place`."""
+    """Return whether a process accepts connections on the socket at `place`."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)

@@ -1,4 +1,4 @@
-"""How fast the disk below a folder is."""
+"""Measures how fast a disk syncs."""
 
 import os
 import statistics
@@ -11,7 +11,7 @@ _BYTES: Final = 4_096
 
 
 def median_fdatasync(folder: Path) -> float:
-    """Return the median time in seconds of an fdatasync after appending a page to a file there."""
+    """Return the median seconds of an fdatasync after appending a page to a file in the folder."""
     place = folder / ".fdatasync-probe"
     descriptor = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     try:

@@ -1,10 +1,10 @@
-"""The durability port: when a move may be called accepted.
+"""Durability of commits: when a move may be called accepted.
 
-`fsync` promises that a move acknowledged is on the disk. The promise rests on three things, all
-looked at and none assumed: the server appends every write to its log (`appendonly yes`), it
-syncs that log before it answers (`appendfsync always`), and each commit ends in a barrier,
-`WAITAOF 1 0`, whose reply says that the log was synced up to that commit. The barrier alone is
-no proof: under `everysec` a Valkey answers it too early.
+`fsync` promises that an acknowledged move is on the disk. The promise rests on three things, all of
+them verified: the server appends every write to its log (`appendonly yes`), it syncs that log before
+it answers (`appendfsync always`), and each commit ends in a barrier, `WAITAOF 1 0`, whose reply
+confirms that the log was synced up to that commit. The barrier alone is no proof: under `everysec`
+a Valkey answers it too early.
 
 `none` promises nothing: outcomes are reported as pending, never as accepted.
 """
@@ -27,9 +27,9 @@ MINIMUM_VERSION: Final = (7, 2)
 """The first Redis and the first Valkey that know WAITAOF."""
 
 BARRIER_TIMEOUT: Final = 5000
-"""Milliseconds a barrier waits for the disk before it says no; less than a client's timeout."""
+"""Milliseconds a barrier waits for the disk; less than a client's timeout."""
 
-# no-appendfsync-on-rewrite would silently suspend the syncs, and eviction drop what was promised
+# no-appendfsync-on-rewrite would silently suspend the syncs, and eviction would drop commits
 _REQUIRED: Final[Mapping[str, str]] = {
     "appendonly": "yes",
     "appendfsync": "always",
@@ -45,26 +45,26 @@ class Mode(StrEnum):
     """The move is on the server's disk."""
 
     NONE = "none"
-    """Nothing: a crash of the machine may lose moves. For trials and measurements."""
+    """Nothing: a crash of the machine may lose moves. For tests and benchmarks."""
 
     @property
     def durable(self) -> bool:
-        """Whether an outcome may be called accepted; else it is only ever pending."""
+        """Return whether an outcome may be called accepted; else it stays pending."""
         return self is Mode.FSYNC
 
 
 class DurabilityError(Exception):
-    """The server can't give, or can't be shown to give, the durability asked for.
+    """The server does not have the required durability, or that can't be verified.
 
     The message is a sentence for the operator.
     """
 
 
 def verify(client: Redis, mode: Mode) -> None:
-    """Check that the server behind `client` is new enough and durable as `mode` asks.
+    """Verify that a server is new enough and as durable as `mode` requires.
 
-    Raises DurabilityError when it is not, or when its settings can't be read. Connection errors
-    of redis-py pass through: an absent server says nothing about its settings.
+    Raises DurabilityError if it is not, or if its settings can't be read. Connection errors of
+    redis-py pass through.
     """
     check_version(client)
     if not mode.durable:
@@ -111,9 +111,9 @@ def append_barrier(
 
 
 def check_barrier(reply: object) -> bool:
-    """Whether a barrier's reply, [synced here, synced at replicas], says the writes are on disk.
+    """Return whether a barrier's reply, [synced here, synced at replicas], confirms the writes.
 
-    An error in its place, and anything else than such a pair, is a no.
+    False for an error, and for anything else than such a pair.
     """
     match reply:
         case [int(local), int()]:
@@ -123,7 +123,7 @@ def check_barrier(reply: object) -> bool:
 
 
 def _check_settings(client: Redis) -> None:
-    """Compare the server's settings with those `fsync` rests on."""
+    """Compare the server's settings with those that `fsync` requires."""
     found: Mapping[str, str] = _ask("CONFIG GET", lambda: client.config_get(*_REQUIRED))
     for setting, wanted in _REQUIRED.items():
         value = found.get(setting)
@@ -140,7 +140,7 @@ def _check_settings(client: Redis) -> None:
 
 
 def _check_wait(client: Redis) -> None:
-    """Let the server answer one barrier: a replica, or a server that only looks right, can't."""
+    """Send one barrier, which a replica, or a server that only seems durable, can't confirm."""
     reply = _ask("WAITAOF", lambda: client.waitaof(1, 0, BARRIER_TIMEOUT))
     if not check_barrier(reply):
         raise DurabilityError(
@@ -150,7 +150,7 @@ def _check_wait(client: Redis) -> None:
 
 
 def _ask(command: str, question: Callable[[], Any]) -> Any:
-    """Ask the server, turning its refusal to answer into a DurabilityError."""
+    """Send a command; raise DurabilityError if the server refuses it."""
     try:
         return question()
     except (RedisConnectionError, RedisTimeoutError):

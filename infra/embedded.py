@@ -1,13 +1,12 @@
 """The embedded server: a private Valkey in the data directory, owned by one process.
 
-Guarantees: at most one server works on a data directory (a lock that the server inherits); it is
-reached by a unix socket only, in a directory nobody else may enter; with `durable` every write is
-on the disk before it is answered; the server ends with the process that started it, also when
-that is killed. A server that was killed itself can be started again by the same owner, at the
-same address, with everything it had answered; so can one whose log a power loss has torn at its
-end (`infra.aof`).
+Guarantees: at most one server works on a data directory (the server inherits the lock); it is reached
+by a unix socket only, in a directory for this user only; with `durable` every write is on the disk
+before it is answered; the server ends with the process that started it, also when that is killed. A
+killed server can be started again by the same owner, at the same address, with every write it had
+answered; so can one whose log a power loss has torn at its end (`infra.aof`).
 
-What it keeps in the data directory is described in `infra.data_directory`.
+`infra.data_directory` lists its files.
 """
 
 import logging
@@ -19,7 +18,6 @@ import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from redis import Redis
@@ -35,12 +33,12 @@ logger = logging.getLogger(__name__)
 STOP_DEADLINE: Final = 10.0
 """Seconds the server may take to end by itself."""
 
-# as the server says it while it reads its log
+# the server's message while it reads its log
 _UNKNOWN_COMMAND: Final = re.compile(r"unknown command '([^']+)'", re.IGNORECASE)
 
 _SILENCE_LIMIT: Final = 60.0  # seconds without any answer, not even "loading"
-_ORPHAN_LIMIT: Final = 30.0  # seconds to wait for what a killed owner's server left behind
-_LEAST_ROOM: Final = 4 << 20  # bytes; with less, a start would only be followed by an end
+_ORPHAN_LIMIT: Final = 30.0  # seconds to wait for the children of a killed owner's server
+_LEAST_ROOM: Final = 4 << 20  # bytes; with less, the server would end soon after its start
 _MARK_EVERY: Final = 5.0  # seconds; a mark is one more sync of the disk
 _NOTICE_EVERY: Final = 5.0  # seconds between lines that say the server is still loading
 
@@ -53,9 +51,9 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "save": "",  # the log is the only copy on disk; snapshots would fork for nothing
     "appendonly": "yes",
     "aof-use-rdb-preamble": "yes",
-    # a damaged length looks like a torn end to the server, which would cut off all behind it
+    # to the server a damaged length looks like a torn end, and it would cut off all that follows
     "aof-load-truncated": "no",
-    # a rewrite starts when the log is twice what it was after the last, and never below 64 MB
+    # a rewrite starts when the log is twice as long as after the last, and never below 64 MB
     "auto-aof-rewrite-percentage": "100",
     "auto-aof-rewrite-min-size": "64mb",
     # `yes` would answer writes unsynced as long as a rewrite runs
@@ -68,7 +66,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "list-max-listpack-size": "-2",
     "stream-node-max-bytes": "4096",
     "stream-node-max-entries": "100",
-    "latency-monitor-threshold": "100",  # milliseconds; what LATENCY then tells an operator
+    "latency-monitor-threshold": "100",  # milliseconds; LATENCY shows slower events
 }
 
 
@@ -81,15 +79,15 @@ class NotRunningError(EmbeddedError):
 
 
 class EmbeddedServer:
-    """A server of our own on the data directory `data`; also a context manager.
+    """An embedded server on the data directory `data`; also a context manager.
 
     `durable` chooses the sync of the append-only file. With it, `always`. Without, `no`: every
     write still reaches the kernel before it is answered, so a killed process loses nothing, but
     a crash of the machine may lose about the last half minute. (`everysec` would bound that to
-    two seconds, but stalls writes on a slow disk, and those who turn durability off want neither.)
+    two seconds, but stalls writes on a slow disk, and users without durability want neither.)
 
-    `options` are settings of the server put above ours, `env` variables added to its environment,
-    `binary` a program to use instead of the one found: for tests and measurements.
+    `options` override our settings of the server, `env` is added to its environment, and `binary`
+    replaces the program that is found: for tests and benchmarks.
     """
 
     name: Final = "valkey"
@@ -123,9 +121,9 @@ class EmbeddedServer:
 
     @property
     def url(self) -> str:
-        """The `unix://` URL of the server; the same after each restart.
+        """Return the `unix://` URL of the server; the same after each restart.
 
-        Raises EmbeddedError before the first start, which chooses the place.
+        Raises EmbeddedError before the first start, which chooses the socket.
         """
         if self._socket is None:
             raise EmbeddedError(f"the server for {self.data} was not started yet")
@@ -133,24 +131,24 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int | None:
-        """The server's process id; None before a start and after a stop."""
+        """Return the server's process id; None before a start and after a stop."""
         return None if self._process is None else self._process.pid
 
     @property
     def load_seconds(self) -> float:
-        """Seconds from the last start until the server had loaded its data and answered."""
+        """Return the seconds from the last start until the server had loaded and answered."""
         return self._load_seconds
 
     @property
     def version(self) -> str:
-        """The server's name and version, such as `Valkey 9.1.2`; empty before a start."""
+        """Return the server's name and version, such as `Valkey 9.1.2`; empty before a start."""
         return "" if self._binary is None else f"{self._binary.name} {self._binary.version}"
 
     def start(self) -> None:
         """Start the server and wait until it has loaded its data and answers.
 
-        Does nothing when it runs. Loading has no deadline; silence has one of 60 s. Raises
-        EmbeddedError when it can't be started: the directory has another owner or is not usable,
+        Does nothing if it runs. Loading has no deadline; silence has one of 60 s. Raises
+        EmbeddedError if it can't be started: the directory has another owner or is not usable,
         there is no program, or the server ended (the sentence then has the end of its log).
         """
         if self._process is not None and self._process.poll() is None:
@@ -163,23 +161,23 @@ class EmbeddedServer:
             self._launch_mended()
         except BaseException as error:
             self._kill_and_reap()
-            if first:  # a first start that failed leaves no owner behind
+            if first:  # after a first start that failed there is no owner
                 self._give_up_directory()
             if isinstance(error, LockedError | BinaryError | DirectoryError | DamagedError):
                 raise EmbeddedError(str(error)) from error
             raise
 
     def client(self, *, blocking_timeout: float = 0.0) -> Redis:
-        """Return a new client of the server; `make_client` says what it does. The caller closes it."""
+        """Return a new client of the server, as `make_client` does. The caller closes it."""
         return make_client(self.url, blocking_timeout=blocking_timeout)
 
     def poll(self) -> int | None:
-        """None while the server runs, otherwise its return code (negative for a signal)."""
+        """Return None while the server runs, otherwise its return code (negative for a signal)."""
         return 0 if self._process is None else self._process.poll()
 
     @property
     def is_silent(self) -> bool:
-        """Return False: a server may load for long, and its disk may be slow; nobody ends it."""
+        """Return False, because a server may load for long, and its disk may be slow."""
         return False
 
     def terminate(self) -> None:
@@ -193,7 +191,7 @@ class EmbeddedServer:
             self._process.kill()
 
     def stop(self, deadline: float = STOP_DEADLINE) -> None:
-        """End the server, with SIGKILL after `deadline` seconds, and give up the directory."""
+        """End the server, with SIGKILL after `deadline` seconds, and release the directory."""
         if self._process is not None:
             self._process.terminate()
             try:
@@ -207,18 +205,13 @@ class EmbeddedServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _check_room(self) -> None:
-        """Raise EmbeddedError when the disk is full: a server ends at the first write it can't sync.
+        """Raise EmbeddedError if the disk is full: a server ends at the first write it can't sync.
 
-        Its own log is on the same disk, so nobody else would say why.
+        Its own log is on the same disk, so it could not say why.
         """
         free = shutil.disk_usage(self.data).free
         if free < _LEAST_ROOM:
@@ -228,10 +221,10 @@ class EmbeddedServer:
             )
 
     def _acquire_lock(self) -> None:
-        """Take the lock; wait for it only when its owner is dead.
+        """Take the lock; wait for it only if its owner is dead.
 
-        Crash window: when owner and server are killed during a rewrite of the log, the server's
-        rewriting child still holds the lock until it has finished, some seconds later.
+        Crash window: if owner and server are killed during a rewrite of the log, the server's
+        rewriting child has the lock until it has finished, some seconds later.
         """
         deadline = time.monotonic() + _ORPHAN_LIMIT
         while True:
@@ -246,12 +239,12 @@ class EmbeddedServer:
                 return
 
     def _launch_mended(self) -> None:
-        """Launch; when the server refuses its log, cut a torn end off and launch once more."""
+        """Launch; if the server refuses its log, cut off a torn end and launch once more."""
         known = self._known_synced()
         try:
             self._launch()
         except EmbeddedError as error:
-            # a signal is no refusal
+            # a server that ended by a signal has not refused its log
             if self._process is None or (self._process.poll() or 0) <= 0:
                 raise
             unknown = _UNKNOWN_COMMAND.search(str(error))
@@ -264,7 +257,7 @@ class EmbeddedServer:
             self._launch()
 
     def _known_synced(self) -> int:
-        """Return how much of the log is known to be synced; say so when there is less of it."""
+        """Return how much of the log is known to be synced; log an alarm if it is shorter."""
         log = newest(self._directory.files)
         if log is None or not log.exists():
             return 0
@@ -281,8 +274,7 @@ class EmbeddedServer:
     def note_synced(self) -> None:
         """Note how much of the log is synced, for the next start; for `durable` servers only.
 
-        A server that syncs always has synced what it wrote before it answers anything that is asked
-        afterwards.
+        A server with `appendfsync always` has synced its earlier writes before it answers a command.
         """
         log = newest(self._directory.files)
         if not self._durable or self._socket is None or log is None or not log.exists():
@@ -290,7 +282,7 @@ class EmbeddedServer:
         now, size = time.monotonic(), log.stat().st_size
         if now < self._mark_due or size == self._mark.read(log):
             return
-        # what the server is set to may have been changed since it was started
+        # the server's setting may have been changed since it was started
         if b"always" in _ask(self._socket, b"CONFIG GET appendfsync\r\n"):
             self._mark.write(log, size)
             self._mark_due = now + _MARK_EVERY
@@ -323,14 +315,14 @@ class EmbeddedServer:
         return [part for key, value in settings.items() for part in (f"--{key}", value)]
 
     def _give_up_directory(self) -> None:
-        """Remove the socket and let go of the lock, if it is ours."""
+        """Remove the socket and release the lock, if it is ours."""
         if self._lock.held:
             self._directory.remove_socket()
             self._lock.release()
         self._socket = None
 
     def _kill_and_reap(self) -> None:
-        """End the process for certain, and forget it."""
+        """Kill the process and wait for its end."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -340,7 +332,7 @@ class EmbeddedServer:
 def socket_url(data: Path) -> str:
     """Return the URL of the server that runs on the data directory `data`, for other processes.
 
-    Raises NotRunningError when none answers there.
+    Raises NotRunningError if none answers there.
     """
     place = DataDirectory(data.absolute()).known_socket()
     if not answers(place):
@@ -354,7 +346,7 @@ def socket_url(data: Path) -> str:
 def _wait_until_ready(
     process: subprocess.Popen[bytes], place: Path, directory: DataDirectory, start_of_log: int
 ) -> None:
-    """Wait until the server answers PING with PONG, however long it loads.
+    """Wait until the server answers PING with PONG, without a limit while it loads.
 
     Raises EmbeddedError, with the end of the log, if it ends or stays silent.
     """
@@ -378,13 +370,13 @@ def _wait_until_ready(
 
 
 def _ping(place: Path) -> str:
-    """Ask the server how it is: `ready`, `loading`, or `` when it does not answer."""
+    """Return the state of the server: `ready`, `loading`, or `` if it does not answer."""
     answer = _ask(place, b"PING\r\n")
     return "" if not answer else "ready" if answer.startswith(b"+PONG") else "loading"
 
 
 def _ask(place: Path, question: bytes) -> bytes:
-    """Return the server's short answer; empty when there is none."""
+    """Return the server's short answer; empty if there is none."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)

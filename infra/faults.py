@@ -1,10 +1,10 @@
-"""Fault points: named places on a move's path where a test can have the process killed.
+"""Fault points: named places on a move's path at which a test can kill the process.
 
 `MATCHPOST_FAULT=drain.decided:3` kills the process with SIGKILL when it passes that point for the
-third time. With a file's path after one more colon the process dies at that or any later pass, as
-soon as it can remove the file: so its replacement lives, until the file is there again. With
-`:STOP` after the file it is stopped instead, until somebody sends SIGCONT. Several settings are
-separated by commas. Without the variable a point does nothing.
+third time. With a file's path after one more colon the process dies at that or any later pass if it
+can remove the file, so its replacement survives until the file exists again. With `:STOP` after the
+file it is stopped instead, until it gets SIGCONT. Several settings are separated by commas. Without
+the variable a point does nothing.
 """
 
 import os
@@ -38,13 +38,13 @@ POINTS: Final = (
     "serve.loaded",
     "serve.started",
 )
-"""In the order in which a move passes them; then those of the keeper and of the start."""
+"""In the order in which a move passes them; then those of the scheduler and of the start."""
 
 Point = Callable[[str], None]
 
 
 def plan(environ: Mapping[str, str]) -> Point:
-    """Return the function for points; `ValueError` when the variable makes no sense."""
+    """Return the function that passes a point; `ValueError` for a bad variable."""
     wanted = environ.get(VARIABLE, "")
     if not wanted:
         return _pass

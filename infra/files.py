@@ -1,4 +1,4 @@
-"""How many files and connections a process may have open."""
+"""The limit of open files and connections of a process."""
 
 import logging
 import resource
@@ -24,10 +24,10 @@ def raise_limit() -> int:
 
 
 def open_files() -> int:
-    """Return how many files this process may have open now."""
+    """Return this process's limit of open files."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def most_files() -> int:
-    """Return how many files this user's processes may have open once they have raised the limit."""
+    """Return the highest limit that a process of this user can set."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]

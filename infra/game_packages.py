@@ -10,7 +10,7 @@ GROUP: Final = "matchpost.games"
 
 
 class GamePackageError(Exception):
-    """An installed distribution declares a game that can't be used; the sentence says why."""
+    """An installed distribution declares a game that can't be used; the message says why."""
 
 
 @cache  # once a process, however often it is called

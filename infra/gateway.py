@@ -7,7 +7,6 @@ benchmarks submit by them too.
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Final, Protocol, Self
 from uuid import uuid4
 
@@ -124,12 +123,7 @@ class CommandGateway:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

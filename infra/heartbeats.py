@@ -1,11 +1,11 @@
-"""Signs of life of all processes of a server, whatever machine they run on, for the doctor.
+"""Heartbeats of all processes of a server, on any machine, for the doctor.
 
 | key | what |
 |---|---|
 | `{beats}` | hash: `<role>/<host>/<process id>` -> packed `Beat`; it expires a day after the last |
 
-A process writes its own field every few seconds and takes it away when it ends in good order. So
-one that is silent was killed, hangs, or is cut off from the server of the matches.
+A process writes its field every few seconds and removes it when it ends normally. So a silent process
+was killed, hangs, or can't reach the Redis of the matches.
 """
 
 import logging
@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
@@ -31,63 +30,63 @@ from infra.process import is_alive
 logger = logging.getLogger(__name__)
 
 EVERY_SECONDS: Final = 10.0
-"""Each sign is one more sync of the server's."""
+"""Each heartbeat is one more sync of the Redis server."""
 
 SILENT_MS: Final = 30_000
-"""After which a process counts as silent."""
+"""Age of a heartbeat after which its process counts as silent."""
 
 FORGOTTEN_SECONDS: Final = 24 * 3600
-"""After which one that is silent is forgotten."""
+"""How long a silent process is remembered."""
 
 _JOIN_SECONDS: Final = 5.0
 
 
 class Role(StrEnum):
-    """What a process does."""
+    """Role of a process."""
 
     WORKER = "worker"
     """Decides commands."""
     PROJECTIONS = "side"
-    """Keeps lists, notices and ratings up."""
+    """Updates lists, notices and ratings."""
     SCHEDULER = "scheduler"
-    """Sends reminders, has flags fall, and asks for workers."""
+    """Sends reminders, lets flags fall, and repeats lost wake-ups."""
     WEB = "web"
-    """Answers over HTTP."""
+    """Serves HTTP."""
     MAIL = "mail"
-    """Takes mail."""
+    """Receives mail."""
     MAILER = "mailer"
     """Sends mail."""
 
 
 class Beat(msgspec.Struct, frozen=True, array_like=True):
-    """A process's last sign of life."""
+    """A process's last heartbeat."""
 
     role: Role
     host: str
     pid: int
     version: str
     started: int = 0
-    """When it began, in ms by the server's clock."""
+    """When the process began, in ms by the server's clock."""
     at: int = 0
     """When this was written, in ms by the server's clock."""
     mail_key: str = ""
-    """What tells the mail key it works with from another; empty for who has none."""
+    """Fingerprint of its mail key; empty if it has none."""
     lost: tuple[int, ...] = ()
-    """The shards whose chain of seeds it can't go on with."""
+    """The shards for which it lacks the secret of the chain of seeds."""
 
     @property
     def field(self) -> str:
-        """Where it stands in the hash."""
+        """Return its field of the hash."""
         return f"{self.role}/{self.host}/{self.pid}"
 
     def is_silent(self, now: int) -> bool:
-        """Whether it has been silent for too long at a time, in ms by the server's clock."""
-        # one from the time to come was given while a clock ran ahead
+        """Return whether it is too old at a time, in ms by the server's clock."""
+        # one from the future was written while a clock ran ahead
         return abs(now - self.at) > SILENT_MS
 
     @property
     def is_gone(self) -> bool:
-        """Whether it was a process of this machine, and there is none of its id."""
+        """Return whether its process ran on this machine and has ended."""
         return self.host == socket.gethostname() and not is_alive(self.pid)
 
 
@@ -96,13 +95,13 @@ _BEATS: Final = msgspec.msgpack.Decoder(Beat)
 
 
 def read_beats(client: redis.Redis) -> list[Beat]:
-    """Return the last signs of life of all processes that did not end in good order."""
+    """Return the heartbeats of all processes that did not end normally."""
     found: Any = client.hvals(keys.BEATS)
     return [_BEATS.decode(data) for data in found]
 
 
 class Heartbeat:
-    """Writes one process's signs of life. `lost` is asked for each: see `Beat`."""
+    """Writes one process's heartbeats. `lost` is called for each: see `Beat`."""
 
     def __init__(
         self,
@@ -116,7 +115,7 @@ class Heartbeat:
         self._lost = lost
 
     def beat(self, client: redis.Redis) -> None:
-        """Write a sign of life. The first takes away those of processes that this one replaces."""
+        """Write a heartbeat. The first removes those of processes that this one replaces."""
         now = time_ms(client)
         if not self._beat.started:
             self._beat = replace(self._beat, started=now)
@@ -138,14 +137,14 @@ class Heartbeat:
             client.hdel(keys.BEATS, *gone)
 
     def end(self, client: redis.Redis) -> None:
-        """Take the sign of life away: the process ends in good order."""
+        """Remove the heartbeat: the process ends normally."""
         client.hdel(keys.BEATS, self._beat.field)
 
 
 class Beating:
-    """Writes signs of life from a thread of its own, as long as it is entered.
+    """Writes heartbeats from another thread while entered.
 
-    `connect` gives a client, and is called again where the server went away.
+    `connect` returns a client, and is called again when the server was lost.
     """
 
     def __init__(self, connect: Callable[[], redis.Redis], heartbeat: Heartbeat) -> None:
@@ -158,18 +157,13 @@ class Beating:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(_JOIN_SECONDS)
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            # it is silent then, and that is what the doctor sees
+            # the process is silent then, which the doctor shows
             with (
                 suppress(RedisError, OSError, LookupError, NotRunningError),
                 self._connect() as client,

@@ -90,7 +90,7 @@ class LetterNotices:
         return own.with_(all_)
 
     def forget(self, account: AccountId, told: Iterable[AccountId]) -> None:
-        """Erase an account's notices, and those that the accounts `told` have of its messages."""
+        """Erase an account's notices, and those of its messages to the accounts `told`."""
         for name in (keys.BROADCAST_TOLD, *map(keys.told, told)):
             ending = f":{account.hex()}".encode()
             gone = [one for one in self._client.zrange(name, 0, -1) if one.endswith(ending)]

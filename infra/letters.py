@@ -95,7 +95,7 @@ def read_text(text: str) -> str:
     """
     text = text.strip()
     if not text:
-        raise Refusal(Code.BAD_REQUEST, "the text is empty; a letter says something")
+        raise Refusal(Code.BAD_REQUEST, "the text is empty; write something")
     if len(text) > TEXT_LIMIT:
         raise Refusal(
             Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
@@ -190,8 +190,8 @@ class Letters:
     def unread(self, account: AccountId) -> int:
         """Return how many messages and broadcasts are newer than those marked as read."""
         marks = self._marks(account)
-        letters = self._shown(account, BOX_LIMIT)
-        return sum(letter.at > marks.get(letter.kind, 0) for letter in letters)
+        messages = self._shown(account, BOX_LIMIT)
+        return sum(message.at > marks.get(message.kind, 0) for message in messages)
 
     def has_written(self, sender: AccountId, recipient: AccountId) -> bool:
         """Return whether the account has written a message to the other within half a year."""
@@ -237,20 +237,20 @@ class Letters:
         found: Any = self._client.zrange(keys.read_marks(account), 0, -1, withscores=True)
         return {kind.decode(): at for kind, at in found}
 
-    def mark_read(self, account: AccountId, letters: Iterable[Letter]) -> None:
+    def mark_read(self, account: AccountId, messages: Iterable[Letter]) -> None:
         """Mark messages as read, with all older ones of their kind.
 
         Pass the result of `read`, so that newer messages stay unread. Marks never go back.
         """
         marks: dict[str, int] = {}
-        for letter in letters:
-            marks[letter.kind] = max(letter.at, marks.get(letter.kind, 0))
+        for message in messages:
+            marks[message.kind] = max(message.at, marks.get(message.kind, 0))
         self._put_marks(account, marks)
 
-    def mark_chat_read(self, account: AccountId, board: int, letters: Sequence[Letter]) -> None:
+    def mark_chat_read(self, account: AccountId, board: int, messages: Sequence[Letter]) -> None:
         """Mark lines of a match's chat as read, with all older ones; pass the result of `chat_of`."""
-        if letters:
-            self._put_marks(account, {_mark(board): max(letter.at for letter in letters)})
+        if messages:
+            self._put_marks(account, {_mark(board): max(message.at for message in messages)})
 
     def _put_marks(self, account: AccountId, marks: Any) -> None:
         if marks:
@@ -286,8 +286,8 @@ class Letters:
 
     def _erase(self, name: str, sender: AccountId) -> None:
         found: Any = self._client.lrange(name, 0, -1)
-        letters = zip(found[::2], _letters(found), strict=True)
-        commands = [command for command, letter in letters if letter.sender == sender]
+        messages = zip(found[::2], _letters(found), strict=True)
+        commands = [command for command, message in messages if message.sender == sender]
         if commands:
             scripts.call(self._client, _REMOVE, [name], commands)
 
@@ -312,9 +312,9 @@ class Letters:
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.box(account), keys.BROADCAST):
                 pipe.lrange(name, *_newest(count))
-            found = [letter for reply in pipe.execute() for letter in _letters(reply)]
-        shown = [letter for letter in found if letter.at > oldest]
-        return sorted(shown, key=lambda letter: letter.at, reverse=True)
+            found = [message for reply in pipe.execute() for message in _letters(reply)]
+        shown = [message for message in found if message.at > oldest]
+        return sorted(shown, key=lambda message: message.at, reverse=True)
 
     def _now(self) -> int:
         return time_ms(self._client, self._clock)

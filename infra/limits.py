@@ -1,4 +1,4 @@
-"""How often something may be done: wrong passwords of a userid, commands of an account."""
+"""Rate limits: wrong passwords of a userid, commands of an account."""
 
 import hashlib
 import math
@@ -19,28 +19,28 @@ from domain.match.events import AccountId
 from infra import keys
 
 WRONG_PASSWORDS: Final = 10
-"""How many a userid may have in a window."""
+"""Wrong passwords of a userid in a window, at most."""
 
 WINDOW_MINUTES: Final = 15
-"""How long the window lasts, from the first attempt that is counted in it."""
+"""How long a window lasts after its first attempt."""
 
 COMMANDS_A_MINUTE: Final = 300
 
 _MINUTE: Final = 60.0
 
 _MOST_WINDOWS: Final = 10_000
-"""Accounts whose commands are counted at once; of more the one silent for longest starts anew."""
+"""Most accounts that are counted at once; beyond it the least recently active one is forgotten."""
 
 
 class LoginLimit:
-    """Counts wrong passwords in Redis, for each userid, whether anybody has it or not.
+    """Counts wrong passwords in Redis for each userid, existing or not.
 
-    Where a network is named, those from it are counted by themselves. `namespace` tells counts of
-    different purposes apart.
+    Attempts from a named network are counted separately. `namespace` separates counts of different
+    purposes.
 
-    An attempt is counted before it is made, and given back when it was good; so at most `most`
-    passwords are tried in a window, however many come at once. A window is a key's life in Redis:
-    no clock but Redis's is asked. Safe for several threads.
+    An attempt is counted before it is made, and uncounted if the password was right; so at most
+    `most` passwords are tried in a window, however many come at once. A window is the life of a key
+    in Redis, so no other clock matters. Thread-safe.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class LoginLimit:
         minutes: int = WINDOW_MINUTES,
         namespace: str = "tried",
     ) -> None:
-        # the scheme is all that is read of the URL: the connections are our client's own
+        # only the scheme of the URL is read; the connections are those of our client
         self._storage = RedisStorage(
             "redis://", connection_pool=client.connection_pool, key_prefix=keys.LOGINS
         )
@@ -58,9 +58,9 @@ class LoginLimit:
         self._item = RateLimitItemPerMinute(most, minutes, namespace=namespace)
 
     def count(self, name: str, network: str = "") -> None:
-        """Count an attempt; `too-many-attempts` when there have been too many."""
-        # one that is refused here stays counted: were it given back after the window's end, it
-        # would buy another guess in the next
+        """Count an attempt; `too-many-attempts` if there were too many."""
+        # a refused one stays counted: uncounted after the window's end, it would allow another
+        # guess in the next
         if not self._limiter.hit(self._item, _hidden(name, network)):
             raise Refusal(
                 Code.TOO_MANY_ATTEMPTS,
@@ -69,18 +69,18 @@ class LoginLimit:
             )
 
     def give_back(self, name: str, network: str = "") -> None:
-        """Count an attempt no more, which was good; wrong ones stay counted.
+        """Uncount an attempt that was right; wrong ones stay counted.
 
-        Where the window has ended meanwhile, the next has room for one more.
+        If the window has ended meanwhile, the next one allows one more.
         """
         self._storage.incr(self._key(name, network), self._item.get_expiry(), -1)
 
     def forget(self, name: str, network: str = "") -> None:
-        """Forget all attempts for a userid."""
+        """Erase the attempts for a userid."""
         self._storage.clear(self._key(name, network))
 
     def _minutes_left(self, name: str, network: str) -> int:
-        # the library answers in the time of the process, and Redis in seconds from now
+        # the library converts Redis's seconds from now to the time of this process
         left = self._storage.get_expiry(self._key(name, network)) - time.time()
         return max(1, math.ceil(left / _MINUTE))
 
@@ -97,9 +97,9 @@ class _Window(msgspec.Struct):
 
 
 class CommandLimit:
-    """Counts an account's commands in the memory of this process. Safe for several threads.
+    """Counts an account's commands in the memory of this process. Thread-safe.
 
-    `what` is what is counted, as a refusal says it.
+    `what` names the counted thing in a refusal.
     """
 
     def __init__(
@@ -116,9 +116,9 @@ class CommandLimit:
         self._windows: LRUCache[AccountId, _Window] = LRUCache(_MOST_WINDOWS)
 
     def check(self, account: AccountId, weight: int = 1) -> None:
-        """Count a command; `too-fast` when there were too many since the first of this minute.
+        """Count a command; `too-fast` if there were too many since the first of this minute.
 
-        What costs as much as several has their weight.
+        `weight` is the cost of an expensive one.
         """
         now = self._timer()
         with self._lock:
@@ -133,7 +133,7 @@ class CommandLimit:
         )
 
     def give_back(self, account: AccountId) -> None:
-        """Count a command no longer."""
+        """Uncount a command."""
         with self._lock:
             window = self._windows.get(account)
             if window is not None and window.count:
@@ -147,7 +147,7 @@ class CommandLimit:
 
 
 def _hidden(name: str, network: str) -> str:
-    """Return what stands for a userid in a key: nobody who lists the keys reads names in them."""
+    """Return a hash of userid and network, so that the keys have no names."""
     said = f"{name.lower()}\0{network}" if network else name.lower()
     digest = hashlib.sha256(said.encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]

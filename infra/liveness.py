@@ -1,10 +1,9 @@
-"""Signs of life: a process that is watched writes a byte a second, as long as it gets on.
+"""Liveness of child processes: a child writes a byte a second while its main thread makes progress.
 
-A thread writes, so a process that is stopped, or in which no Python runs any more, falls silent at
-once. It writes as long as the main thread is seen to get on: it had an answer of a server, began another
-decision, or its event loop turned, within `STALL_SECONDS`. While the main thread waits for a server, it
-is that server's time, which has a limit of its own (`infra.clients`): so one that is slow, or was stopped,
-makes nobody look hung who waits for it.
+Another thread writes, so a process that is stopped, or whose interpreter is blocked, falls silent at
+once. Progress is a reply of a server, another decision, or a turn of the event loop within
+`STALL_SECONDS`. Time that the main thread waits for a server does not count, because that has its own
+limit (`infra.clients`): so a slow or stopped server makes no process that waits for it look hung.
 """
 
 import asyncio
@@ -18,42 +17,42 @@ from typing import Any, Final
 from redis._parsers import _HiredisParser
 
 VARIABLE: Final = "MATCHPOST_LIVENESS_FD"
-"""Environment variable with the descriptor that the bytes are written to; no setting."""
+"""Environment variable with the descriptor for the bytes; not a setting."""
 
 BEAT_SECONDS: Final = 1.0
 
 STALL_SECONDS: Final = 10.0
-"""How long the main thread may do anything by itself before the process falls silent."""
+"""How long the main thread may compute before the process falls silent."""
 
 SILENCE_SECONDS: Final = 15.0
 """How long a process may be silent before it counts as hung."""
 
 START_SECONDS: Final = 120.0
-"""The same for one that has just been started: on a busy machine that takes a while."""
+"""The same for a process that was just started, which takes longer on a busy machine."""
 
 
 class Heart:
-    """What is known of the main thread of a process; `timer` gives seconds that only run forwards."""
+    """Progress of the main thread of this process; `timer` returns monotonic seconds."""
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
         self._timer = timer
         self._last = timer()
         self._waits = 0
         self._thread: int | None = None
-        """The thread that is watched; None where nobody watches."""
+        """The watched thread; None if no parent watches."""
 
     @property
     def beats(self) -> bool:
-        """Whether the main thread gets on, or waits for a server."""
+        """Return whether the main thread makes progress, or waits for a server."""
         return self._waits > 0 or self._timer() - self._last < STALL_SECONDS
 
     def step(self) -> None:
-        """Note that the main thread gets on."""
+        """Note progress of the main thread."""
         self._last = self._timer()
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Inside, the main thread waits for somebody else; other threads count for nothing."""
+        """Mark that the main thread waits for another process; ignored in other threads."""
         if self._thread != threading.get_ident():
             yield
             return
@@ -65,13 +64,13 @@ class Heart:
             self.step()
 
     async def turn(self) -> None:
-        """Note again and again that the event loop turns; never returns."""
+        """Note progress each second while the event loop turns; never returns."""
         while True:
             self.step()
             await asyncio.sleep(BEAT_SECONDS)
 
     def watch(self) -> None:
-        """Return signs of life, if who started this process listens; call it in the main thread."""
+        """Start writing, if the parent listens; call it in the main thread."""
         written = os.environ.pop(VARIABLE, None)
         if written is None:
             return
@@ -85,7 +84,7 @@ class Heart:
     def _beat(self, descriptor: int) -> None:
         while True:
             if self.beats:
-                # a pipe that is full has signs enough in it
+                # a full pipe has bytes enough
                 with suppress(BlockingIOError):
                     os.write(descriptor, b".")
             time.sleep(BEAT_SECONDS)
@@ -96,16 +95,16 @@ HEART: Final = Heart()
 
 
 class WatchedParser(_HiredisParser):
-    """Reads answers of a server; while it waits for one, nobody takes the process for hung."""
+    """Reads replies of a server, and counts the time that it waits for one as liveness."""
 
     def read_from_socket(self, *args: Any, **options: Any) -> Any:
-        """Wait for more of an answer."""
+        """Wait for more of a reply."""
         with HEART.waiting():
             return super().read_from_socket(*args, **options)  # type: ignore[no-untyped-call]
 
 
 class Pulse:
-    """The signs of life of another process, as who started it hears them."""
+    """The parent's end of a child's liveness."""
 
     def __init__(self) -> None:
         self._reader, self.descriptor = os.pipe()
@@ -115,12 +114,12 @@ class Pulse:
         self._begun = False
 
     def started(self) -> None:
-        """Leave the writing to the other process, which has its end now."""
+        """Close the child's end here, after the child was started with it."""
         os.close(self.descriptor)
 
     @property
     def is_silent(self) -> bool:
-        """Whether there was no sign for too long; a process that starts may take longer."""
+        """Return whether no byte came for too long; a process that starts may take longer."""
         if self._hear():
             self._heard, self._begun = time.monotonic(), True
         limit = SILENCE_SECONDS if self._begun else START_SECONDS

@@ -24,7 +24,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the command led to events."""
+        """Return whether the command led to events."""
         return not self.code
 
 

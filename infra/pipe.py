@@ -10,7 +10,6 @@ import asyncio
 import math
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 import hiredis
@@ -54,12 +53,7 @@ class Pipe:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         # those in use as well, because an exchange may go on after its task was cancelled
         for connection in self._made:
             await connection.disconnect()

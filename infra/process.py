@@ -1,8 +1,8 @@
-"""Processes that end with their parent, and the lock that gives a data directory one owner.
+"""Processes that end with their parent, and the lock of a data directory.
 
-A killed parent can't clean up after itself, so the kernel does it: a child asks for a signal at
-its parent's death (`prctl`, Linux only; elsewhere children may outlive a killed parent), and a
-lock is a flock on an open file that the children share: it is held until the last of them ends.
+A killed parent can't clean up, so the kernel does it: a child asks for a signal at its parent's death
+(`prctl`, Linux only; elsewhere children may outlive a killed parent), and the lock is a flock on an
+open file that the children share: it lasts until the last of them ends.
 """
 
 import ctypes
@@ -38,10 +38,9 @@ class LockedError(Exception):
 class DirectoryLock:
     """The lock on a data directory: an exclusive flock on its file `lock`.
 
-    The lock belongs to the open file. A child that gets `descriptor` (with `pass_fds`) holds it
-    too: while any of them lives, nobody else becomes the owner. The file names the first owner's
-    process id; it is left in place when the lock is released, since a file that is removed could
-    be locked by two.
+    The lock belongs to the open file. A child that gets `descriptor` (with `pass_fds`) shares it:
+    while any of them lives, no other process becomes the owner. The file has the first owner's process
+    id. It stays when the lock is released, because a removed file could be locked by two.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -50,18 +49,18 @@ class DirectoryLock:
 
     @property
     def descriptor(self) -> int:
-        """The open file, for a child's `pass_fds`. Raises ValueError when it isn't locked."""
+        """Return the open file, for a child's `pass_fds`. Raises ValueError if it is not locked."""
         if self._descriptor is None:
             raise ValueError(f"the lock on {self._directory} is not held")
         return self._descriptor
 
     @property
     def held(self) -> bool:
-        """Whether this object holds the lock."""
+        """Return whether this object has the lock."""
         return self._descriptor is not None
 
     def acquire(self) -> None:
-        """Take the lock at once, or raise LockedError. Doing it twice is harmless."""
+        """Take the lock at once, or raise LockedError. Safe to repeat."""
         if self.held:
             return
         descriptor = os.open(
@@ -80,16 +79,16 @@ class DirectoryLock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Let go of the lock; children that share it keep it. Doing it twice is harmless."""
+        """Release the lock; children that share it keep it. Safe to repeat."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def owner_of(directory: Path) -> int | None:
-    """Return the process id that the lock file in `directory` names; None where there is none.
+    """Return the process id in the lock file of `directory`; None if there is none.
 
-    The process may have ended since: it is the lock that counts, and only `acquire` knows.
+    The process may have ended: only `acquire` finds out whether there is a lock.
     """
     try:
         descriptor = os.open(directory / "lock", os.O_RDONLY | os.O_CLOEXEC)
@@ -109,13 +108,12 @@ def spawn(
     death_signal: signal.Signals = signal.SIGKILL,
     output: IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets `death_signal` when this process ends, however it ends.
+    """Start a child that gets `death_signal` when this process ends for any reason.
 
-    The child is in a process group of its own, so a Ctrl-C at the terminal reaches only the
-    parent, which ends its children in order. `output` takes its standard output and error; they
-    are this process's own when it is None. Raises OSError when the program can't be started, and
-    RuntimeError outside the main thread: the kernel sends the signal when the *thread* that
-    started the child ends.
+    The child has its own process group, so a Ctrl-C at the terminal reaches only the parent, which
+    ends its children in order. `output` is its standard output and error; None for those of this
+    process. Raises OSError if the program can't be started, and RuntimeError outside the main thread,
+    because the kernel sends the signal when the *thread* that started the child ends.
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a child is started from the main thread: it would end with another")
@@ -133,22 +131,22 @@ def spawn(
 
 
 def end_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
-    """Have the kernel send this process `death_signal` when its parent, `parent`, ends.
+    """Make the kernel send `death_signal` to this process when its parent, `parent`, ends.
 
-    If the parent ended before the kernel was asked, this process ends at once. On systems
-    without such a signal nothing happens.
+    If the parent has ended already, this process ends at once. On systems without such a signal
+    nothing happens.
     """
     if _PRCTL is None:
         return
     if _PRCTL(_PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
-    # crash window: a parent that died before the call above sends no signal any more
+    # crash window: for a parent that died before the call above no signal is sent
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def describe_exit(code: int) -> str:
-    """Say how a process ended, from a return code of `Popen`: negative for a signal."""
+    """Return how a process ended, by a return code of `Popen`: negative for a signal."""
     if code >= 0:
         return f"exited with {code}"
     try:
@@ -158,7 +156,7 @@ def describe_exit(code: int) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process with this id exists."""
+    """Return whether a process with this id exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -169,7 +167,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _write_owner(descriptor: int) -> None:
-    """Put this process's id into the lock file."""
+    """Write this process's id into the lock file."""
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
 

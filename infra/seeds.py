@@ -1,14 +1,14 @@
-"""The secret ends of the shards' chains of seeds, and the next seed of each.
+"""The hash chains of seeds of the shards: their secret ends, and the next seed of each.
 
-A chain's secret is a file of its own, named after shard, chain and anchor, written and synced before
-the anchor becomes a leaf of the log: a chain that is anchored can always be used. A file whose anchor
-is in no log is never used, so seeds that were revealed in other data can't come up again.
+A chain's secret is a file, named after shard, chain and anchor, which is written and synced before the
+anchor becomes a leaf of the log: so an anchored chain can always be used. A file whose anchor is in no
+log is never used, so seeds that were revealed in other data are not used again.
 
-Beside a secret stands the *mark* of its chain (`.used`): the first and the last seed of the draws that
-were last about to be committed. It is synced before they are, so no seed is revealed that lies beyond
-it. Data that was put back in time knows of fewer draws than the mark: then seeds it would use have
-been seen, and a new chain is anchored instead. That chain's reason is kept in a file (`.left`), for the
-doctor, unless the draws may merely have been cut off.
+Beside a secret is the *mark* of its chain (`.used`): the first and the last seed of the draws that were
+last about to be committed. It is synced before they are, so every revealed seed is within the mark. Data
+that were restored from a backup have fewer draws than the mark: then their next seeds have been
+revealed, and a new chain is anchored instead. The reason is kept in a file (`.left`), for the doctor,
+unless the draws may merely have been cut off.
 """
 
 import logging
@@ -37,23 +37,23 @@ _MARKED: Final = re.compile(rb" *([0-9]{1,8}) +([0-9]{1,8})\n")
 
 
 class LostSeedsError(Exception):
-    """A chain is anchored in the log, and its secret is not in the folder."""
+    """A chain is anchored in the log, and the folder lacks its secret."""
 
 
 class Seeds:
-    """Gives the next seeds of the shards; `folder` is the workers' own, for nobody else to read."""
+    """Returns the next seeds of the shards; only the workers may read `folder`."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self._store = store
         self._folder = folder
         self._marks: dict[tuple[int, int], list[bytes]] = {}
         self._first: dict[int, int] = {}
-        """Of each shard, the first seed that is given since draws were committed."""
+        """Of each shard, the first seed that was returned since draws were committed."""
 
     def next(self, shard: int, after: Seed | None = None) -> Seed:
-        """Return the seed that the shard's next draw uses; after `after`, if that is given.
+        """Return the seed for the shard's next draw; the one after `after`, if that is given.
 
-        Anchors a first or a new chain where one is needed. Raises `LostSeedsError`.
+        Anchors a first or a new chain if one is needed. Raises `LostSeedsError`.
         """
         draws = self._draws(shard)
         used = draws.used
@@ -61,7 +61,7 @@ class Seeds:
             used = max(used, after.k)
         if used >= CHAIN_LENGTH or used < self._used(shard, draws):
             if after is not None:
-                # those before have to be committed before a new chain can follow
+                # draws with earlier seeds have to be committed before a new chain can follow
                 raise ChainUsedUp
             draws, used = self._new_chain(shard, draws.chain), 0
         if after is None:
@@ -69,7 +69,7 @@ class Seeds:
         return Seed(draws.chain, used + 1, self._seed(shard, draws, used + 1))
 
     def lost(self) -> list[int]:
-        """Return the shards whose present chain of seeds this folder has no secret of."""
+        """Return the shards for whose present chain this folder lacks the secret."""
         chains = ((shard, self._store.draws(shard)) for shard in range(self._store.shape().shards))
         return [
             shard
@@ -78,14 +78,14 @@ class Seeds:
         ]
 
     def mark(self, drawn: Mapping[int, Seed]) -> None:
-        """Note the last seed of each shard that is about to be committed, and sync that."""
+        """Note and sync the last seed of each shard whose draw is about to be committed."""
         for shard, seed in drawn.items():
             anchor = self._marks[shard, seed.chain][0]
             file = self._file(shard, seed.chain, anchor).with_suffix(_MARK)
             _write_mark(file, min(self._first[shard], seed.k), seed.k)
 
     def _used(self, shard: int, draws: Draws) -> int:
-        """Return the number of the last seed that may have been seen, and tell of what is odd."""
+        """Return the number of the last seed that may be revealed; log an alarm if data are older."""
         file = self._file(shard, draws.chain, draws.anchor)
         first, last = _read_mark(file.with_suffix(_MARK))
         if last > draws.used:
@@ -102,14 +102,14 @@ class Seeds:
         return last
 
     def sealed(self, shard: int, chain: int, k: int) -> Seed:
-        """Return a seed that was sealed before; `LostSeedsError` where its secret is missing."""
+        """Return a seed that was sealed before; `LostSeedsError` if its secret is missing."""
         draws = self._draws(shard)
         if chain != draws.chain:
             draws = self._before(shard, chain)
         return Seed(chain, k, self._seed(shard, draws, k))
 
     def _before(self, shard: int, chain: int) -> Draws:
-        """Return a chain that is used up, by the leaf that anchored it."""
+        """Return an earlier chain, by the leaf that anchored it."""
         index = self._store.anchored(shard, chain)
         if index is None:
             raise LostSeedsError(f"chain {chain} of shard {shard} was never anchored")
@@ -161,7 +161,7 @@ class Seeds:
 
 
 class ChainUsedUp(Exception):  # noqa: N818 - it says what is the case
-    """All seeds of a chain are taken by draws that are not committed yet; try again after that."""
+    """Draws that are not committed yet use all seeds of a chain; retry after their commit."""
 
 
 def _marks(end: bytes) -> list[bytes]:
@@ -176,22 +176,22 @@ def _marks(end: bytes) -> list[bytes]:
 
 
 def chains_left(folder: Path) -> list[str]:
-    """Return why chains of seeds were left for new ones: a sentence for each."""
+    """Return the reasons for which chains were replaced: a sentence for each."""
     return [file.read_text("utf-8") for file in sorted(folder.glob(f"s*{_LEFT}"))]
 
 
 def _read_mark(file: Path) -> tuple[int, int]:
-    """Return the first and the last seed that a mark notes; of one that is damaged, all seeds."""
+    """Return the first and the last seed of a mark; a damaged one means that all are used."""
     try:
         data = file.read_bytes()
     except FileNotFoundError:
-        return 1, 0  # of a chain that is older than marks are
+        return 1, 0  # the chain is older than marks
     found = _MARKED.fullmatch(data)
     return (int(found[1]), int(found[2])) if found else (CHAIN_LENGTH + 1, CHAIN_LENGTH)
 
 
 def _write_mark(file: Path, first: int, last: int) -> None:
-    """Write a mark in place, all in one sector, and sync it; a new one with its folder."""
+    """Write a mark in place, within one sector, and sync it; a new one with its folder."""
     data = b"%8d %8d\n" % (first, last)
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)

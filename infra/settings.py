@@ -1,7 +1,7 @@
-"""The settings: defaults, below the TOML file, below the environment, below the flags.
+"""The settings: flags override the environment, which overrides the TOML file and the defaults.
 
-Each setting is described once, at its field; `table()` gives the descriptions, and
-`docs/settings.md` lists them (a test keeps the two together).
+Each setting is described once, at its field; `table()` returns the descriptions, and `docs/settings.md`
+lists them (a test compares the two). The variable of a field is `MATCHPOST_` and its name.
 """
 
 import os
@@ -39,27 +39,27 @@ _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "queue_url": check_url,
     "relay": read_route,
 }
-"""Settings that may hold a password and are never shown whole, each with what reads it."""
+"""Settings that may have a password, which is never shown, each with its parser."""
 
 
 class SettingsError(Exception):
-    """A setting is unknown or unusable; the message is a sentence that says which and where."""
+    """A setting is unknown or unusable; the message says which, and where it is set."""
 
 
 def _about(expected: str, meaning: str, default: str) -> msgspec.Meta:
-    """Describe a field: what a good value is, its meaning, its default."""
+    """Describe a field: its valid values, its meaning, its default."""
     return msgspec.Meta(description=meaning, extra={"expected": expected, "default": default})
 
 
 def _default_workers() -> int:
-    """One worker less than this process may use cores, since the server needs one too."""
+    """Return the number of usable cores less one, because the server needs one too."""
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores - 1)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be set. All values are checked; `data` is an absolute path."""
+    """The settings. All values are validated; `data` is an absolute path."""
 
     data: Annotated[
         Path,
@@ -249,12 +249,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "on"
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that make a child process read these same settings."""
+        """Return the environment variables for a child process with the same settings."""
         values = {row.env: getattr(self, row.name) for row in table()}
         return {name: str(value) for name, value in values.items() if value is not None}
 
     def __repr__(self) -> str:
-        """Show the settings without the passwords in the URLs."""
+        """Return the settings without the passwords in the URLs."""
         shown = {row.name: getattr(self, row.name) for row in table()}
         for name in _CHECKS:
             shown[name] = shown[name] and shown_url(shown[name])
@@ -270,20 +270,20 @@ class Row(msgspec.Struct, frozen=True):
     default: str
     """The default, as text for a reader."""
     expected: str
-    """What a good value is, fit to follow "must be"."""
+    """The valid values, to follow "must be"."""
     meaning: str
 
 
 def table() -> tuple[Row, ...]:
-    """Describe all settings, in the order of the fields."""
+    """Return the descriptions of all settings, in the order of the fields."""
     return tuple(_TABLE.values())
 
 
 def load(
     flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Settings:
-    """Read the settings: `flags` (by field name; None counts as not given) above `environ`
-    (the process's environment if None; an empty variable counts as not set) above the file.
+    """Read the settings: `flags` (by field name; None counts as not given) override `environ`
+    (the process's environment if None; an empty variable counts as not set) and the file.
 
     Raises SettingsError for an unknown key, an unusable value or an unreadable file.
     """  # noqa: D205 - one sentence says the order
@@ -296,7 +296,7 @@ def load(
 
 
 def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the flags that were given."""
+    """Validate the flags that were given."""
     given = {name: value for name, value in flags.items() if value is not None}
     return {
         name: _checked(name, value, f"--{name.replace('_', '-')}", strict=False)
@@ -305,13 +305,13 @@ def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Check the variables that are set."""
+    """Validate the variables that are set."""
     given = {row.name: row.env for row in table() if environ.get(row.env)}
     return {name: _checked(name, environ[env], env, strict=False) for name, env in given.items()}
 
 
 def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
-    """Read and check the TOML file; only one that was named must exist, or may name `data`."""
+    """Read and validate the TOML file; only one that was named must exist, or may set `data`."""
     values = _parse(path, must_exist=named)
     if "data" in values and not named:
         raise SettingsError(
@@ -345,7 +345,7 @@ def _parse(path: Path, *, must_exist: bool) -> dict[str, Any]:
 
 
 def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
-    """Convert a value to its field's type; `source` says in an error where it stands."""
+    """Convert a value to its field's type; `source` is its place in an error message."""
     row = _TABLE[name]
     try:
         checked = _CONVERT[name](value, strict)
@@ -361,7 +361,7 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
 
 
 def _absolute(path: Path) -> Path:
-    """Return the path as it is from anywhere; links are left as they are."""
+    """Return the absolute path, without resolving links."""
     return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
 
 
@@ -373,7 +373,7 @@ def _decode_path(kind: type, value: object) -> object:
 
 
 def _converter(kind: object) -> Callable[[object, bool], object]:
-    """Return the function that converts to `kind`, strictly or also from text."""
+    """Return a function that converts to `kind`, strictly or also from text."""
 
     def convert(value: object, strict: bool) -> object:  # noqa: FBT001 - called in one place
         return msgspec.convert(value, cast("Any", kind), strict=strict, dec_hook=_decode_path)

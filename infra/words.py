@@ -1,8 +1,8 @@
-"""Texts that the server keeps for players who keep none themselves, before a draw.
+"""Texts for a draw that the server keeps for players who keep none themselves.
 
-Each follows from one secret, the board and the account, so nothing is stored for a match: whoever
-repeats a command commits to the same text, and the drain finds it when all have committed. The
-server's operator can know it: who plays so trusts the operator for his part of the draw.
+A text is derived from one secret, the board and the account, so nothing is stored for a match: a
+repeated command commits to the same text, and the drain derives it when all have committed. The server's
+operator can know it, so such a player trusts the operator with that part of the draw.
 """
 
 import hmac
@@ -21,19 +21,19 @@ _LABEL: Final = b"matchpost-word-v1\0"
 
 
 class Words:
-    """The kept texts of a server; safe for several threads."""
+    """The texts of a server. Thread-safe."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._secret: bytes | None = None
 
     def text(self, board: int, account: AccountId) -> bytes:
-        """Return what is kept for a player of a match, less the player's own word."""
+        """Return the text of a player of a match, without the player's own word."""
         data = _LABEL + board.to_bytes(8, "big") + account
         return hmac.digest(self._key(), data, "sha256")
 
     def commitment(self, board: int, account: AccountId, word: str = "") -> Commitment:
-        """Return the commitment to it, with the player's own word."""
+        """Return the commitment to the text, with the player's own word."""
         own = sha256(word.encode()).digest() if word else b""
         return Commitment(sha256(self.text(board, account) + own).digest(), own)
 

@@ -106,7 +106,7 @@ class Accounts:
         """
         found: Any = self._client.get(keys.account(account))
         if found is None:
-            raise Refusal(Code.UNKNOWN_USER, "the account is no more")
+            raise Refusal(Code.UNKNOWN_USER, "the account was deleted")
         self._store(account, found, change)
 
     def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:

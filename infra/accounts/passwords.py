@@ -44,12 +44,12 @@ class Passwords:
         self._nobodys = _no_hash(hasher)
 
     def hash(self, password: str) -> str:
-        """Return a hash of a password that `check_password` lets pass, with a salt of its own."""
+        """Return a hash, with a new salt, of a password that `check_password` accepts."""
         with self.place(), self._turn():
             return self._hasher.hash(password)
 
     def matches(self, stored: str, password: str) -> bool:
-        """Whether the password is the one that was hashed; who asks has a `place`."""
+        """Return whether a password has this hash; the caller has a `place`."""
         with self._turn():
             try:
                 return self._hasher.verify(stored, _bytes(password))
@@ -74,7 +74,7 @@ class Passwords:
     def _turn(self) -> Iterator[None]:
         with self._hashing:
             if source().left():
-                raise Refusal(Code.BUSY, "nobody waits for this any more")
+                raise Refusal(Code.BUSY, "the client has gone")
             yield
 
     def is_outdated(self, stored: str) -> bool:

@@ -53,16 +53,8 @@ class Chats:
 
     def due(self, now: int, count: int) -> list[Talk]:
         """Return the chat that is to be mailed now."""
-        late = f"({now + WAIT_MS}"
-        found = self._client.zrangebyscore(
-            keys.CHAT_DUE, "-inf", now, start=0, num=count
-        ) or self._client.zrangebyscore(
-            # nothing waits for longer, so a clock ran ahead when this was queued
-            *(keys.CHAT_DUE, late, "+inf"),
-            start=0,
-            num=count,
-        )
-        return [talk for member in found if (talk := self._talk(member.decode()))]
+        found = keys.due_members(self._client, keys.CHAT_DUE, now, WAIT_MS, count)
+        return [talk for member, _ in found if (talk := self._talk(member.decode()))]
 
     def of(self, account: AccountId, board: int) -> Talk | None:
         """Return the unmailed chat of a match for an account, due or not; None if there is none."""

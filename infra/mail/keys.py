@@ -28,7 +28,9 @@ All are in one slot of a cluster but the codes, which are in the slot of their a
 """
 
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
+
+import redis
 
 from infra import keys
 
@@ -71,3 +73,14 @@ def sent_codes(address: str) -> str:
 def codes(account: bytes) -> str:
     """Return the key of the codes that verify an account's addresses."""
     return f"{keys.account(account)}:codes"
+
+
+def due_members(client: redis.Redis, name: str, now: int, ahead: int, count: int) -> list[Any]:
+    """Return up to `count` members of a sorted set that are due, each with its time in ms.
+
+    If none is due, return members that are more than `ahead` ms in the future, because a clock ran
+    ahead when they were added.
+    """
+    late = f"({now + ahead}"
+    found: Any = client.zrangebyscore(name, "-inf", now, start=0, num=count, withscores=True)
+    return found or client.zrangebyscore(name, late, "+inf", start=0, num=count, withscores=True)

@@ -73,16 +73,16 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return dict(self.headers).get(name, "")
 
 
-def check_letter(letter: Letter) -> None:
+def check_letter(email: Letter) -> None:
     """Raise `UnfitLetterError` for an e-mail that can't be sent as it is."""
-    if not _ID.fullmatch(letter.id):
-        raise UnfitLetterError("its id is none that a Message-ID can have")
-    check_recipient(letter.to)
-    if letter.subject != fit_subject(letter.subject):
+    if not _ID.fullmatch(email.id):
+        raise UnfitLetterError("its id can't be a Message-ID")
+    check_recipient(email.to)
+    if email.subject != fit_subject(email.subject):
         raise UnfitLetterError("its subject has characters that no header may have")
-    if bool(letter.account) != (letter.purpose != Purpose.ANSWER):
+    if bool(email.account) != (email.purpose != Purpose.ANSWER):
         raise UnfitLetterError("only a notice or a code is an account's")
-    _check_headers(letter)
+    _check_headers(email)
 
 
 def check_recipient(address: str) -> None:
@@ -91,16 +91,16 @@ def check_recipient(address: str) -> None:
         raise UnfitLetterError("its recipient is no plain mail address")
 
 
-def _check_headers(letter: Letter) -> None:
-    names = [name for name, _ in letter.headers]
+def _check_headers(email: Letter) -> None:
+    names = [name for name, _ in email.headers]
     if len(set(names)) < len(names):
         raise UnfitLetterError("a header is given twice")
-    for name, value in letter.headers:
+    for name, value in email.headers:
         if name not in HEADERS:
-            raise UnfitLetterError(f"a letter has no header {name[:40]!r} of its own")
+            raise UnfitLetterError(f"an e-mail can't set the header {name[:40]!r}")
         if len(value) > VALUE_LIMIT or not _PRINTED.fullmatch(value):
             raise UnfitLetterError(f"its {name} is too long, or not of printable ASCII")
-    sender = letter.header("Reply-To")
+    sender = email.header("Reply-To")
     if sender and not _ADDRESS.fullmatch(sender):
         raise UnfitLetterError("its Reply-To is no plain mail address")
 

@@ -24,40 +24,40 @@ _POLICY: Final = SMTP.clone(max_line_length=_LINE, cte_type="7bit")
 _HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
 
 
-def written(letter: Letter, addresses: Addresses, since: int) -> bytes:
+def written(email: Letter, addresses: Addresses, since: int) -> bytes:
     """Return an e-mail's bytes, the same each time; `since` is when it was queued, in ms.
 
     `UnfitLetterError` if the headers are not exactly those of the e-mail.
     """
-    check_letter(letter)
-    head = [f"{name}: {value}" for name, value in _fields(letter, addresses, since)]
+    check_letter(email)
+    head = [f"{name}: {value}" for name, value in _fields(email, addresses, since)]
     message = EmailMessage(_POLICY)
-    message.set_content(letter.body)
+    message.set_content(email.body)
     data = "".join(f"{line}\r\n" for line in head).encode("ascii") + message.as_bytes()
     _check_headers(data, len(head) + len(message.keys()))
     return data
 
 
-def sender_of(letter: Letter, addresses: Addresses) -> str:
+def sender_of(email: Letter, addresses: Addresses) -> str:
     """Return the sender's address: a reply to it acts on the subject of the e-mail."""
-    return letter.header("Reply-To") or addresses.server_address
+    return email.header("Reply-To") or addresses.server_address
 
 
-def envelope_sender(letter: Letter, addresses: Addresses) -> str:
+def envelope_sender(email: Letter, addresses: Addresses) -> str:
     """Return the address to which an undeliverable e-mail is returned; empty for none."""
-    if letter.purpose == Purpose.ANSWER:
+    if email.purpose == Purpose.ANSWER:
         return ""  # two servers must not answer each other's answers
-    return addresses.bounce(letter.account, letter.to)
+    return addresses.bounce(email.account, email.to)
 
 
-def _fields(letter: Letter, addresses: Addresses, since: int) -> list[tuple[str, str]]:
+def _fields(email: Letter, addresses: Addresses, since: int) -> list[tuple[str, str]]:
     return [
-        ("From", f"matchpost <{sender_of(letter, addresses)}>"),
-        ("To", letter.to),
-        ("Subject", _subject(letter.subject)),
+        ("From", f"matchpost <{sender_of(email, addresses)}>"),
+        ("To", email.to),
+        ("Subject", _subject(email.subject)),
         ("Date", format_datetime(datetime.fromtimestamp(since // 1000, UTC))),
-        ("Message-ID", f"<{letter.id}>"),
-        *letter.headers,
+        ("Message-ID", f"<{email.id}>"),
+        *email.headers,
     ]
 
 

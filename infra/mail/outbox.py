@@ -83,19 +83,19 @@ class Outbox:
 
     # adding
 
-    def put(self, letter: Letter) -> bool:
+    def put(self, email: Letter) -> bool:
         """Queue an e-mail; False when one of its id to its address was queued before.
 
         `UnfitLetterError` for one that can't be sent.
         """
-        return self.put_all([letter])[0]
+        return self.put_all([email])[0]
 
-    def put_all(self, letters: Sequence[Letter]) -> list[bool]:
+    def put_all(self, emails: Sequence[Letter]) -> list[bool]:
         """Queue several; after a kill some are queued, and the same call queues the others."""
-        for letter in letters:
-            check_letter(letter)
-        now = self.now() if letters else 0
-        replies = scripts.call_all(self._client, [_put_call(letter, now) for letter in letters])
+        for email in emails:
+            check_letter(email)
+        now = self.now() if emails else 0
+        replies = scripts.call_all(self._client, [_put_call(email, now) for email in emails])
         return [bool(reply) for reply in replies]
 
     # sending
@@ -122,26 +122,26 @@ class Outbox:
         try:
             entry = _ENTRIES.decode(data)
         except msgspec.MsgspecError:
-            logger.exception("ALARM: letter %s can't be read, and is dropped", key.decode())
+            logger.exception("ALARM: e-mail %s can't be read, and is dropped", key.decode())
             self._remove([key.decode()])
             return None
         return Taken(key.decode(), entry.letter, entry.since, tries)
 
-    def later(self, letter: Taken, at: int) -> None:
+    def later(self, email: Taken, at: int) -> None:
         """Retry an e-mail at `at`, ms; one that was removed meanwhile is not added again."""
-        self._client.zadd(keys.DUE, {letter.key: at}, xx=True)
+        self._client.zadd(keys.DUE, {email.key: at}, xx=True)
 
-    def give_back(self, letters: Iterable[Taken], at: int) -> None:
+    def give_back(self, emails: Iterable[Taken], at: int) -> None:
         """Release leased e-mails that were not tried; they are due at `at`, ms."""
         with self._client.pipeline(transaction=True) as pipe:
-            for letter in letters:
-                pipe.zadd(keys.DUE, {letter.key: at}, xx=True)
-                pipe.hincrby(keys.TRIES, letter.key, -1)
+            for email in emails:
+                pipe.zadd(keys.DUE, {email.key: at}, xx=True)
+                pipe.hincrby(keys.TRIES, email.key, -1)
             pipe.execute()
 
-    def done(self, letter: Taken) -> None:
+    def done(self, email: Taken) -> None:
         """Remove an e-mail that was sent or given up."""
-        self._remove([letter.key])
+        self._remove([email.key])
 
     def waiting(self) -> int:
         """Count the e-mails that wait."""
@@ -178,7 +178,7 @@ class Outbox:
 
     def forget(self, account: AccountId) -> None:
         """Erase all e-mails to an account; by then no more may be queued for it."""
-        gone = [key for key, letter in self._all() if letter.account == account]
+        gone = [key for key, email in self._all() if email.account == account]
         if gone:
             self._remove(gone)
 
@@ -186,21 +186,21 @@ class Outbox:
         for key, data in self._client.hscan_iter(keys.LETTERS, count=_STEP):
             yield key.decode(), _ENTRIES.decode(data).letter
 
-    def _remove(self, letters: Sequence[str]) -> None:
+    def _remove(self, ids: Sequence[str]) -> None:
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.zrem(keys.DUE, *letters)
-            pipe.hdel(keys.LETTERS, *letters)
-            pipe.hdel(keys.TRIES, *letters)
+            pipe.zrem(keys.DUE, *ids)
+            pipe.hdel(keys.LETTERS, *ids)
+            pipe.hdel(keys.TRIES, *ids)
             pipe.execute()
 
 
-def _key(letter: Letter) -> str:
+def _key(email: Letter) -> str:
     """Return the key of an e-mail: the same mail to two addresses has two."""
-    return sha256(f"{letter.id} {mailbox(letter.to)}".encode()).hexdigest()[:32]
+    return sha256(f"{email.id} {mailbox(email.to)}".encode()).hexdigest()[:32]
 
 
-def _put_call(letter: Letter, now: int) -> scripts.Call:
-    key = _key(letter)
-    due = max(now, letter.not_before)
-    entry = _ENCODER.encode(_Entry(due, letter))
+def _put_call(email: Letter, now: int) -> scripts.Call:
+    key = _key(email)
+    due = max(now, email.not_before)
+    entry = _ENCODER.encode(_Entry(due, email))
     return _ENQUEUE, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]

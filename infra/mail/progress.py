@@ -87,15 +87,7 @@ class Progress:
 
     def digests_due(self, now: int, count: int) -> list[tuple[AccountId, int]]:
         """Return accounts whose digest is due, each with the time since when, ms."""
-        found: Any = self._client.zrangebyscore(
-            keys.DAILY, "-inf", now, start=0, num=count, withscores=True
-        ) or self._client.zrangebyscore(
-            # none is due in more than a day, so a clock ran ahead when this was noted
-            *(keys.DAILY, f"({now + _DAY}", "+inf"),
-            start=0,
-            num=count,
-            withscores=True,
-        )
+        found = keys.due_members(self._client, keys.DAILY, now, _DAY, count)
         return [(account, int(due)) for account, due in found]
 
     def items(self, account: AccountId) -> list[Item]:

@@ -1,9 +1,10 @@
-"""What is kept beside the matches to be listed, ranked and told: stored forms, and how to read them.
+"""Projections: read models of the matches, such as lists, rankings and notices.
 
-A projection is made from the shard logs alone, by `workers.projections`, and can be made anew at any
-time. All its keys have one tag, so that data and checkpoint change together. Its data belong to a
-*generation*, `{p:lists}:3:...`; the pointer `{p:lists}:live` names the one that is read, and a rebuilt
-one takes its place by moving the pointer.
+Each module has the stored form of one projection, its queries, and its fold, which is pure.
+`workers.projections` runs the folds on the shard logs, and can rebuild a projection from them at any
+time. All keys of a projection have one tag, so that data and checkpoint change together. Its data belong
+to a *generation*, `{p:lists}:3:...`; the pointer `{p:lists}:live` names the one that is read, and a
+rebuilt generation replaces it by moving the pointer.
 
-Accounts are ids here; whoever shows them looks the names up, and a deleted account has none.
+Accounts are ids here; the front ends look the names up, and a deleted account has none.
 """

@@ -1,7 +1,7 @@
-"""Compares two generations of a projection, key by key, by what they hold.
+"""Compares two generations of a projection, key by key.
 
-How a server encodes a value depends on its past, so its own serialisation (DUMP) proves nothing; what
-can be read does. What tells how a generation was fed is left out: checkpoint, hold, what is stuck.
+Values are read, because a server's own serialisation (DUMP) depends on the history of a value. The keys
+about the feeding of a generation are left out: checkpoint, hold, failures.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ _MISSING: Final = b"none"
 
 
 class Comparison:
-    """A comparison; `done` is told after each page how many keys have been compared."""
+    """A comparison; `done` is called after each page with the number of compared keys."""
 
     def __init__(
         self, client: redis.Redis, shelf: Shelf, done: Callable[[int], None] = lambda _: None
@@ -29,14 +29,14 @@ class Comparison:
         self._shelf = shelf
         self._done = done
         self.keys = 0
-        """How many have been compared."""
+        """Compared keys."""
 
     def first_difference(self, one: Generation, other: Generation) -> str:
-        """Name the first key that differs, less its generation; empty when all are equal."""
+        """Return the first key that differs, without its generation; empty if all are equal."""
         for key in self._keys(one):
             if not self._is_equal(one.key(key), other.key(key)):
                 return key
-        # what both have is equal; what only the other has is left
+        # all keys of `one` are equal; the other may have more
         return next((key for key in self._keys(other) if not self._has(one.key(key))), "")
 
     def _keys(self, generation: Generation) -> Iterator[str]:
@@ -64,7 +64,7 @@ class Comparison:
         return all(mine == theirs for mine, theirs in zip_longest(*pages))
 
     def _pages(self, kind: bytes, name: str) -> Iterator[Any]:
-        """Return what an ordered value holds, in pages."""
+        """Return the contents of an ordered value, in pages."""
         if kind == b"string":
             yield self._client.get(name)
             return
@@ -84,7 +84,7 @@ class Comparison:
         raise TypeError(f"{name} is a {kind.decode()}, which no projection keeps")
 
     def _same_fields(self, one: str, other: str) -> bool:
-        """Compare hashes, which have no order: as many fields, and each of one as in the other."""
+        """Return whether two hashes have the same fields; their order does not count."""
         if self._client.hlen(one) != self._client.hlen(other):
             return False
         return all(

@@ -1,10 +1,10 @@
-"""How two players did against each other, in each game.
+"""Results of pairs of players, in each game.
 
 | key | what |
 |---|---|
-| `pairs:<game>` | hash: `<account>:<account>:<what>` -> how often; the lesser id first; what: `first` was placed before the other, `second`, or `level` |
+| `pairs:<game>` | hash: `<account>:<account>:<what>` -> count; the lesser id first; what: `first` was placed before the other, `second`, or `level` |
 
-Of three players each two are counted by their places. Matches that count for nothing are left out.
+In a match of three, each pair is counted by its places. Matches that do not count are left out.
 """
 
 from collections.abc import Iterator
@@ -25,36 +25,36 @@ LEVEL: Final = "level"
 
 
 class Record(msgspec.Struct, frozen=True):
-    """How one player did against another."""
+    """Results of one player against another."""
 
     won: int
     lost: int
     drawn: int
-    """Both had the same place."""
+    """Matches in which both had the same place."""
 
     @property
     def played(self) -> int:
-        """How many matches that were."""
+        """Return the number of matches."""
         return self.won + self.lost + self.drawn
 
 
 def pairs_key(game: str) -> str:
-    """Name what is counted of a game's pairs."""
+    """Return the key of a game's counts."""
     return f"pairs:{game}"
 
 
 def pair_field(first: AccountId, second: AccountId, what: str) -> str:
-    """Name one count of a pair; the lesser id is the first."""
+    """Return the field of one count of a pair; the lesser id is the first."""
     return f"{first.hex()}:{second.hex()}:{what}"
 
 
 class HeadToHead(View):
-    """The counts of pairs on a server."""
+    """Queries of the results of pairs."""
 
     spec = HEAD_TO_HEAD
 
     def of(self, game: str, account: AccountId, opponent: AccountId) -> Record:
-        """Return how `account` did against `opponent`; O(1)."""
+        """Return the results of `account` against `opponent`; O(1)."""
         first, second = sorted([account, opponent])
         fields = [pair_field(first, second, what) for what in (FIRST, SECOND, LEVEL)]
         found = self._fields(self._generation().key(pairs_key(game)), fields)
@@ -65,7 +65,7 @@ class HeadToHead(View):
 
 
 class HeadToHeadProjection(StatelessProjection):
-    """How often one of two was placed before the other."""
+    """Counts which of two players was placed before the other."""
 
     spec = HEAD_TO_HEAD
 

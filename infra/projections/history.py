@@ -1,11 +1,11 @@
-"""What was played: finished matches of each game, player and pair.
+"""Finished matches of each game, player and pair.
 
 | key | what |
 |---|---|
 | `rows` | hash: board -> packed `Row` |
-| `game:<game>` | sorted set of boards; score: when it ended, ms |
-| `player:<game>:<account>` | the same, of one player's |
-| `pair:<game>:<account>:<account>` | the same, of those in which both played; the lesser id first |
+| `game:<game>` | sorted set of boards; score: when the match ended, ms |
+| `player:<game>:<account>` | the same, of one player |
+| `pair:<game>:<account>:<account>` | the same, of matches in which both played; the lesser id first |
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
     winners: tuple[int, ...]
-    """All tied seats for a draw, none for a match that counts for nothing."""
+    """All tied seats for a draw, none for a match that does not count."""
     ranks: tuple[int, ...]
     """For each seat its place, 1 for the first."""
     reason: str
@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def game(self) -> str:
-        """The game's key, such as `pow2`."""
+        """Return the game's key, such as `pow2`."""
         return self.rules.partition("/")[0]
 
 
@@ -51,23 +51,23 @@ unpack: Final = msgspec.msgpack.Decoder(Row).decode
 
 
 def game_key(game: str) -> str:
-    """Name a game's finished matches."""
+    """Return the key of a game's finished matches."""
     return f"game:{game}"
 
 
 def player_key(game: str, account: AccountId) -> str:
-    """Name a player's finished matches of a game."""
+    """Return the key of a player's finished matches of a game."""
     return f"player:{game}:{account.hex()}"
 
 
 def pair_key(game: str, one: AccountId, other: AccountId) -> str:
-    """Name the finished matches of a game in which both played."""
+    """Return the key of the finished matches of a game in which both played."""
     first, second = sorted([one, other])
     return f"pair:{game}:{first.hex()}:{second.hex()}"
 
 
 class History(View):
-    """The finished matches on a server."""
+    """Queries of finished matches."""
 
     spec = HISTORY
 
@@ -81,7 +81,7 @@ class History(View):
     ) -> list[Row]:
         """Return finished matches of a game, the last ended first, from the `start`th on.
 
-        With an account those it played, with two those both played. O(log n + start + count).
+        With an account those of that player, with two those of both. O(log n + start + count).
         """
         generation = self._generation()
         key = generation.key(_key(game, [a for a in (account, opponent) if a is not None]))
@@ -92,12 +92,12 @@ class History(View):
     def count(
         self, game: str, account: AccountId | None = None, opponent: AccountId | None = None
     ) -> int:
-        """Count them; O(1)."""
+        """Return their number; O(1)."""
         who = [a for a in (account, opponent) if a is not None]
         return int(self._client.zcard(self._generation().key(_key(game, who))))
 
     def rows(self, boards: Iterable[int]) -> list[Row | None]:
-        """Return matches by number, None for those that have not ended; O(number of boards)."""
+        """Return matches by board, None for those that have not ended; O(number of boards)."""
         found = self._fields(self._generation().key(ROWS), boards)
         return [None if row is None else unpack(row) for row in found]
 

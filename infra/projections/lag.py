@@ -1,4 +1,4 @@
-"""How far a projection is behind the logs: for the doctor, and whoever watches a server."""
+"""How far a projection is behind the logs, for the doctor and for monitoring."""
 
 import msgspec
 import redis
@@ -11,25 +11,25 @@ from infra.store.port import Store, Watermark
 
 
 class Lag(msgspec.Struct, frozen=True):
-    """Where a projection stands."""
+    """The lag of a projection."""
 
     spec: Spec
     version: int | None
-    """Of what is there; None where nothing is."""
+    """Of the live generation; None if there is none."""
     events: int
-    """Leaves that are not in yet, and events whose turn has come and that are not taken yet."""
+    """Leaves that were not read yet, and buffered events whose turn has come."""
     oldest: int | None
-    """When the oldest of them was received, ms; None where that is not known, or there is none."""
+    """When the oldest of them was received, ms; None if that is unknown, or there is none."""
     stuck: tuple[Stuck, ...]
-    """What could not be taken in."""
+    """Failures of the fold."""
     late: bool
-    """Whether the order was broken, so that it must be made anew."""
+    """Whether the order was broken, so that a rebuild is needed."""
     building: bool
-    """Whether it is being made anew, or compared."""
+    """Whether it is being rebuilt or compared."""
 
 
 def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
-    """Look where a projection stands; O(shards)."""
+    """Return the lag of a projection; O(shards)."""
     shelf = Shelf(client, spec)
     live = shelf.live()
     mark = store.watermark()
@@ -54,7 +54,7 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
 
 
 def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tuple[int, int | None]:
-    """Return how many events wait though their turn has come, and when the first was received."""
+    """Return how many buffered events are due, and when the first was received."""
     with client.pipeline(transaction=False) as pipe:
         pipe.zcount(generation.key(PENDING), "-inf", f"({mark.at}")
         pipe.zrange(generation.key(PENDING), 0, 0, withscores=True)
@@ -63,7 +63,7 @@ def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tupl
 
 
 def _times(store: Store, checkpoint: Checkpoint, mark: Watermark) -> list[int]:
-    """Return when the first leaf that is not in was received, of each shard where that can be told."""
+    """Return when the first unread leaf of each shard was received, if it is known."""
     found = []
     for shard, (count, end) in enumerate(zip(checkpoint.counts, mark.ends, strict=True)):
         for _, leaf in store.leaves(shard, count, 1) if count < end else ():
@@ -74,7 +74,7 @@ def _times(store: Store, checkpoint: Checkpoint, mark: Watermark) -> list[int]:
 
 
 def _time_of(leaf: bytes) -> int | None:
-    """Return the time of a leaf; None for an anchor, and for what can't be read."""
+    """Return the time of a leaf; None for an anchor, and for a damaged leaf."""
     for read in (decode, decode_refusal):
         try:
             return read(leaf).at

@@ -1,13 +1,13 @@
-"""Who plays what: the matches of each player, and those of each game that go on.
+"""Lists of matches: of each player, and the running ones of each game.
 
 | key | what |
 |---|---|
 | `rows` | hash: board -> packed `Row` |
 | `next:<account>` | sorted set: matches that wait for the player; score: since when, ms |
-| `active:<account>` | sorted set: matches that go on; score: board |
+| `active:<account>` | sorted set: running matches; score: board |
 | `asked:<account>` | sorted set: matches with an offer that waits for the player; score: board |
 | `over:<account>` | sorted set: matches that have ended; score: when, ms |
-| `open:<game>` | sorted set: all matches of a game that go on; score: board |
+| `open:<game>` | sorted set: all running matches of a game; score: board |
 
 Members are `<game>:<board>`.
 """
@@ -32,16 +32,16 @@ ROWS: Final = "rows"
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
-    """A match as a list shows it."""
+    """A match in a list."""
 
     board: int
     seq: int
-    """Of the last event that is in."""
+    """Of the last event that was folded."""
     rules: str
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
     waits: tuple[Seat, ...]
-    """Who is to act: the seat to move, or those that are to accept, commit or reveal."""
+    """The seats that are to act: the one to move, or those to accept, commit or reveal."""
     since: int
     """When their turn began, ms."""
     ply: int
@@ -52,32 +52,32 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     left: tuple[Seat, ...] = ()
     """Seats that have left the match while others play on, in that order."""
     winners: tuple[Seat, ...] | None = None
-    """None while it goes on; all tied seats for a draw, empty for a match that counts for nothing."""
+    """None while it runs; all tied seats for a draw, empty for a match that does not count."""
     reason: str = ""
     """Why it ended."""
     offer: Offering | None = None
-    """What stands proposed."""
+    """The open offer."""
     sealed: bool = False
-    """Whether those that it waits for are to reveal texts that they have committed to."""
+    """Whether the seats in `waits` are to reveal the texts that they have committed to."""
 
     @property
     def game(self) -> str:
-        """The game's key, such as `pow2`."""
+        """Return the game's key, such as `pow2`."""
         return self.rules.partition("/")[0]
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return self.winners is not None
 
     @property
     def next(self) -> Seat | None:
-        """The seat to move; None when it is over or waits for consent."""
+        """Return the seat to move; None if the match is over or waits for consent."""
         return self.waits[0] if self.started and self.waits else None
 
     @property
     def asked(self) -> tuple[Seat, ...]:
-        """The seats whose answer to an offer is waited for."""
+        """Return the seats that have not answered the offer."""
         if self.offer is None or self.over:
             return ()
         settled = {self.offer.seat, *self.offer.accepted, *self.left}
@@ -85,25 +85,25 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def member(self) -> str:
-        """How the sorted sets have it."""
+        """Return its member of the sorted sets."""
         return f"{self.game}:{self.board}"
 
 
 class State(StrEnum):
-    """Which of a player's matches are wanted."""
+    """A filter of a player's matches."""
 
     NEXT = "next"
     """Those that wait for the player, the longest first."""
     ACTIVE = "active"
-    """Those that go on, the newest board first."""
+    """Running matches, the newest board first."""
     INACTIVE = "inactive"
     """Those that have ended, the last ended first."""
     ALL = "all"
-    """Those that go on, then those that have ended."""
+    """Running matches, then those that have ended."""
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How many matches a player has."""
+    """Numbers of a player's matches."""
 
     next: int
     active: int
@@ -115,32 +115,32 @@ unpack: Final = msgspec.msgpack.Decoder(Row).decode
 
 
 def next_key(account: AccountId) -> str:
-    """Name the matches that wait for a player."""
+    """Return the key of the matches that wait for a player."""
     return f"next:{account.hex()}"
 
 
 def active_key(account: AccountId) -> str:
-    """Name a player's matches that go on."""
+    """Return the key of a player's running matches."""
     return f"active:{account.hex()}"
 
 
 def asked_key(account: AccountId) -> str:
-    """Name the matches in which an offer waits for a player's answer."""
+    """Return the key of the matches in which an offer waits for a player's answer."""
     return f"asked:{account.hex()}"
 
 
 def over_key(account: AccountId) -> str:
-    """Name a player's matches that have ended."""
+    """Return the key of a player's matches that have ended."""
     return f"over:{account.hex()}"
 
 
 def open_key(game: str) -> str:
-    """Name a game's matches that go on."""
+    """Return the key of a game's running matches."""
     return f"open:{game}"
 
 
 class Lists(View):
-    """The lists on a server."""
+    """Queries of the lists."""
 
     spec = LISTS
 
@@ -154,8 +154,8 @@ class Lists(View):
     ) -> list[Row]:
         """Return some of a player's matches, of one game if it is named, from the `start`th on.
 
-        O(log n + start + count) in the matches of that state; with a game O(n) at worst, for
-        those of other games are passed over.
+        O(log n + start + count) in the matches of that state; with a game O(n) at worst, because
+        those of other games are skipped.
         """
         sources = {
             State.NEXT: [(next_key, False)],
@@ -173,16 +173,16 @@ class Lists(View):
         return list(found.values())
 
     def others(self, account: AccountId, start: int = 0, count: int = 50) -> list[Row]:
-        """Return matches that go on and don't wait for the player, the newest board first.
+        """Return running matches that do not wait for the player, the newest board first.
 
-        O(n) in the player's matches that go on.
+        O(n) in the player's running matches.
         """
         mine = set(self._boards_of(account, (asked_key, next_key)))
         boards = [one for one in self._boards_of(account, (active_key,)) if one not in mine]
         return self._rows(boards[::-1][start : start + count])
 
     def count_playing(self, game: str) -> int:
-        """Count the matches of a game that go on; O(1)."""
+        """Return the number of running matches of a game; O(1)."""
         return int(self._client.zcard(self._generation().key(open_key(game))))
 
     def marks(self, accounts: Sequence[AccountId]) -> list[str]:
@@ -199,11 +199,11 @@ class Lists(View):
         return [repr(found[at * each : (at + 1) * each]) for at in range(len(accounts))]
 
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[Row]:
-        """Return matches of a game that go on, the newest board first; O(log n + start + count)."""
+        """Return running matches of a game, the newest board first; O(log n + start + count)."""
         return self._some([(open_key(game), True)], game, start, count)
 
     def counts(self, account: AccountId) -> Counts:
-        """Count a player's matches; O(1)."""
+        """Return the numbers of a player's matches; O(1)."""
         generation = self._generation()
         with self._client.pipeline(transaction=False) as pipe:
             for key in (next_key, active_key, over_key):
@@ -211,7 +211,7 @@ class Lists(View):
             return Counts(*pipe.execute())
 
     def rows(self, boards: Sequence[int]) -> list[Row | None]:
-        """Return matches by number, None for those that are not there; O(number of boards)."""
+        """Return matches by board, None for unknown ones; O(number of boards)."""
         found = self._fields(self._generation().key(ROWS), boards)
         return [None if data is None else unpack(data) for data in found]
 
@@ -240,7 +240,7 @@ class Lists(View):
 
     def _rows(self, boards: Iterable[bytes]) -> list[Row]:
         found = self._fields(self._generation().key(ROWS), boards)
-        # a match that ended between the two questions is in both lists or in none
+        # a match that ended between the two reads is in both lists or in none
         return [unpack(data) for data in found if data is not None]
 
 
@@ -252,24 +252,24 @@ def _boards(members: Iterable[bytes], game: str | None) -> Iterator[bytes]:
 
 
 _FIELDS: Final = 1_000
-"""Rows in one command: a script's call has a limited number of arguments."""
+"""Rows in one command, because a call of a script has a limited number of arguments."""
 
 Memberships = Mapping[tuple[str, str], int]
-"""In which sorted set, as which member, with which score."""
+"""Score by sorted set and member."""
 
 
 class ListsProjection(Projection):
-    """A row a match, and the lists it is in."""
+    """Keeps a row for each match, and the lists that it is in."""
 
     spec = LISTS
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
-        """Ask for the rows of the matches concerned."""
+        """Return the read of the matches' rows."""
         boards = _boards_in(facts)
         return [("HMGET", ROWS, *boards)] if boards else []
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Bring rows up to date, and move matches between lists."""
+        """Return the changes of rows and lists."""
         if not facts:
             return []
         data = dict(zip(_boards_in(facts), found[0], strict=True))
@@ -286,7 +286,7 @@ def _boards_in(facts: Iterable[Fact]) -> list[int]:
 
 
 def evolve(row: Row | None, fact: Fact) -> Row:
-    """Return a match's row after an event; one that is in already changes nothing."""
+    """Return a match's row after an event; one that was folded before changes nothing."""
     event = fact.event
     seq = row.seq if row else 0
     if event.seq <= seq:
@@ -330,7 +330,7 @@ def _evolved(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case events.Challenged():
             return replace(row, waits=_called(body), started=False)
         case events.Sealed():
-            # what the server keeps is revealed with the seal
+            # texts that the server keeps are revealed with the seal
             return replace(row, waits=body.waits, sealed=True)
         case events.Gathered() | events.Committed() | events.Revealed():
             return replace(row, waits=tuple(seat for seat in row.waits if seat != body.seat))
@@ -352,7 +352,7 @@ def _evolved(  # noqa: C901, PLR0911, PLR0912 - one case an event
 
 
 def _called(event: events.Challenged) -> tuple[Seat, ...]:
-    """Return who is to accept a match that was called for."""
+    """Return the seats that are to accept a challenge."""
     if isinstance(event, events.Called):
         return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
     return tuple(range(1, len(event.seats)))
@@ -386,7 +386,7 @@ def _row_writes(rows: Mapping[int, Row]) -> Iterator[Write]:
 
 
 def _list_writes(before: Mapping[int, Row], after: Mapping[int, Row]) -> Iterator[Write]:
-    """Return what changes in the lists, and nothing else."""
+    """Return the changes of the lists, and nothing else."""
     for board, row in after.items():
         if row is before.get(board):
             continue

@@ -1,11 +1,12 @@
-"""What players are told of their matches: per account the newest notices.
+"""Notices of events in matches: the newest of each account.
 
 | key | what |
 |---|---|
 | `to:<account>` | sorted set: `<board>:<seq>:<kind>`; score: time of the event, ms |
-| `tables` | hash: board -> packed `Table`, of matches of three and more that go on |
+| `tables` | hash: board -> packed `Table`, of running matches with three or more players |
 
-A set keeps a notice once, and its newest are the same in whatever order they came.
+A set has each notice once, and its newest are the same in whatever order they were added. A player gets
+no notice of an own action.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,32 +25,32 @@ from infra.projections.specs import NOTICES
 from infra.projections.view import View
 
 KEPT: Final = 200
-"""Notices an account has at most."""
+"""Most notices of an account."""
 
 TABLES: Final = "tables"
 
 
 class Kind(StrEnum):
-    """What a notice is about."""
+    """Kind of a notice."""
 
     CHALLENGED = "challenged"
-    """A match was called for, and waits for the account's consent."""
+    """A challenge waits for the account's consent."""
     REVEAL = "reveal"
-    """The account is to reveal the text it has committed to."""
+    """The account is to reveal the text that it has committed to."""
     STARTED = "started"
-    """A match has begun."""
+    """A match has started."""
     YOUR_TURN = "your-turn"
     """The account is to move."""
     OFFER = "offer"
     """Another player proposed something."""
     ANSWERED = "answered"
-    """Another player answered what was proposed."""
+    """Another player answered an offer."""
     REPLIED = "replied"
-    """A move that the account had laid ready was played."""
+    """A conditional move of the account was played."""
     RESIGNED = "resigned"
     """Another player has left, and the others play on."""
     FLAGGED = "flagged"
-    """A player's time was over, perhaps the account's own, and the others play on."""
+    """A player's time was over, maybe the account's own, and the others play on."""
     RESUMED = "resumed"
     """Another player ended the pause: clocks run again."""
     DECLINED = "declined"
@@ -59,13 +60,13 @@ class Kind(StrEnum):
     REMINDER = "reminder"
     """The account is to move, and its time runs out."""
     CHAT = "chat"
-    """Another player said something in a match; told by `infra.letter_notices`."""
+    """Another player wrote in a match's chat; added by `infra.letter_notices`."""
     MESSAGE = "message"
-    """Somebody wrote to the account, or to everybody; told by `infra.letter_notices`."""
+    """A message or a broadcast; added by `infra.letter_notices`."""
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """One thing an account is told."""
+    """A notice to an account."""
 
     at: int
     """Time of the event, ms."""
@@ -75,39 +76,39 @@ class Notice(msgspec.Struct, frozen=True):
 
     @property
     def member(self) -> str:
-        """How the sorted set has it: text order is the order of events."""
+        """Return its member of the sorted set: text order is the order of events."""
         return f"{self.board:015}:{self.seq:010}:{self.kind}"
 
 
 Place = tuple[int, int, int, str]
-"""Where a notice stands among all of its account: time in ms, board, seq, kind."""
+"""Position of a notice among those of its account: time in ms, board, seq, kind."""
 
 
 def place_of(notice: Notice) -> Place:
-    """Return where a notice stands."""
+    """Return the position of a notice."""
     return notice.at, notice.board, notice.seq, notice.kind
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What is kept of an account's notices after a place in their order."""
+    """An account's notices after a position."""
 
     notices: list[Notice]
     oldest: Place | None = None
-    """The oldest that is kept, where older ones were dropped or may have been."""
+    """The oldest that is stored, if older ones were dropped or may have been."""
 
     def with_(self, other: "Kept") -> "Kept":
-        """Return these and others, in one order."""
+        """Return these and others in order."""
         oldest = max((one for one in (self.oldest, other.oldest) if one), default=None)
         return Kept(sorted([*self.notices, *other.notices], key=place_of), oldest)
 
 
 def kept_of(notices: list[Notice], first: list[Notice], count: int) -> Kept:
-    """Return what is kept where a list has `count` notices, of which the oldest is in `first`."""
+    """Return notices of a list that has `count` of them, the oldest of which is in `first`."""
     return Kept(notices, place_of(first[0]) if first and count >= KEPT else None)
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True):
-    """What must be known of three at a table to tell the right ones."""
+    """The seats of a match of three or more that decide who gets a notice."""
 
     next: Seat | None
     left: tuple[Seat, ...] = ()
@@ -119,12 +120,12 @@ unpack_table: Final = msgspec.msgpack.Decoder(Table).decode
 
 
 def box_key(account: AccountId) -> str:
-    """Name an account's notices."""
+    """Return the key of an account's notices."""
     return f"to:{account.hex()}"
 
 
 class Notices(View):
-    """The notices on a server."""
+    """Queries of the notices."""
 
     spec = NOTICES
 
@@ -135,7 +136,7 @@ class Notices(View):
         return [_notice(member, score) for member, score in found]
 
     def count(self, account: AccountId) -> int:
-        """Count an account's notices; O(1)."""
+        """Return the number of an account's notices; O(1)."""
         return int(self._client.zcard(self._generation().key(box_key(account))))
 
     def marks(self, accounts: Sequence[AccountId]) -> list[str]:
@@ -147,9 +148,9 @@ class Notices(View):
             return [repr(found) for found in pipe.execute()]
 
     def since(self, account: AccountId, after: Place) -> Kept:
-        """Return an account's notices after a place, the oldest first; O(n).
+        """Return an account's notices after a position, the oldest first; O(n).
 
-        Those of the place's own millisecond may be before it.
+        Those of the position's own millisecond may be before it.
         """
         key = self._generation().key(box_key(account))
         with self._client.pipeline(transaction=False) as pipe:
@@ -166,7 +167,7 @@ def _notice(member: bytes, score: Any) -> Notice:
 
 
 _MANY: Final = 3
-"""Players from which it must be known who has left."""
+"""Players of a match from which on a `Table` is kept."""
 
 _NOBODY: Final = Table(None)
 
@@ -174,17 +175,17 @@ Told = tuple[AccountId, Kind]
 
 
 class NoticesProjection(Projection):
-    """The newest notices of each account; nobody is told of what they did themselves."""
+    """Keeps the newest notices of each account."""
 
     spec = NOTICES
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
-        """Ask who has left the tables of three and more."""
+        """Return the read of the tables of matches with three or more players."""
         boards = _tables(facts)
         return [("HMGET", TABLES, *boards)] if boards else []
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Add notices, and take away what is beyond the newest."""
+        """Return the new notices, and the removal of the oldest."""
         boards = _tables(facts)
         data = zip(boards, found[0] if boards else (), strict=True)
         tables = {board: unpack_table(table) for board, table in data if table is not None}
@@ -217,7 +218,7 @@ def seated(table: Table, event: Event) -> Table:
 
 
 def told(fact: Fact, table: Table) -> Iterator[Told]:
-    """Return who is told what of an event; `table` is as it was before it."""
+    """Return the notices of an event by account; `table` is that before the event."""
     body = fact.event.body
     match body:
         case events.MatchStarted():
@@ -260,7 +261,7 @@ Plain = (
 def _plain(  # noqa: PLR0911 - one return an event
     fact: Fact, body: Plain, table: Table
 ) -> Iterator[Told]:
-    """Return who is told of an event that is one notice for all concerned, or none."""
+    """Return the notices of an event with one kind of notice, or none."""
     match body:
         case events.Challenged():
             return _all(_asked(fact, body), Kind.CHALLENGED)
@@ -283,21 +284,21 @@ def _plain(  # noqa: PLR0911 - one return an event
             | events.Absent()
             | events.Returned()
         ):
-            # the start tells it, or the answer before has; who is away is seen at the board
+            # the start or an answer has a notice; the match's page shows who is away
             return iter(())
         case _:  # pragma: no cover - the union is closed
             assert_never(body)
 
 
 def _asked(fact: Fact, body: events.Challenged) -> list[AccountId]:
-    """Return who is asked for consent: who committed before the match was called for has given it."""
+    """Return the players who are asked for consent, without those who committed before."""
     given = body.commitments if isinstance(body, events.Called) else ()
     committed = {fact.cast.seats[seat] for seat, one in enumerate(given) if one.digest}
     return [account for account in fact.others if account not in committed]
 
 
 def _declined(fact: Fact, seat: Seat) -> Iterator[Told]:
-    """Return who is told that a seat declined; a seat that was too late, that the match is over."""
+    """Return the notices that a seat declined; a seat that was too late gets that the match is over."""
     own = fact.cast.seats[seat]
     yield from _all((account for account in fact.others if account != own), Kind.DECLINED)
     if fact.event.actor == THE_SERVER:
@@ -305,7 +306,7 @@ def _declined(fact: Fact, seat: Seat) -> Iterator[Told]:
 
 
 def _left(fact: Fact, body: events.Resigned | events.Flagged, table: Table) -> Iterator[Told]:
-    """Return who is told that a seat has left; where that was the end, the end is what is told."""
+    """Return the notices that a seat has left; none if that ends the match, which has its own."""
     if body.next is None:
         return
     kind = Kind.RESIGNED if isinstance(body, events.Resigned) else Kind.FLAGGED

@@ -34,65 +34,65 @@ PENDING: Final = "pending"
 
 
 def pending_of(shard: int) -> str:
-    """Name what waits of one shard's log."""
+    """Return the key of the buffered events of one shard's log."""
     return f"{PENDING}:{shard}"
 
 
 class Due(msgspec.Struct, frozen=True):
-    """An event whose turn has come, or will."""
+    """A buffered event."""
 
     place: Place
     text: str
-    """What the projection has to know of it."""
+    """The data that the projection needs of it."""
 
     @property
     def member(self) -> str:
-        """How the sorted set has it."""
+        """Return its member of the sorted set."""
         _, board, seq = self.place
         return f"{board:015}:{seq:010}|{self.text}"
 
     @classmethod
     def read(cls, member: bytes, score: float) -> "Due":
-        """Read what the sorted set has."""
+        """Read a member of the sorted set."""
         where, _, text = member.decode().partition("|")
         board, seq = where.split(":")
         return cls((int(score), int(board), int(seq)), text)
 
 
-class Ordered(Projection):
-    """Facts are laid aside as they are read, and folded when their turn has come."""
+class OrderedProjection(Projection):
+    """Buffers facts as they are read, and folds them in order."""
 
     @abstractmethod
     def told(self, fact: Fact) -> str | None:
-        """Return what has to be known of a fact in its turn; None where it tells nothing."""
+        """Return the text to buffer for a fact; None to ignore the fact."""
 
     @abstractmethod
     def due_needs(self, due: Sequence[Due]) -> Sequence[Read]:
-        """Name what must be read to fold these."""
+        """Return the reads that the fold of these events needs."""
 
     @abstractmethod
     def due_fold(self, due: Sequence[Due], found: Sequence[Any]) -> Sequence[Write]:
-        """Return what these, in their order, lead to."""
+        """Return the writes for these events, in their order."""
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
-        """Ask for what waits of the same logs with a later time than some of these."""
+        """Return the reads of buffered events of the same logs with later times."""
         return [
             ("ZRANGEBYSCORE", pending_of(shard), f"({_least(some)}", "+inf")
             for shard, some in _by_shard(facts).items()
         ]
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Lay aside, and put what waits too late in its place."""
+        """Buffer the facts, and give buffered events an earlier time where these show it."""
         writes: list[Write] = []
         for (shard, some), later in zip(_by_shard(facts).items(), found, strict=True):
             places = [(_least(some), member) for member in later]
-            places += [(due.place[0], due.member) for due in self._laid(some)]
+            places += [(due.place[0], due.member) for due in self._buffered(some)]
             for at, member in places:
                 writes += [("ZADD", key, at, member) for key in (PENDING, pending_of(shard))]
         return writes
 
-    def _laid(self, facts: Sequence[Fact]) -> list[Due]:
-        """Return what is laid aside of some facts of one log, in its order, backwards."""
+    def _buffered(self, facts: Sequence[Fact]) -> list[Due]:
+        """Return the events to buffer for facts of one log, the last first."""
         found = []
         least = _least(facts[-1:])
         for fact in reversed(facts):
@@ -104,15 +104,15 @@ class Ordered(Projection):
         return found
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
-        """Note an event that comes too late for its place, or changes that of one that is in."""
-        laid = [due for some in _by_shard(facts).values() for due in self._laid(some)]
+        """Note an event that belongs before a folded one, or changes the time of a folded one."""
+        buffered = [due for some in _by_shard(facts).values() for due in self._buffered(some)]
         late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
-        if late or any(due.place <= checkpoint.last for due in laid):
+        if late or any(due.place <= checkpoint.last for due in buffered):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint
 
     def defers(self, facts: Sequence[Fact]) -> bool:
-        """Return whether anything is laid aside."""
+        """Return whether any fact is buffered."""
         return any(self.told(fact) is not None for fact in facts)
 
 

@@ -1,8 +1,8 @@
-"""A projection: a pure function from facts, and what is stored so far, to writes.
+"""Projections: pure functions from facts, and the data so far, to writes.
 
-It does no I/O. It names its reads beforehand (`needs`), so that those of all projections travel together.
-Its writes are committed together with the checkpoint, if that is still the one it was computed on, so
-that each fact is folded exactly once.
+A projection does no I/O. `needs` names its reads beforehand, so that those of all projections share a
+round trip; its writes are committed together with the new checkpoint, if the old one is unchanged, so
+that every fact is folded exactly once.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from infra.projections.specs import Spec
 
 
 class Cast(msgspec.Struct, frozen=True):
-    """What the first event of a match says, which never changes."""
+    """The terms of a match that its first event fixes."""
 
     rules: str
     game: str
@@ -34,7 +34,7 @@ class Finished(msgspec.Struct, frozen=True):
     """All tied seats for a draw, none for a match that does not count."""
     reason: str
     ranks: tuple[int, ...]
-    """The rank of each seat, 1 for the winners; see `domain.ratings.ranking`."""
+    """For each seat its place, 1 for the winners; see `domain.ratings.ranking`."""
     plies: int
     rated: bool
     played: bool
@@ -43,72 +43,72 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """An event with all that a projection needs to understand it alone."""
+    """An event with the data of its match that a fold needs."""
 
     event: Envelope
     cast: Cast
     finished: Finished | None = None
-    """Set for the event that ends a match."""
+    """For the event that ends a match."""
     shard: int = 0
-    """The shard in whose log it is."""
+    """The shard of its log."""
 
     @property
     def place(self) -> Place:
-        """Its place in the order of all events."""
+        """Return its position among all events."""
         return self.event.at, self.event.match, self.event.seq
 
     @property
     def others(self) -> tuple[AccountId, ...]:
-        """All players but the one who caused it."""
+        """Return the players other than its actor."""
         return tuple(account for account in self.cast.seats if account != self.event.actor)
 
 
 class Projection(ABC):
-    """Receives the facts of one match in their order, and those of several in any order."""
+    """A fold; facts of one match come in their order, those of several matches in any."""
 
     spec: Spec
 
     def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
-        """Return the reads that folding these needs."""
+        """Return the reads that the fold of these facts needs."""
         del facts
         return ()
 
     @abstractmethod
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Return the writes for these facts; `found` has the answers to `needs`.
+        """Return the writes for these facts; `found` has the replies to `needs`.
 
-        An exception stops this projection, in the shard of the facts, and no other.
+        An exception stops this projection at the facts' shard, and no other.
         """
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
-        """Return the checkpoint, changed where these facts concern it beyond having been read."""
+        """Return the checkpoint after these facts, apart from the counts of leaves."""
         del facts
         return checkpoint
 
     def defers(self, facts: Sequence[Fact]) -> bool:
-        """Return whether some of these facts are buffered until their turn."""
+        """Return whether some of these facts are buffered."""
         del facts
         return False
 
 
 class StatelessProjection(Projection):
-    """Reads nothing of what is kept, and folds each fact alone."""
+    """A fold of each fact alone, without reads."""
 
     @abstractmethod
     def writes(self, fact: Fact) -> Iterable[Write]:
-        """Return what one fact leads to."""
+        """Return the writes for one fact."""
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
-        """Return what each fact leads to."""
+        """Return the writes for each fact."""
         del found
         return [write for fact in facts for write in self.writes(fact)]
 
 
 def counts(fact: Fact) -> Finished | None:
-    """Return how a match came out, if it has ended and counts.
+    """Return the result of a match, if it has ended and counts.
 
-    It does if somebody won it against others, and if all have moved: nobody loses a match that
-    they never took up.
+    It counts if somebody won it against others, and if all players have moved, because nobody loses a
+    match without having played.
     """
     finished = fact.finished
     against = len(fact.cast.seats) > 1

@@ -1,4 +1,4 @@
-"""How strong each player is, of each game, and was after each match.
+"""Ratings of players by game, now and after each match.
 
 | key | what |
 |---|---|
@@ -20,7 +20,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.ratings import UNIT, Skill
-from infra.projections.pending import Due, Ordered
+from infra.projections.pending import Due, OrderedProjection
 from infra.projections.projection import Fact, counts
 from infra.projections.shelf import Read, Write
 from infra.projections.specs import RATINGS
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 class Rating(msgspec.Struct, frozen=True, array_like=True):
-    """A player's rating as it stands."""
+    """A player's present rating."""
 
     skill: Skill = Skill()
     matches: int = 0
-    """How many have counted."""
+    """Rated matches."""
     board: int = 0
-    """The last of them."""
+    """Of the last match."""
     at: int = 0
-    """When it ended, ms."""
+    """When that ended, ms."""
 
     @property
     def shown(self) -> int:
-        """The rating as people see it."""
+        """Return the rating as players see it."""
         return self.skill.shown
 
 
@@ -57,7 +57,7 @@ class Point(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def shown(self) -> int:
-        """The rating as people see it."""
+        """Return the rating as players see it."""
         return self.skill.shown
 
 
@@ -74,22 +74,22 @@ _unpack_point: Final = msgspec.msgpack.Decoder(Point).decode
 
 
 def players_key(game: str) -> str:
-    """Name a game's ratings."""
+    """Return the key of a game's ratings."""
     return f"players:{game}"
 
 
 def table_key(game: str) -> str:
-    """Name a game's players in the order of their ratings."""
+    """Return the key of a game's players by rating."""
     return f"table:{game}"
 
 
 def series_key(game: str, account: AccountId) -> str:
-    """Name a player's ratings after each match."""
+    """Return the key of a player's ratings after each match."""
     return f"series:{game}:{account.hex()}"
 
 
 class Ratings(View):
-    """The ratings on a server."""
+    """Queries of the ratings."""
 
     spec = RATINGS
 
@@ -107,13 +107,13 @@ class Ratings(View):
         ]
 
     def player(self, game: str, account: AccountId) -> Rating:
-        """Return a player's rating, a newcomer's for who has none; O(1)."""
+        """Return a player's rating, that of a newcomer if there is none; O(1)."""
         key = self._generation().key(players_key(game))
         (row,) = self._fields(key, [account.hex()])
         return Rating() if row is None else unpack(row)
 
     def place(self, game: str, account: AccountId) -> int | None:
-        """Return a player's place in the table, from 1; None for who has no rating; O(log n)."""
+        """Return a player's place in the table, from 1; None without a rating; O(log n)."""
         key = self._generation().key(table_key(game))
         above = self._client.zrevrank(key, account.hex())
         return None if above is None else int(above) + 1
@@ -126,7 +126,7 @@ class Ratings(View):
         return [_unpack_point(data) for data in self._client.lrange(key, start, start + count - 1)]
 
     def count(self, game: str) -> int:
-        """Count the players of a game that have a rating; O(1)."""
+        """Return the number of players of a game with a rating; O(1)."""
         return int(self._client.zcard(self._generation().key(table_key(game))))
 
 
@@ -138,7 +138,7 @@ def _model() -> "PlackettLuce":
 
 
 Player = tuple[str, AccountId]
-"""A game and one who plays it."""
+"""A game and a player."""
 
 
 def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
@@ -148,13 +148,13 @@ def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
     return [Skill(round(team[0].mu * UNIT), round(team[0].sigma * UNIT)) for team in rated]
 
 
-class RatingsProjection(Ordered):
-    """A rating for each player and game, and what it was after each match."""
+class RatingsProjection(OrderedProjection):
+    """Keeps a rating for each player and game, and its value after each match."""
 
     spec = RATINGS
 
     def told(self, fact: Fact) -> str | None:
-        """Keep game, players and places of a match that counts."""
+        """Return game, players and places of a match that counts."""
         finished = counts(fact)
         if finished is None or not finished.rated:
             return None
@@ -163,14 +163,14 @@ class RatingsProjection(Ordered):
         return f"{fact.cast.game}|{places}"
 
     def due_needs(self, due: Sequence[Due]) -> Sequence[Read]:
-        """Ask for the ratings of all who played."""
+        """Return the reads of the players' ratings."""
         return [
             ("HMGET", players_key(game), *(account.hex() for account in accounts))
             for game, accounts in _players(due).items()
         ]
 
     def due_fold(self, due: Sequence[Due], found: Sequence[Any]) -> Sequence[Write]:
-        """Rate one match after the other."""
+        """Return the writes of one match after the other."""
         ratings = _found(due, found)
         writes = [write for turn in due for write in _rated(turn, ratings)]
         return [*writes, *_table_writes(ratings)]
@@ -184,7 +184,7 @@ def _read(turn: Due) -> tuple[str, dict[AccountId, int]]:
 
 
 def _players(due: Sequence[Due]) -> dict[str, list[AccountId]]:
-    """Return all who played, by game."""
+    """Return the players by game."""
     found: dict[str, dict[AccountId, None]] = {}
     for turn in due:
         game, places = _read(turn)
@@ -193,7 +193,7 @@ def _players(due: Sequence[Due]) -> dict[str, list[AccountId]]:
 
 
 def _found(due: Sequence[Due], found: Sequence[Any]) -> dict[Player, Rating]:
-    """Return the ratings as they stood before."""
+    """Return the ratings before."""
     return {
         (game, account): Rating() if data is None else unpack(data)
         for (game, accounts), row in zip(_players(due).items(), found, strict=True)
@@ -202,7 +202,7 @@ def _found(due: Sequence[Due], found: Sequence[Any]) -> dict[Player, Rating]:
 
 
 def _rated(turn: Due, ratings: dict[Player, Rating]) -> Iterator[Write]:
-    """Rate a match: `ratings` are as after it, and each player has one more point."""
+    """Rate a match: update `ratings`, and return one more point for each player."""
     game, places = _read(turn)
     at, board, _ = turn.place
     before = [ratings[game, account] for account in places]

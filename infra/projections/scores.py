@@ -1,4 +1,7 @@
-"""Leaderboards of puzzles: one sorted set each.
+"""Leaderboards of puzzles, a sorted set each.
+
+A match counts once it has ended: its plies are replayed, and its best score has the time of the ply
+that first reached it.
 
 | key | what |
 |---|---|
@@ -29,42 +32,42 @@ class Row(msgspec.Struct, frozen=True):
     rank: tuple[int, ...]
     """Smaller is better; see `domain.rules.protocol.Score`."""
     at: int
-    """When the score was reached, ms: of equal ones the first counts."""
+    """When the score was reached, ms: of equal scores the earlier is better."""
     board: int
     account: AccountId
 
     def text(self) -> str:
-        """Return the text that sorts as rows rank."""
+        """Return a text whose order is that of the ranking."""
         ranks = ".".join(f"{_OFFSET + number:0{_WIDTH}}" for number in self.rank)
         return f"{ranks}|{self.at:015}|{self.board:015}|{self.account.hex()}"
 
     @classmethod
     def parse(cls, text: str) -> "Row":
-        """Read what `text` gave."""
+        """Read the result of `text`."""
         ranks, at, board, account = text.split("|")
         rank = tuple(int(number) - _OFFSET for number in ranks.split("."))
         return cls(rank, int(at), int(board), bytes.fromhex(account))
 
 
 def puzzle_name(game: str, options: Sequence[str]) -> str:
-    """Name a leaderboard: a puzzle with other options is another puzzle."""
+    """Return the name of a leaderboard: other options make another puzzle."""
     return " ".join([game, *options])
 
 
 def board_key(puzzle: str) -> str:
-    """Name a leaderboard's sorted set."""
+    """Return the key of a leaderboard."""
     return f"board:{puzzle}"
 
 
 class Scores(View):
-    """The leaderboards on a server."""
+    """Queries of the leaderboards."""
 
     spec = SCORES
 
     def best(self, puzzle: str, count: int | None = None) -> list[Row]:
         """Return the best rows of a puzzle, the best first, at most `count`, one for each account.
 
-        O(n) at worst, where few accounts have all the best rows.
+        O(n) at worst, if few accounts have all the best rows.
         """
         found: dict[AccountId, Row] = {}
         for text in self._members(self._generation().key(board_key(puzzle)), newest=False):
@@ -76,7 +79,7 @@ class Scores(View):
 
 
 class ScoresProjection(StatelessProjection):
-    """A row for each puzzle that was played to its end."""
+    """Keeps a row for each puzzle that was played to its end."""
 
     spec = SCORES
 
@@ -96,7 +99,7 @@ def _row(board: int, account: bytes, finished: Finished) -> Row:
 
 
 def _best(state: MatchState) -> tuple[tuple[int, ...], int]:
-    """Return the best rank that a puzzle reached, and the first ply at which it stood so."""
+    """Return the best rank of a puzzle, and the first ply that reached it."""
     rules = pinned(state.rules)
     ranks = []
     for position in positions(state):

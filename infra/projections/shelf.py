@@ -1,8 +1,8 @@
-"""Where a projection stands on the server: its generations, how far each has read, who builds one.
+"""Generations of a projection: their checkpoints, and the rebuild of a new one beside the live one.
 
-The checkpoint is a generation's heart. It changes in the same script as the data, and only from
-the value that the writer has read: so a writer that was overtaken, or whose generation was
-replaced, writes nothing, and several writers do no harm.
+A generation's checkpoint changes in the same script as its data, and only from the value that the
+writer has read: so a writer that was overtaken, or whose generation was replaced, writes nothing, and
+several writers do no harm.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ BUILDING_MS: Final = 30_000
 """How long a builder may be silent before another may begin."""
 
 LINGER_SECONDS: Final = 60
-"""How long a replaced generation can still be read by who has just looked the pointer up."""
+"""How long a replaced generation can be read by a query that has read the pointer before."""
 
 Arg = str | bytes | int
 
@@ -26,10 +26,10 @@ Write = tuple[Arg, ...]
 """A command on one key: its name, the key within the generation, its arguments."""
 
 Read = tuple[Arg, ...]
-"""The same, for a command that changes nothing."""
+"""The same, for a command that writes nothing."""
 
 Place = tuple[int, int, int]
-"""Where an event stands among all: time in ms, board, seq."""
+"""Position of an event among all events: time in ms, board, seq."""
 
 STUCK: Final = "stuck"
 
@@ -37,19 +37,19 @@ _STEP: Final = 1_000
 
 
 class BusyError(Exception):
-    """The projection is being built or compared elsewhere; the message says so."""
+    """Another process rebuilds or compares the projection; the message says so."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, array_like=True):
-    """How far a generation has read."""
+    """How far a generation has read the logs."""
 
     version: int
     counts: tuple[int, ...]
-    """Of each shard's log, how many leaves are in."""
+    """For each shard's log, how many leaves were folded or buffered."""
     last: Place = (0, 0, 0)
-    """Of those that go by time: the last event that is in; what is younger may wait."""
+    """For ordered projections: the last event that was folded; later ones may be buffered."""
     late: bool = False
-    """Whether an event came that belongs before `last`: the order is broken, it must be made anew."""
+    """Whether an event came that belongs before `last`: then a rebuild is needed."""
 
     @classmethod
     def zero(cls, spec: Spec, shards: int) -> Self:
@@ -62,39 +62,39 @@ _DECODER: Final = msgspec.msgpack.Decoder(Checkpoint)
 
 
 class Generation(msgspec.Struct, frozen=True):
-    """One making of a projection."""
+    """One copy of a projection's data."""
 
     name: str
     number: int
 
     def key(self, rest: str) -> str:
-        """Name a key of its own."""
+        """Return one of its keys."""
         return keys.generation(self.name, self.number, rest)
 
     @property
     def mark(self) -> str:
-        """Name its checkpoint."""
+        """Return the key of its checkpoint."""
         return self.key("at")
 
     @property
     def held(self) -> str:
-        """Name what keeps it unchanged."""
+        """Return the key of the mark that freezes it."""
         return self.key("hold")
 
     @property
     def stuck(self) -> str:
-        """Name the hash of what it could not take in."""
+        """Return the key of its failures."""
         return self.key(STUCK)
 
     def reads(self, pipe: Any, reads: Iterable[Read]) -> None:
-        """Put reads into a pipeline."""
+        """Add reads to a pipeline."""
         for command, key, *args in reads:
             pipe.execute_command(command, self.key(str(key)), *args)
 
     def change(
         self, before: Checkpoint, after: Checkpoint, writes: Sequence[Write]
     ) -> scripts.Call:
-        """Return the script call that makes the writes, if the checkpoint is as it was read."""
+        """Return the script call of writes, which checks that the checkpoint is as it was read."""
         places: dict[str, int] = {}
         args: list[Arg] = [_ENCODER.encode(before), _ENCODER.encode(after), BUILDING_MS]
         for command, key, *rest in writes:
@@ -105,12 +105,12 @@ class Generation(msgspec.Struct, frozen=True):
 
 
 class Stuck(msgspec.Struct, frozen=True, array_like=True):
-    """Something that a generation could not take in."""
+    """A leaf that could not be folded."""
 
     what: str
     """Such as `leaf 17 of shard 3`."""
     since: int
-    """Milliseconds, by the clock of who tried."""
+    """Milliseconds, by the clock of the process that tried."""
     error: str
 
 
@@ -127,16 +127,16 @@ class Shelf:
     # reading
 
     def live(self) -> tuple[int, Generation] | None:
-        """Return the generation that is read, and its version; None before there is any."""
+        """Return the version and the live generation; None if there is none."""
         return parse_pointer(self.spec.name, self._client.get(self._key("live")))
 
     def checkpoint(self, generation: Generation) -> Checkpoint | None:
-        """Return how far a generation has read; None when it is gone."""
+        """Return the checkpoint of a generation; None if it was removed."""
         found: Any = self._client.get(generation.mark)
         return None if found is None else _DECODER.decode(found)
 
     def stuck(self, generation: Generation) -> Mapping[str, Stuck]:
-        """Return what it could not take in, by shard, or by `order`."""
+        """Return its failures by shard, or by `order`."""
         found: Any = self._client.hgetall(generation.stuck)
         return {
             where.decode(): msgspec.msgpack.decode(data, type=Stuck)
@@ -144,32 +144,32 @@ class Shelf:
         }
 
     def note_stuck(self, generation: Generation, where: str, stuck: Stuck) -> None:
-        """Note what it could not take in."""
+        """Store a failure."""
         self._client.hset(generation.stuck, where, msgspec.msgpack.encode(stuck))
 
     # building
 
     @property
     def is_building(self) -> bool:
-        """Whether somebody builds another generation."""
+        """Return whether a process builds another generation."""
         left: Any = self._client.pttl(self._key("building"))
         return 0 <= int(left) <= BUILDING_MS
 
     def begin(self, token: str, shards: int) -> Generation:
-        """Make an empty generation; `BusyError` when somebody is building one.
+        """Create an empty generation; `BusyError` if another process builds one.
 
-        What builders before have left behind when they were killed is taken away.
+        Generations of builders that were killed are removed.
         """
         if not scripts.claim(self._client, self._key("building"), token, BUILDING_MS):
             raise BusyError(f"{self.spec.name} are being rebuilt already; wait for that")
         self.sweep()
         generation = Generation(self.spec.name, int(self._client.incr(self._key("last"))))
-        # a zombie whose mark has expired makes a generation that the next builder sweeps
+        # a process whose mark has expired may add a generation that the next builder removes
         self._client.set(generation.mark, _ENCODER.encode(Checkpoint.zero(self.spec, shards)))
         return generation
 
     def renew(self, token: str) -> None:
-        """Go on building; `BusyError` when too long has passed and another may have begun."""
+        """Extend the mark of a build; `BusyError` if it has expired, so that another may have begun."""
         if not self._mark(self._key("building"), token, BUILDING_MS):
             raise BusyError(
                 f"the rebuild of {self.spec.name} was silent for too long, and is given up"
@@ -178,10 +178,10 @@ class Shelf:
     def swap(
         self, generation: Generation, checkpoint: Checkpoint, ends: Sequence[int], token: str
     ) -> bool:
-        """Put a generation in the place of the live one, which then lingers for those who read it.
+        """Make a generation the live one; the old one expires after its last readers.
 
-        Nothing happens, and False is given, unless the new one is where `checkpoint` says and has
-        read at least what the live one has, as far as the logs go: up to `ends`.
+        Return False without a change unless the new one is at `checkpoint` and has read at least as
+        much as the live one, as far as the logs go: up to `ends`.
         """
         pointer: Any = self._client.get(self._key("live"))
         before = parse_pointer(self.spec.name, pointer)
@@ -199,17 +199,17 @@ class Shelf:
         return True
 
     def drop(self, generation: Generation, token: str) -> None:
-        """Take away a generation that was never read, and let others build."""
+        """Remove a generation that was never live, and end its build."""
         self._client.delete(generation.mark)
         for names in self.keys_of(generation):
             self._client.unlink(*names)
         self._mark(self._key("building"), token, 0)
 
     def sweep(self) -> None:
-        """Let all that belongs to no generation in use vanish in a while.
+        """Let the keys of unused generations expire.
 
-        Only who holds the mark `building` may call this, before there is a generation of its own
-        or after it has become the live one.
+        Only the process with the mark `building` may call this, before it has created its generation
+        or after that has become the live one.
         """
         live = self.live()
         kept = [self._key(rest) for rest in ("live", "last", "building")]
@@ -222,34 +222,34 @@ class Shelf:
         with self._client.pipeline(transaction=False) as pipe:
             for name in names:
                 if name.endswith(":at"):
-                    pipe.delete(name)  # so that nobody writes to it any more
+                    pipe.delete(name)  # so that nobody writes to it
                 else:
                     pipe.expire(name, LINGER_SECONDS, nx=True)
             pipe.execute()
 
-    # holding
+    # freezing
 
     def hold(self, generation: Generation, token: str) -> None:
-        """Keep a generation as it is; `BusyError` when somebody else does."""
+        """Freeze a generation; `BusyError` if another process has frozen it."""
         if not scripts.claim(self._client, generation.held, token, BUILDING_MS):
             raise BusyError(f"{generation.name} are being compared already; wait for that")
 
     def keep_hold(self, generation: Generation, token: str) -> None:
-        """Go on holding; `BusyError` when it has changed meanwhile, or may have."""
+        """Extend the freeze; `BusyError` if it has expired, so that the data may have changed."""
         if not self._mark(generation.held, token, BUILDING_MS):
             raise BusyError(f"{generation.name} could not be kept still long enough; try again")
 
     def release(self, generation: Generation, token: str) -> None:
-        """Let a generation change again."""
+        """End the freeze."""
         self._mark(generation.held, token, 0)
 
     def _mark(self, name: str, token: str, milliseconds: int) -> bool:
         return bool(scripts.call(self._client, scripts.TOKEN_EXTEND, [name], [token, milliseconds]))
 
-    # what there is
+    # listing
 
     def keys_of(self, generation: Generation) -> Iterator[list[str]]:
-        """Return the names of a generation's keys, some at a time; a name may come twice."""
+        """Return the names of a generation's keys, in pages; a name may come twice."""
         return self._scan(generation.key(""))
 
     def _scan(self, beginning: str) -> Iterator[list[str]]:
@@ -272,7 +272,7 @@ def parse_pointer(name: str, value: Any) -> tuple[int, Generation] | None:
 
 
 def _reaches(one: Checkpoint, other: Checkpoint, ends: Sequence[int]) -> bool:
-    """Return whether one has read what the other has, less what the logs have lost since."""
+    """Return whether one has read as much as the other, apart from leaves that the logs have lost."""
     counts = list(zip(one.counts, other.counts, ends, strict=True))
     lost = any(theirs > end for _, theirs, end in counts)
     far = all(mine >= min(theirs, end) for mine, theirs, end in counts)

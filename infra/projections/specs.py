@@ -1,4 +1,4 @@
-"""The projections there are. Raising a version has the side worker make that projection anew."""
+"""The projections. Raising a version makes the side worker rebuild that projection."""
 
 from typing import Final
 
@@ -6,11 +6,11 @@ import msgspec
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """A projection's name and the version of what it keeps."""
+    """A projection's name and the version of its data."""
 
     name: str
     version: int
-    """Raised whenever other leaves or another form would be kept of the same log."""
+    """Raised whenever the same log would lead to other data."""
 
 
 LISTS: Final = Spec("lists", 3)

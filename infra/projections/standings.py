@@ -1,14 +1,13 @@
-"""How often each player has won, of each game.
+"""Wins, draws, losses and points of each player, by game.
 
 | key | what |
 |---|---|
 | `table:<game>` | sorted set of accounts; score: points, in parts of `POINT` |
-| `tally:<game>` | hash: `<account>:<what>` -> how often; what: `played`, `won`, `drawn`, `lost` |
+| `tally:<game>` | hash: `<account>:<what>` -> count; what: `played`, `won`, `drawn`, `lost` |
+| `refused` | hash: account -> draws that it knew, or could know, and then refused to play |
 
-| `refused` | hash: account -> draws that were, or could be, known to it, and that it would not play |
-
-A win is one point, a shared one its part. Matches of one, and those that count for nothing, are left
-out; unrated ones are not.
+A win is one point, a shared one a part of it. Matches of one player, and those that do not count, are
+left out; unrated matches are included.
 """
 
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from infra.projections.specs import STANDINGS
 from infra.projections.view import View
 
 POINT: Final = 60
-"""Parts of a point: sums of thirds stay whole numbers, in whatever order they are added."""
+"""Units of a point, so that sums of thirds are whole numbers, in whatever order they are added."""
 
 REFUSED: Final = "refused"
 
@@ -44,22 +43,22 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def table_key(game: str) -> str:
-    """Name a game's table."""
+    """Return the key of a game's table."""
     return f"table:{game}"
 
 
 def tally_key(game: str) -> str:
-    """Name what is counted of a game's players."""
+    """Return the key of a game's counts."""
     return f"tally:{game}"
 
 
 def tally_field(account: AccountId, what: str) -> str:
-    """Name one count of a player."""
+    """Return the field of one count of a player."""
     return f"{account.hex()}:{what}"
 
 
 class Standings(View):
-    """The tables on a server."""
+    """Queries of the tables."""
 
     spec = STANDINGS
 
@@ -77,7 +76,7 @@ class Standings(View):
         ]
 
     def player(self, game: str, account: AccountId) -> Standing:
-        """Return one player's counts, all 0 for who has finished no match; O(1)."""
+        """Return one player's counts, all 0 without a finished match; O(1)."""
         generation = self._generation()
         score = self._client.zscore(generation.key(table_key(game)), account.hex())
         fields = [tally_field(account, what) for what in COUNTED]
@@ -85,17 +84,17 @@ class Standings(View):
         return Standing(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
 
     def refused(self, account: AccountId) -> int:
-        """Count the draws that a player knew, or could know, and would not play; O(1)."""
+        """Return how many draws a player knew, or could know, and then refused to play; O(1)."""
         (found,) = self._fields(self._generation().key(REFUSED), [account.hex()])
         return int(found or 0)
 
     def count(self, game: str) -> int:
-        """Count the players in a game's table; O(1)."""
+        """Return the number of players in a game's table; O(1)."""
         return int(self._client.zcard(self._generation().key(table_key(game))))
 
 
 class StandingsProjection(StatelessProjection):
-    """Wins, shared wins, losses and points of each player, and draws that were refused."""
+    """Counts the results and the points of each player, and the draws that were refused."""
 
     spec = STANDINGS
 
@@ -107,7 +106,7 @@ class StandingsProjection(StatelessProjection):
 
 
 def _refused_writes(fact: Fact) -> Iterator[Write]:
-    """Count who would not play when the draw was, or could be, known to them."""
+    """Count players who refused to play once the draw was known to them, or could be."""
     if fact.finished is None or fact.finished.reason != Reason.DECLINED:
         return
     drawn = False

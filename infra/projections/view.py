@@ -1,4 +1,4 @@
-"""What all readers of projections have in common: they look up which generation is read."""
+"""Base of the queries of projections, which read the live generation."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
@@ -15,8 +15,8 @@ _PAGE: Final = 500
 class View:
     """Reads one projection. Errors of the server pass through.
 
-    Before anything was projected everything is empty. `LookupError`, with a sentence, while the
-    data are of another version than this program's: the side worker makes them anew.
+    Without a live generation all results are empty. `LookupError`, with a sentence, while the data
+    are of another version than this program's, until the side worker has rebuilt them.
     """
 
     spec: ClassVar[Spec]
@@ -26,9 +26,9 @@ class View:
         self._client: Any = client
 
     def _generation(self) -> Generation:
-        """Return the generation that is read; an empty one where there is none.
+        """Return the live generation; an empty one if there is none.
 
-        One that is replaced meanwhile lingers, so an answer may take several questions.
+        A replaced generation expires later, so a query may take several reads.
         """
         name = self.spec.name
         found = parse_pointer(name, self._client.get(keys.projection(name, "live")))
@@ -37,13 +37,13 @@ class View:
         version, generation = found
         if version != self.spec.version:
             raise LookupError(
-                f"{name} are of version {version} and are made anew for this server, "
+                f"{name} are of version {version} and are being rebuilt for this server, "
                 f"which reads version {self.spec.version}; try again later"
             )
         return generation
 
     def _fields(self, key: str, fields: Iterable[Any]) -> list[bytes | None]:
-        """Return fields of a hash, None for those that are not there."""
+        """Return fields of a hash, None for missing ones."""
         wanted = list(fields)
         return list(self._client.hmget(key, wanted)) if wanted else []
 

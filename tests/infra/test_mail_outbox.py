@@ -122,7 +122,7 @@ def test_a_letter_that_can_t_be_read_keeps_no_other_up(
     redis_client.hset(keys.LETTERS, key, b"broken")
     outbox.put(NOTICE)
     assert [taken.letter for taken in outbox.take(clock.now, 10)] == [NOTICE]
-    assert "ALARM: letter" in caplog.text
+    assert "ALARM: e-mail" in caplog.text
     assert outbox.waiting() == 1
 
 

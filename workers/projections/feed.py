@@ -21,7 +21,7 @@ from redis.exceptions import TimeoutError as NoAnswerError
 
 from infra import scripts
 from infra.keys import shard_of
-from infra.projections.pending import PENDING, Due, Ordered, pending_of
+from infra.projections.pending import PENDING, Due, OrderedProjection, pending_of
 from infra.projections.projection import Projection
 from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
 from infra.store.port import Store, Watermark
@@ -64,7 +64,7 @@ class Track:
         self.stuck_places = set(shelf.stuck(generation))
         """The places that are noted as stuck."""
         self.paused_until = 0.0
-        self.waiting = isinstance(projection, Ordered)
+        self.waiting = isinstance(projection, OrderedProjection)
         """Whether events may wait for their turn."""
         self.watermark: Watermark | None = None
         """Up to its time events can be folded in order, once its ends are read."""
@@ -197,7 +197,7 @@ class Feed:
 
     def _fold_due(self, track: Track, until: Checkpoint | None) -> int:
         """Fold in order what is older than the track's watermark, if it has read that far."""
-        assert isinstance(track.projection, Ordered)
+        assert isinstance(track.projection, OrderedProjection)
         if track.is_paused or not _has_read_all(track, until):
             return 0
         due = self._next_due(track, until)
@@ -226,7 +226,7 @@ class Feed:
             track.waiting = waiting > len(due)
         return due
 
-    def _write_due(self, track: Track, projection: Ordered, due: Sequence[Due]) -> int:
+    def _write_due(self, track: Track, projection: OrderedProjection, due: Sequence[Due]) -> int:
         reads = projection.due_needs(due)
         with self._client.pipeline(transaction=False) as pipe:
             track.generation.reads(pipe, reads)
