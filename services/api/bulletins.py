@@ -96,7 +96,26 @@ class Gap(msgspec.Struct, frozen=True):
     """The time, in ms, of the oldest notice that is kept."""
 
 
-class Bulletins(WhileWatched[AccountId, "_Watch"]):
+class _Watch:
+    """A watcher: the place of its last notice, and the notices that wait for it."""
+
+    def __init__(self, after: Place) -> None:
+        self.after = after
+        self.news: asyncio.Queue[Notice | Gap] = asyncio.Queue()
+
+    def tell(self, kept: Kept, horizon: int) -> None:
+        """Queue the notices that are new to this watcher and older than the horizon."""
+        oldest = kept.oldest
+        if oldest and self.after < oldest and oldest[0] < horizon:
+            self.news.put_nowait(Gap(self.after, oldest[0]))
+        new = [one for one in kept.notices if self.after < place_of(one) and one.at < horizon]
+        for notice in sorted(new, key=place_of):
+            self.news.put_nowait(notice)
+        if new:
+            self.after = max(map(place_of, new))
+
+
+class Bulletins(WhileWatched[AccountId, _Watch]):
     """Reads the notices of watched accounts, and passes each watcher those that are new to it."""
 
     def __init__(self, boxes: Boxes, horizon: Horizon, look_seconds: float = LOOK_SECONDS) -> None:
@@ -137,22 +156,3 @@ class Bulletins(WhileWatched[AccountId, "_Watch"]):
 
     def _read(self, wanted: Mapping[AccountId, Place]) -> dict[AccountId, Kept]:
         return {account: self._boxes.since(account, after) for account, after in wanted.items()}
-
-
-class _Watch:
-    """A watcher: the place of its last notice, and the notices that wait for it."""
-
-    def __init__(self, after: Place) -> None:
-        self.after = after
-        self.news: asyncio.Queue[Notice | Gap] = asyncio.Queue()
-
-    def tell(self, kept: Kept, horizon: int) -> None:
-        """Queue the notices that are new to this watcher and older than the horizon."""
-        oldest = kept.oldest
-        if oldest and self.after < oldest and oldest[0] < horizon:
-            self.news.put_nowait(Gap(self.after, oldest[0]))
-        new = [one for one in kept.notices if self.after < place_of(one) and one.at < horizon]
-        for notice in sorted(new, key=place_of):
-            self.news.put_nowait(notice)
-        if new:
-            self.after = max(map(place_of, new))

@@ -49,6 +49,35 @@ _POLICY: Final = (
 )
 
 
+class _Answer:
+    """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
+
+    def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
+        self.status = "500"
+        self.path = path
+        self._receive = receive
+        self._send = send
+        self._bodiless = bodiless
+        self._ended = False
+
+    async def receive(self) -> Any:
+        """Receive from the client; report a disconnect once the response is complete."""
+        return {"type": "http.disconnect"} if self._ended else await self._receive()
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = str(message["status"])
+            _complete(message, self.path)
+        elif self._bodiless:
+            return
+        await self._send(message)
+        if self._bodiless:
+            # an endless body, such as a stream of events, is not started
+            self._ended = True
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 class Edge:
     """Wraps the application in what every request needs."""
 
@@ -81,7 +110,7 @@ class Edge:
         left = scope.get("extensions", {}).get("left")
         return Source(network, left=left) if left else Source(network)
 
-    async def _tell_options(self, answer: "_Answer") -> bool:
+    async def _tell_options(self, answer: _Answer) -> bool:
         """Answer with the methods that a path allows; return False if no route has the path."""
         allowed = ", ".join(methods_of(self._app, answer.path)).encode()
         if not allowed:
@@ -91,35 +120,6 @@ class Edge:
         await answer.send(start)
         await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
         return True
-
-
-class _Answer:
-    """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
-
-    def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
-        self.status = "500"
-        self.path = path
-        self._receive = receive
-        self._send = send
-        self._bodiless = bodiless
-        self._ended = False
-
-    async def receive(self) -> Any:
-        """Receive from the client; report a disconnect once the response is complete."""
-        return {"type": "http.disconnect"} if self._ended else await self._receive()
-
-    async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
-        if message["type"] == "http.response.start":
-            self.status = str(message["status"])
-            _complete(message, self.path)
-        elif self._bodiless:
-            return
-        await self._send(message)
-        if self._bodiless:
-            # an endless body, such as a stream of events, is not started
-            self._ended = True
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _complete(start: HTTPResponseStartEvent, path: str) -> None:
