@@ -11,8 +11,8 @@ from typing import Final
 
 from domain.errors import Refusal
 from infra.accounts import PASSWORD_LENGTHS
+from services.app.typography import as_flag, as_move, as_plain
 from services.language.parsing import Line
-from services.language.typography import as_flag, as_move, as_plain
 
 _HIDDEN: Final = "'...'"
 

@@ -5,16 +5,20 @@ from difflib import get_close_matches
 from typing import Final
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.gateway import WAIT_SECONDS
+from services.app.actor import Actor
 from services.app.context import App
 from services.language.answer import Answer, refusal
+from services.language.boards import present
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
 from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parsing import Line, Unparsed, games, parse, written
-from services.language.reading import check_key, check_line, check_text, nearest
+from services.language.reading import check_key, check_line, check_text, nearest, read_board
 
 _BY_RULE: Final = {form.rule: form for form in FORMS}
 
@@ -74,10 +78,19 @@ class Language:
             again=lambda text, key: self.do(text, key, seconds, reader, origin),
             origin=origin,
         )
+        account = None
         try:
-            return form.handler(call)
+            if form.in_match:
+                board = read_board(line.get("board"))
+                call = replace(call, match=(board, present(call, board)))
+            account = form.proof(self._app, line, origin)
+            if account is not None:
+                self._app.pace.check(account)
+                call = replace(call, identity=Actor(account, self._door, call_key))
+            answer = form.handler(call)
         except Refusal as reason:
-            raise discreet(reason, line, call.form) from None
+            answer = refusal(discreet(reason, line, call.form))
+        return replace(answer, account=account) if line.has("password") else answer
 
 
 def _read(text: str) -> Line:

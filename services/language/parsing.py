@@ -10,7 +10,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from domain.rules import all_rules
-from services.language.typography import as_flag, as_move, as_plain
+from services.app.typography import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
     "flag": as_flag,

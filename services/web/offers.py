@@ -8,9 +8,9 @@ from domain.clocks.terms import describe
 from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.challenges import Challenge
-from services.api.challenges import gathers
 from services.api.context import ApiContext
-from services.language.terms import read_agreed
+from services.app.challenges import gathers
+from services.app.server_options import read_agreed
 from services.web.boards import names_of
 
 

@@ -7,6 +7,8 @@ import httpx
 import pytest
 from fakes.api import Api, Player, code_of
 
+from infra.projections.ratings import Ratings
+from infra.projections.scores import Scores
 from services.api.bodies import LIMIT
 from services.api.metrics import serving_metrics
 
