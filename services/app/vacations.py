@@ -22,6 +22,7 @@ DOOR: Final = "vacation"
 """The front end in the ids of the commands that tell matches of a vacation."""
 
 _PAGE: Final = 500
+_DIGITS: Final = 3
 
 
 class VacationStatus(msgspec.Struct, frozen=True):
@@ -32,8 +33,8 @@ class VacationStatus(msgspec.Struct, frozen=True):
     left: int
     """The days that can still be taken in the calendar year."""
     year: int
-    matches: int = 0
-    """How many matches were told of a change."""
+    matches: int | None = None
+    """How many matches were told of a change; None where nothing was changed."""
 
 
 def status(app: App, account: AccountId) -> VacationStatus:
@@ -51,6 +52,15 @@ def end(app: App, actor: Actor) -> VacationStatus:
     """End a vacation with the day that it has come to; `too-late` without one."""
     now = app.store.now()
     return _change(app, actor, now, lambda old: vacation.back(old, now), Return)
+
+
+def change(app: App, actor: Actor, text: str) -> VacationStatus:
+    """Take a vacation of as many days as the text says, or end the one that runs, by `back`."""
+    if text.lower() == "back":
+        return end(app, actor)
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no number of days; write one, or `back`")
+    return take(app, actor, int(text))
 
 
 def _change(
