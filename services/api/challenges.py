@@ -3,30 +3,25 @@
 import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Final
-from uuid import uuid4
 
 import msgspec
 from litestar import delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
-from domain.clocks.terms import write_terms
-from domain.errors import Code, Refusal
-from domain.match.events import AccountId, command_id
-from domain.rules import rules_id
-from infra.challenges import Challenge, Proposal, State
-from infra.challenges.start import challenge_start
+from domain.errors import Code
+from infra.challenges import Challenge, State
+from infra.gateway import WAIT_SECONDS
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
-from services.api.commands import WAIT_SECONDS, Key, Wait
-from services.api.context import DOOR, ApiContext
+from services.api.commands import Key, Wait, send
+from services.api.context import ApiContext
 from services.api.players import Cursor, GameWanted, Limit, known, names_of
-from services.api.starting import Commitment, Words, begin
-from services.language import contact
-from services.language.starting import check_players
-from services.language.terms import Agreed, read_agreed
+from services.api.starting import Commitment, Words
+from services.app import challenges
+from services.app.challenges import mark_started, proposal_of, start_when_full
 
 _TAGS: Final = ["challenges"]
 
@@ -158,13 +153,11 @@ def open_challenge(
 
     A rated match of chance gathers (`--gather`) whether or not that is said.
     """
-    account = caller.need(Scope.PLAY)
-    command = command_id(DOOR, account, key or uuid4().hex)
-    proposal = proposal_of(data)
-    if data.commitment:
-        _check_gathers(proposal)
-    own = bytes.fromhex(data.commitment)
-    made = context.app.challenges.open(account, proposal, command, own)
+    actor = caller.actor(Scope.PLAY, key)
+    proposal = proposal_of(
+        known(data.game), data.options, data.terms, seats=data.seats, seat=data.seat, note=data.note
+    )
+    made = challenges.propose(context.app, actor, proposal, data.commitment)
     return _shown(context, [made])[0]
 
 
@@ -199,8 +192,8 @@ async def accept_challenge(
     ] = "",
 ) -> OpenChallenge:
     """Take a free seat; with the last one the match starts. To repeat it is safe."""
-    account = caller.need(Scope.PLAY)
-    taken = await asyncio.to_thread(take, context, challenge, account, commitment)
+    actor = caller.actor(Scope.PLAY)
+    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
     if taken.state is State.TAKEN:
         taken = await start(context, taken, wait)
     return (await asyncio.to_thread(_shown, context, [taken]))[0]
@@ -218,15 +211,7 @@ def withdraw_challenge(
     challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Withdraw a challenge of one's own, or give back the seat taken in another's."""
-    context.app.challenges.withdraw(caller.need(Scope.PLAY), challenge)
-
-
-def take(context: ApiContext, id_: str, account: AccountId, commitment: str) -> Challenge:
-    """Take a free seat, with what the player commits to for the draw; empty for nothing."""
-    if commitment:
-        _check_gathers(context.app.challenges.get(id_).proposal)
-    own = bytes.fromhex(commitment)
-    return contact.take(context.app, context.app.challenges, id_, account, own)
+    challenges.withdraw(context.app, caller.actor(Scope.PLAY), challenge)
 
 
 async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
@@ -234,58 +219,9 @@ async def start(context: ApiContext, challenge: Challenge, wait: float) -> Chall
 
     `PendingAt` if there is no outcome in time; then the scheduler starts it.
     """
-    parts = context.app
-    sent = await asyncio.to_thread(challenge_start, challenge, parts.store, parts.words)
-    begun = await begin(context, sent, wait)
-    # crash window: the match has started and the challenge does not know its board
-    return await asyncio.to_thread(parts.challenges.done, challenge.id, begun.board)
-
-
-def proposal_of(data: NewChallenge) -> Proposal:
-    """Return what is proposed, in the one form in which it is kept; refused as a start is."""
-    rules = known(data.game)
-    options = rules.read_options(data.options)
-    check_players(rules, range(data.seats))
-    agreed = read_agreed(data.terms, data.seats)
-    if agreed.commitment:
-        raise Refusal(Code.BAD_OPTION, "a commitment to an open challenge stands beside its terms")
-    if agreed.word:
-        raise Refusal(
-            Code.BAD_OPTION,
-            "an open challenge takes no --entropy, since all could read it; with --gather the "
-            "players give it when the match starts",
-        )
-    if agreed.gather and not rules.needs_draw(options, data.seats):
-        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
-    # who takes it is a stranger, and nobody shall have to trust one
-    rated = agreed.terms is not None and agreed.terms.rated
-    gather = agreed.gather or (rated and rules.needs_draw(options, data.seats))
-    return Proposal(
-        rules=rules_id(rules),
-        options=rules.write_options(options),
-        words=_words(msgspec.structs.replace(agreed, gather=gather)),
-        seats=data.seats,
-        seat=data.seat,
-        note=data.note,
-    )
-
-
-def gathers(proposal: Proposal) -> bool:
-    """Return whether the match of a challenge waits for its players' commitments."""
-    return "--gather" in proposal.words
-
-
-def _check_gathers(proposal: Proposal) -> None:
-    """Refuse, as `bad-option`, a commitment where nothing is gathered."""
-    if not gathers(proposal):
-        raise Refusal(
-            Code.BAD_OPTION, "the match gathers nothing for a draw; leave `commitment` out"
-        )
-
-
-def _words(agreed: Agreed) -> tuple[str, ...]:
-    gather = ("--gather",) if agreed.gather else ()
-    return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
+    command = await asyncio.to_thread(start_when_full, context.app, challenge)
+    begun = await send(context, command, wait)
+    return await asyncio.to_thread(mark_started, context.app, challenge, begun.board)
 
 
 def _shown(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

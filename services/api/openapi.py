@@ -33,6 +33,7 @@ TAGS: Final = {
     "events": "A match's whole history, and what happens now",
     "challenges": "Matches with seats that any player may take",
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
+    "drafts": "Moves that you look at before they are played",
     "letters": "Messages between players",
     "accounts": "Your account",
     "tokens": "What a program sends in place of a password",

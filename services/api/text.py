@@ -10,12 +10,13 @@ from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, current
+from infra.gateway import WAIT_SECONDS
 from infra.projections.scores import puzzle_name
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import TEXT, check_kind
 from services.api.callers import Caller
-from services.api.commands import WAIT_SECONDS, Key, Wait
+from services.api.commands import Key, Wait
 from services.api.context import ApiContext
 from services.api.players import GameKey, known
 from services.api.problems import headers_of

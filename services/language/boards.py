@@ -1,7 +1,6 @@
 """Commands that look at matches: show and preview."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Final
 
 import msgspec
@@ -16,14 +15,15 @@ from domain.rules import MissingRules
 from infra.projections.lists import State
 from services.app.context import App
 from services.app.damaged import reading
+from services.app.drafts import draft_of
+from services.app.draws import said_of_draw
+from services.app.move_text import read_move, split_ply
 from services.language.answer import Answer
 from services.language.bounces import came_back
-from services.language.draws import said_of_draw
 from services.language.invocation import Invocation
 from services.language.laying import lines_of
-from services.language.reading import read_board, split_ply
+from services.language.reading import read_board
 from services.language.telling import Scene, heading, heading_at
-from services.language.typography import read_move
 
 BOARDS: Final = 20
 """Boards drawn in one answer, at most."""
@@ -106,15 +106,10 @@ def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
         return []
     ((_, data),) = call.app.store.matches([board])
     lines = lines_of(unpack(data).get(state.seats.index(account), Laid()))
-    draft = call.app.drafts.get(board, account)
-    if draft is not None and draft.line == line_of(state) and not state.over:
+    draft = draft_of(call.app, account, board, state)
+    if draft is not None:
         lines.append(f"submitted and not played yet: {draft.text}")
     return ["\n".join(lines)] if lines else []
-
-
-def line_of(state: MatchState) -> bytes:
-    """Return what tells the moves that were played from any others."""
-    return sha256(state.moves.encode()).digest()[:8]
 
 
 def preview_as(call: Invocation) -> Answer:

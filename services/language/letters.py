@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
-from services.language import contact
+from services.app import contact
 from services.language.answer import Answer
-from services.language.boards import present
 from services.language.bounces import came_back
 from services.language.chatting import heard, say
 from services.language.invocation import Invocation
-from services.language.reading import read_board
 from services.language.telling import listed
 from services.language.times import instant
 
@@ -76,9 +74,7 @@ def broadcast(call: Invocation) -> Answer:
 
 def chat(call: Invocation) -> Answer:
     """Write to the players of a match, or show what they wrote; nobody else can."""
-    board = read_board(call.line.get("board"))
-    present(call, board)
-    account = call.account()
+    board, account = call.board, call.account()
     if call.line.has("text") or call.line.has("body"):
         say(call.app, board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")

@@ -1,5 +1,6 @@
 """Commands about accounts: signup, passwords, addresses, preferences, and leaving."""
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -7,7 +8,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.accounts import Account, read_address
-from services.language import contact
+from services.app import contact
 from services.language.answer import Answer
 from services.language.invocation import Invocation
 
@@ -81,7 +82,7 @@ def _check_password(call: Invocation) -> None:
 
 def change_password(call: Invocation) -> Answer:
     """Return an account another password, which ends all sessions and, where asked, all tokens."""
-    _admit(call)
+    call.app.ready()
     new, end = call.line.get("new"), call.line.has("end_tokens")
     account = call.app.accounts.change_password(*call.sender, new, tokens=end)
     tokens = "and its tokens are ended" if end else "and its tokens stay good"
@@ -92,14 +93,14 @@ def change_password(call: Invocation) -> Answer:
 
 def add_addresses(call: Invocation) -> Answer:
     """Add mail addresses."""
-    _admit(call)
+    call.app.ready()
     account = call.app.accounts.add_addresses(*call.sender, call.line.all("address"))
     return _addressed(call, account)
 
 
 def change_addresses(call: Invocation) -> Answer:
     """Replace all mail addresses."""
-    _admit(call)
+    call.app.ready()
     account = call.app.accounts.change_addresses(*call.sender, call.line.all("address"))
     return _addressed(call, account)
 
@@ -113,36 +114,31 @@ def _addressed(call: Invocation, account: AccountId) -> Answer:
 
 def verify(call: Invocation) -> Answer:
     """Prove a mail address, by the code that was mailed there."""
-    _admit(call)
+    call.app.ready()
     address = call.app.standing.prove_with_password(*call.sender, call.line.get("value"))
     return Answer(f"{address} is yours; mail goes there from now on")
 
 
 def set_preference(call: Invocation) -> Answer:
     """Set what a player prefers everywhere: the language of help, when mail is sent, challenges."""
-    _admit(call)
     if call.line.has("notify"):
         return _set_notify(call)
     if call.line.has("challenges"):
         return _set_challenges(call)
     chosen = read_language(call.line.get("value"))
-    account = call.app.accounts.set_language(*call.sender, chosen)
+    account = _change(call, lambda record: replace(record, language=chosen))
     return Answer(f"{_name(call, account)} reads help in {LANGUAGES[chosen or 'en']} from now on")
 
 
 def _set_notify(call: Invocation) -> Answer:
     when = read_notify(call.line.get("value"))
-    account = call.app.accounts.change(
-        *call.sender, lambda record: replace(record, notify=when, signed_off=False)
-    )
+    account = _change(call, lambda record: replace(record, notify=when, signed_off=False))
     return Answer(f"from now on {_name(call, account)} gets {NOTICES[when]}")
 
 
 def _set_challenges(call: Invocation) -> Answer:
     whose = read_challenges(call.line.get("value"))
-    account = call.app.accounts.change(
-        *call.sender, lambda record: replace(record, challenges=whose)
-    )
+    account = _change(call, lambda record: replace(record, challenges=whose))
     return Answer(
         f"{_name(call, account)} takes challenges by name {CHALLENGES[whose]} from now on"
     )
@@ -152,7 +148,6 @@ def set_for_game(call: Invocation) -> Answer:
     """Set how a game is drawn for a player, or what `set` without a game does."""
     if any(call.line.has(part) for part in ("language", "notify", "challenges")):
         return set_preference(call)
-    _admit(call)
     display, known = call.line.get("value").lower(), call.rules.displays
     if display not in known:
         raise Refusal(
@@ -165,14 +160,13 @@ def set_for_game(call: Invocation) -> Answer:
         others = (pair for pair in record.displays if pair[0] != game)
         return replace(record, displays=(*others, (game, display)))
 
-    account = call.app.accounts.change(*call.sender, chosen)
+    account = _change(call, chosen)
     return Answer(f"{call.rules.title} is drawn {display} for {_name(call, account)} from now on")
 
 
 def signoff(call: Invocation) -> Answer:
     """Stop all mail."""
-    _admit(call)
-    account = call.app.accounts.signoff(*call.sender)
+    account = _change(call, lambda record: replace(record, signed_off=True))
     name = _name(call, account)
     return Answer(
         f"{name} gets no mail any more; `set {name} password notify move` starts it again, "
@@ -190,10 +184,11 @@ def delete(call: Invocation) -> Answer:
     )
 
 
-def _admit(call: Invocation) -> None:
-    """Let a command go on whose password is right, and that is not one too many in a minute."""
-    call.app.ready()  # first: even a good password leaves a trace
-    call.account()
+def _change(call: Invocation, change: Callable[[Account], Account]) -> AccountId:
+    """Change the record of the account that gives the command."""
+    call.app.ready()
+    call.app.accounts.change_of(call.account(), change)
+    return call.account()
 
 
 def _name(call: Invocation, account: AccountId) -> str:

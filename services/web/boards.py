@@ -13,8 +13,8 @@ from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Game, Outcome, Seat, game_of, pinned
+from services.app.move_text import read_move
 from services.language.telling import how, without_winner
-from services.language.typography import read_move
 
 GONE: Final = "a former player"
 

@@ -5,12 +5,12 @@ from uuid import uuid4
 from litestar import post
 from litestar.response import Redirect
 
-from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.notes import Notes
+from services.app.actor import Actor
+from services.app.conditional_moves import set_conditional_moves
 from services.language import chatting
 from services.language.boards import state_of
-from services.language.replies import lay
 from services.web.acts import DOOR
 from services.web.pages import go
 from services.web.params import BoardNumber, TheContext, TheForm, TheVisitor
@@ -31,12 +31,10 @@ def lay_ready(
     board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisitor
 ) -> Redirect:
     """Lay the visitor's moves of a line ready, beside those there are; without a line drop all."""
-    account = visitor.need()
-    context.app.pace.check(account)
-    seat = seat_of(account, state_of(context.app, board))
-    context.app.ready()
+    actor = Actor(visitor.need(), DOOR, uuid4().hex)
+    context.app.pace.check(actor.account)
     line = form.get("line").split()
-    lay(context.app, board, seat, [line] if line else [], add=bool(line))
+    set_conditional_moves(context.app, actor, board, [line] if line else [], add=bool(line))
     return go(f"/m/{board}")
 
 

@@ -6,11 +6,11 @@ import msgspec
 
 from domain.clocks.terms import describe
 from domain.match.events import AccountId
+from domain.match.start_options import read_start_options
 from domain.rules import pinned
 from infra.challenges import Challenge
-from services.api.challenges import gathers
 from services.api.context import ApiContext
-from services.language.terms import read_agreed
+from services.app.challenges import gathers
 from services.web.boards import names_of
 
 
@@ -48,7 +48,7 @@ def offers(
 
 def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> Offer:
     proposal, rules = one.proposal, pinned(one.proposal.rules)
-    terms = read_agreed(proposal.words, proposal.seats).terms
+    terms = read_start_options(proposal.words, proposal.seats).terms
     free = [side for seat, side in enumerate(rules.sides) if seat != proposal.seat]
     alone = proposal.seats == 2 and proposal.seat is not None  # noqa: PLR2004
     return Offer(

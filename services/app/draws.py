@@ -5,7 +5,7 @@ commits to it; for all others the server keeps one, and they trust its operator 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -26,7 +26,6 @@ from domain.match.events import (
     command_id,
     decode,
 )
-from domain.match.start_command import with_commitments
 from domain.match.state import MatchState
 from infra.words import Words
 from services.app.context import App
@@ -95,11 +94,6 @@ def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> C
             "give --entropy or --commitment and not both: mix your word into your own text",
         )
     return Commitment(read_commitment(part.commitment))
-
-
-def committed(app: App, sent: Sent, given: Mapping[AccountId, Commitment]) -> Sent:
-    """Return a start that gathers, with what its players have committed to."""
-    return with_commitments(sent, given, app.store.events(sent.match))
 
 
 def consent(

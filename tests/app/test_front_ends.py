@@ -1,0 +1,136 @@
+"""Which front end offers which use case: a table of decisions, held against the code."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2] / "services"
+
+LANGUAGE, API, WEB = "language", "api", "web"
+"""The command language is what the terminal and mail have."""
+
+ALL: Final = (LANGUAGE, API, WEB)
+
+
+class Row(NamedTuple):
+    """The front ends that offer a use case, and why the others do not."""
+
+    offered: tuple[str, ...] = ALL
+    reason: str = ""
+
+
+NO_OPEN_CHALLENGES: Final = Row(
+    (API, WEB),
+    "an open challenge is found in a list and taken by its id, which pbmserv's language has no form for",
+)
+WITHIN: Final = Row((), "a step of other use cases")
+NO_DRAFTS_ON_PAGES: Final = Row(
+    (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
+)
+
+USE_CASES: Final[dict[str, Row]] = {
+    "start.start_by_name": Row(),
+    "challenges.propose": NO_OPEN_CHALLENGES,
+    "challenges.take": NO_OPEN_CHALLENGES,
+    "challenges.withdraw": NO_OPEN_CHALLENGES,
+    "challenges.start_when_full": NO_OPEN_CHALLENGES,
+    "challenges.mark_started": NO_OPEN_CHALLENGES,
+    "commands.command_of": Row(),
+    "commands.finish": Row(),
+    "conditional_moves.conditional_moves_of": Row(),
+    "conditional_moves.set_conditional_moves": Row(),
+    "drafts.submit": NO_DRAFTS_ON_PAGES,
+    "drafts.draft_of": NO_DRAFTS_ON_PAGES,
+    "drafts.confirm": NO_DRAFTS_ON_PAGES,
+    "drafts.drop": Row(
+        (API,), "a draft at a terminal is replaced by the next, and no page stores one"
+    ),
+    "vacations.status": Row((LANGUAGE, API), "a page says it with each change"),
+    "vacations.change": Row((LANGUAGE, WEB), "the API has a number in place of a text"),
+    "vacations.take": Row((API,), "the others read a text, by `vacations.change`"),
+    "vacations.end": Row((API,), "the others read a text, by `vacations.change`"),
+    "contact.check_challenge": WITHIN,
+    "contact.check_company": WITHIN,
+    "contact.check_message": Row(
+        (LANGUAGE, API), "pages show messages and have no form to write one"
+    ),
+    "contact.check_chat": Row((LANGUAGE,), "pages and API say it by `services.language.chatting`"),
+    "contact.is_known": WITHIN,
+    "draws.committed": WITHIN,
+    "draws.consent": WITHIN,
+}
+"""Each public function of `services.app` that takes an `App`."""
+
+BY_CONTEXT: Final = {
+    "act": ("commands.command_of", "commands.finish"),
+    "send": ("commands.finish",),
+}
+"""The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""
+
+BY_API: Final = {
+    ("services.api.challenges", "start"): (
+        "challenges.start_when_full",
+        "challenges.mark_started",
+    )
+}
+"""The use cases behind functions of the API that pages share."""
+
+
+def modules(folder: str) -> Iterator[ast.Module]:
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        yield ast.parse(file.read_text("utf-8"))
+
+
+def public_functions() -> Iterator[str]:
+    for file in sorted((ROOT / "app").glob("*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                first = node.args.args[:1]
+                if first and ast.unparse(first[0]) == "app: App":
+                    yield f"{file.stem}.{node.name}"
+
+
+def called_by(folder: str) -> set[str]:
+    """The functions of `services.app` that the modules of a front end refer to."""
+    return {name for module in modules(folder) for name in called_in(module)}
+
+
+def called_in(module: ast.Module) -> Iterator[str]:
+    aliases: dict[str, str] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.module == "services.app":
+            aliases |= {one.asname or one.name: one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for one in node.names:
+                if node.module.startswith("services.app."):
+                    yield f"{node.module.rpartition('.')[2]}.{one.name}"
+                yield from BY_API.get((node.module, one.name), ())
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in aliases:
+                yield f"{aliases[node.value.id]}.{node.attr}"
+            if node.value.id == "context":
+                yield from BY_CONTEXT.get(node.attr, ())
+
+
+def test_every_use_case_is_in_the_table_and_there_is_no_other():
+    assert set(public_functions()) == USE_CASES.keys()
+
+
+@pytest.mark.parametrize("folder", ALL)
+def test_a_front_end_calls_what_the_table_says_and_nothing_else(folder):
+    said = {name for name, row in USE_CASES.items() if folder in row.offered}
+    assert called_by(folder) & USE_CASES.keys() == said
+
+
+def test_what_a_front_end_does_not_offer_has_a_reason():
+    for name, row in USE_CASES.items():
+        assert bool(row.reason) == (set(row.offered) != set(ALL)), name
+
+
+def test_mail_and_the_command_line_offer_use_cases_by_the_language_alone():
+    for folder in ("mail", "cli"):
+        assert not called_by(folder) & USE_CASES.keys()
