@@ -44,14 +44,14 @@ class StrictRequest(Request[Any, Any, Any]):
 def check_kind(request: Request[Any, Any, Any], kind: str) -> None:
     """Refuse a body of another media type; a body without one is accepted."""
     header = request.headers.get("content-type", "")
-    said = header.partition(";")[0].strip().lower()
-    if said not in ("", kind):
-        raise WrongKindError(f"the body is {said[:60]}; send it as {kind}")
+    media_type = header.partition(";")[0].strip().lower()
+    if media_type not in ("", kind):
+        raise WrongKindError(f"the body is {media_type[:60]}; send it as {kind}")
 
 
-def uncapital(said: str) -> str:
+def uncapital(message: str) -> str:
     """Return a library's message as the middle of a sentence."""
-    return said if said[1:2].isupper() else f"{said[:1].lower()}{said[1:]}"
+    return message if message[1:2].isupper() else f"{message[:1].lower()}{message[1:]}"
 
 
 @cache

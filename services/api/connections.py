@@ -135,8 +135,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def _count_head(self, count: int) -> None:
         self._head += count
         if self._head > self._bounds.head_bytes and not self.transport.is_closing():
-            said = f"a request has at most {self._bounds.head_bytes} bytes of headers"
-            self._refuse(_TOO_LARGE, Code.TOO_LONG, said)
+            message = f"a request has at most {self._bounds.head_bytes} bytes of headers"
+            self._refuse(_TOO_LARGE, Code.TOO_LONG, message)
 
     def on_message_begin(self) -> None:
         """Start a request."""

@@ -75,7 +75,7 @@ def make_document(app: Litestar) -> Document:
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
-        "tags": [{"name": name, "description": said} for name, said in TAGS.items()],
+        "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
         "paths": paths,
         "components": {"schemas": named, "securitySchemes": {SCHEME: _security_scheme()}},
     }
@@ -182,19 +182,19 @@ def _responses(
 def _success(
     handler: HTTPRouteHandler, status: int, known: Mapping[str, Document], example: Document
 ) -> Document:
-    told: Document = {"description": _WORDS[status]}
-    given = _given(handler)
+    response: Document = {"description": _WORDS[status]}
+    answer = _given(handler)
     if handler.opt[TAGGED]:
-        told["headers"] = {"ETag": {"schema": {"type": "string"}}}
+        response["headers"] = {"ETag": {"schema": {"type": "string"}}}
     if handler.handler_name == "show_events":
-        told["content"] = _event_contents(known, example)
+        response["content"] = _event_contents(known, example)
     elif handler.handler_name == "follow_account":
-        told["content"] = {SSE: _text(example)}
+        response["content"] = {SSE: _text(example)}
     elif handler.handler_name in _ANY_TEXT:
-        told["content"] = {str(handler.media_type): _text(example)}
-    elif given is not None:
-        told["content"] = {JSON: {"schema": known[repr(given)], **_shown(example)}}
-    return told
+        response["content"] = {str(handler.media_type): _text(example)}
+    elif answer is not None:
+        response["content"] = {JSON: {"schema": known[repr(answer)], **_shown(example)}}
+    return response
 
 
 def _event_contents(known: Mapping[str, Document], example: Document) -> Document:
@@ -216,12 +216,12 @@ def _shown(example: Document) -> Document:
 
 def _given(handler: HTTPRouteHandler) -> Any:
     """Return the type of a JSON answer; None for text, and for no content."""
-    given = handler.parsed_fn_signature.return_type.annotation
-    if inspect.isclass(getattr(given, "__origin__", None)) and issubclass(
-        given.__origin__, Response
+    answer = handler.parsed_fn_signature.return_type.annotation
+    if inspect.isclass(getattr(answer, "__origin__", None)) and issubclass(
+        answer.__origin__, Response
     ):
-        (given,) = given.__args__
-    return None if given in (None, type(None), Any, str) or _is_response(given) else given
+        (answer,) = answer.__args__
+    return None if answer in (None, type(None), Any, str) or _is_response(answer) else answer
 
 
 def _is_response(kind: Any) -> bool:
@@ -238,32 +238,34 @@ def _by_status(codes: Sequence[Code]) -> dict[int, list[Code]]:
 
 
 def _refusal(codes: Sequence[Code]) -> Document:
-    told: Document = {
+    response: Document = {
         "description": "; ".join(f"`{code}`: {PROBLEMS[code].meaning}" for code in codes),
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     if any(code in RETRY_SECONDS for code in codes):
-        told["headers"] = {"Retry-After": _header("integer", "seconds after which to try again")}
-    return told
+        response["headers"] = {
+            "Retry-After": _header("integer", "seconds after which to try again")
+        }
+    return response
 
 
 def _pending() -> Document:
-    told = _refusal([Code.PENDING])
-    told["headers"]["Location"] = _header("string", "URL of the outcome")
-    return told
+    response = _refusal([Code.PENDING])
+    response["headers"]["Location"] = _header("string", "URL of the outcome")
+    return response
 
 
-def _header(kind: str, said: str) -> Document:
-    return {"schema": {"type": kind}, "description": said}
+def _header(kind: str, description: str) -> Document:
+    return {"schema": {"type": kind}, "description": description}
 
 
 def _tell_in_text(responses: Document) -> None:
     """Add the errors of a command line, which are text with the code in a header."""
     for code, problem in PROBLEMS.items():
-        told = responses.setdefault(str(problem.status), {"description": "", "content": {}})
-        told["description"] = "; ".join(filter(None, (told["description"], f"`{code}`")))
-        told["content"][TEXT] = {"schema": {"type": "string"}}
-        told.setdefault("headers", {})["Matchpost-Code"] = _header("string", "the stable code")
+        response = responses.setdefault(str(problem.status), {"description": "", "content": {}})
+        response["description"] = "; ".join(filter(None, (response["description"], f"`{code}`")))
+        response["content"][TEXT] = {"schema": {"type": "string"}}
+        response.setdefault("headers", {})["Matchpost-Code"] = _header("string", "the stable code")
 
 
 def _security_scheme() -> Document:

@@ -101,7 +101,7 @@ def wrong_kind(_: AnyRequest, error: WrongKindError) -> Response[Problem]:
 def broken(request: AnyRequest, error: Exception) -> Response[Problem]:
     """Answer an unexpected error, and log it for the operator."""
     logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
-    return problem(Code.INTERNAL, "the server failed on this request; its operator has been told")
+    return problem(Code.INTERNAL, "the server failed on this request; the error is in its log")
 
 
 def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
@@ -112,9 +112,9 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
         case 405:
             return _not_allowed(request)
         case 413:
-            said = f"the body is longer than {LIMIT} bytes"
+            sentence = f"the body is longer than {LIMIT} bytes"
             # the rest of the body is not read
-            return problem(Code.TOO_LONG, said, headers={"Connection": "close"})
+            return problem(Code.TOO_LONG, sentence, headers={"Connection": "close"})
         case 400 | 401:
             return problem(Code.BAD_REQUEST, _detail(error, _names(request)), _BAD)
         case 500 if "disconnected" in error.detail:  # no client is left to read it
@@ -125,8 +125,8 @@ def unfit(request: AnyRequest, error: HTTPException) -> Response[Problem]:
 
 def _not_allowed(request: AnyRequest) -> Response[Problem]:
     listed = ", ".join(methods_of(request.app, request.scope["path"]))
-    said = f"{request.method[:24]} is not allowed here; allowed are {listed}"
-    return problem(Code.NOT_ALLOWED, said, headers={"Allow": listed})
+    sentence = f"{request.method[:24]} is not allowed here; allowed are {listed}"
+    return problem(Code.NOT_ALLOWED, sentence, headers={"Allow": listed})
 
 
 def _names(request: AnyRequest) -> dict[str, str]:
