@@ -60,7 +60,6 @@ def proposal_of(
 def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") -> Challenge:
     """Open a challenge, with the commitment of its maker to a text for the draw; empty for none."""
     own = _read_commitment(proposal, commitment)
-    app.ready()
     return app.challenges.open(actor.account, proposal, actor.command_id(), own)
 
 
@@ -73,13 +72,11 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     own = _read_commitment(found.proposal, commitment)
     if found.state is State.OPEN and actor.account not in found.players:
         check_company(app, actor.account, found.players)
-    app.ready()
     return app.challenges.take(id_, actor.account, own)
 
 
 def withdraw(app: App, actor: Actor, id_: str) -> None:
     """Withdraw a challenge of one's own, or give back the seat taken in another's."""
-    app.ready()
     app.challenges.withdraw(actor.account, id_)
 
 

@@ -44,7 +44,6 @@ def set_conditional_moves(
     for _ in range(_ATTEMPTS):
         snapshot, data = _read(app, board)
         seat = seat_of(actor.account, snapshot.state)
-        app.ready()
         before = unpack(data)
         old = before.get(seat, Laid()).replies if add else ()
         laid = _wanted(snapshot.state, seat, Laid(old), lines)

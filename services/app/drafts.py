@@ -36,7 +36,6 @@ def submit(app: App, actor: Actor, board: int, state: MatchState, text: str) -> 
     rules, position = pinned(state.rules), position_of(state)
     move = rules.check(position, read_move(rules, text))
     written = rules.write(move)
-    app.ready()
     line = _line_of(state)
     app.drafts.put(board, actor.account, written, state.ply, actor.command_id(), line)
     return DraftPreview(written, state.ply, rules.play(position, move))
@@ -71,7 +70,6 @@ def confirm(app: App, actor: Actor, board: int, state: MatchState) -> MatchComma
 def drop(app: App, actor: Actor, board: int, state: MatchState) -> None:
     """Remove the draft of a player, if there is one."""
     seat_of(actor.account, state)
-    app.ready()
     app.drafts.drop(board, actor.account)
 
 

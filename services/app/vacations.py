@@ -75,7 +75,6 @@ def _change(
     def changed(record: Account) -> Account:
         return replace(record, vacations=tuple(map(_pair, change(taken(record)))))
 
-    app.ready()
     app.accounts.change_of(actor.account, changed)
     # crash window: the vacation is taken and not all matches know; the same command with `back`,
     # or a day more, tells them
