@@ -25,9 +25,11 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import WAIT_SECONDS, Key, Wait
 from services.api.context import DOOR, ApiContext
-from services.api.players import Cursor, GameWanted, Limit, known, names_of
+from services.api.players import Cursor, GameWanted, Limit
 from services.api.starting import Commitment, Words, begin
-from services.language import contact
+from services.app import contact
+from services.app.games import read_game as known
+from services.app.names import userids_of
 from services.language.draws import all_committed, committed
 from services.language.starting import check_players, start_command
 from services.language.terms import Agreed, read_agreed
@@ -331,7 +333,7 @@ def _sent(context: ApiContext, challenge: Challenge) -> Sent:
 
 
 def _shown(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
-    names = names_of(context, (account for one in found for account in one.players))
+    names = userids_of(context.app, (account for one in found for account in one.players))
     return tuple(
         OpenChallenge(
             id=one.id,

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
-from domain.errors import Code, Refusal
+from domain.errors import Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.async_gateway import AsyncCommandGateway, ThreadGateway
@@ -29,6 +29,7 @@ from services.api.streams import Streams
 from services.api.visitors import Visitors
 from services.app.context import App
 from services.app.damaged import UNREADABLE, damaged
+from services.app.matches import check_exists
 from services.language import Language
 
 DOOR: Final = "api"
@@ -105,7 +106,7 @@ class ApiContext:
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
-        """Return a match as it stands; that of no match where there is none. Refused as `damaged`."""
+        """Return what is stored of a board, with or without a match on it. Refused as `damaged`."""
         (found,) = sound(await (asked or self.store.ask_snapshot(board)))
         try:
             return unpack_snapshot(found)
@@ -119,11 +120,8 @@ class ApiContext:
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Return a match as it stands, as `state_of` does: `unknown-board`, `damaged`."""
-        found = await self.snapshot(board)
-        if not found.state.started:
-            raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
-        return found
+        """Return a match as it is stored, as `load_snapshot` does: `unknown-board`, `damaged`."""
+        return check_exists(board, await self.snapshot(board))
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
         """Note that a match can't be read, and return what its reader is told."""

@@ -20,8 +20,8 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
 from services.api.context import DOOR, ApiContext
 from services.api.players import Cursor, Limit
+from services.app.contact import check_message
 from services.language import chatting
-from services.language.contact import check_message
 
 _TAGS: Final = ["letters"]
 

@@ -16,7 +16,7 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber
 from services.api.context import ApiContext
-from services.language.boards import state_of
+from services.app.matches import state_of
 from services.language.replies import laid_by, lay
 
 _TAGS: Final = ["replies"]

@@ -3,9 +3,9 @@
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app.context import App
+from services.app.names import listed
 from services.language.answer import Answer
 from services.language.invocation import Invocation
-from services.language.telling import listed
 
 
 def block(call: Invocation) -> Answer:

@@ -1,7 +1,6 @@
 """Commands that look at matches: show and preview."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Final
 
 import msgspec
@@ -9,13 +8,12 @@ import msgspec
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, decode
-from domain.match.record import unpack_snapshot
-from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from infra.projections.lists import State
 from services.app.context import App
-from services.app.damaged import reading
+from services.app.games import read_display
+from services.app.matches import check_ply, preferred_display, private_part, state_of
 from services.language.answer import Answer
 from services.language.bounces import came_back
 from services.language.draws import said_of_draw
@@ -53,31 +51,22 @@ def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
             )
     if len(flags) > 1:
         raise Refusal(Code.BAD_OPTION, "--display is given twice; give it once")
-    if display not in call.rules.displays:
-        known = " or ".join(call.rules.displays)
-        raise Refusal(Code.BAD_OPTION, f"there is no display {display[:24]!r}; it is {known}")
-    return display
+    return read_display(call.rules, display)
 
 
 def _shown(call: Invocation, word: str, display: str) -> str:
     number, ply = split_ply(word)
     board = read_board(number)
     scene = Scene.of(call.app, board, present(call, board))
-    now = scene.state.ply
-    if ply is not None and ply > now:
-        raise Refusal(Code.UNKNOWN_PLY, f"match {board} stands at #{now}; there is no #{ply} yet")
-    if ply is None or ply == now:
+    if ply is None or check_ply(board, scene.state, ply) == scene.state.ply:
         return _drawn(call.app, scene, display)
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
     return f"{heading_at(then, ply)}\n\n{draw(then, display)}"
 
 
 def display_of(call: Invocation, account: AccountId) -> str:
-    """Return the display an account has chosen for the game, or the game's first."""
-    profile = call.app.accounts.record_of(account)
-    # what is drawn may be the answer to an accepted move: that the account has gone changes nothing
-    chosen = dict(profile.displays).get(call.rules.key, "") if profile else ""
-    return chosen if chosen in call.rules.displays else call.rules.displays[0]
+    """Return the display that an account has chosen for the game of a command."""
+    return preferred_display(call.app, account, call.rules)
 
 
 def show_as(call: Invocation) -> Answer:
@@ -101,20 +90,13 @@ def _own_boards(call: Invocation, account: AccountId) -> list[str]:
 def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
     """Return the lines below a board that are for its player alone."""
     board = read_board(split_ply(word)[0])
-    state = present(call, board)
-    if account not in state.seats:
+    private = private_part(call.app, board, present(call, board), account)
+    if private is None:
         return []
-    ((_, data),) = call.app.store.matches([board])
-    lines = lines_of(unpack(data).get(state.seats.index(account), Laid()))
-    draft = call.app.drafts.get(board, account)
-    if draft is not None and draft.line == line_of(state) and not state.over:
-        lines.append(f"submitted and not played yet: {draft.text}")
+    lines = lines_of(private.conditional_moves)
+    if private.draft:
+        lines.append(f"submitted and not played yet: {private.draft}")
     return ["\n".join(lines)] if lines else []
-
-
-def line_of(state: MatchState) -> bytes:
-    """Return what tells the moves that were played from any others."""
-    return sha256(state.moves.encode()).digest()[:8]
 
 
 def preview_as(call: Invocation) -> Answer:
@@ -183,19 +165,6 @@ def present(call: Invocation, board: int) -> MatchState:
         raise Refusal(
             Code.WRONG_GAME, f"match {board} is one of {game}, not of {call.rules.key}; name {game}"
         )
-    return state
-
-
-def state_of(app: App, board: int) -> MatchState:
-    """Return a match as it stands; `unknown-board` where there is none.
-
-    `damaged` when its snapshot can't be read.
-    """
-    (data,) = app.store.snapshots([board])
-    with reading(app.damage, board):
-        state = unpack_snapshot(data).state
-    if not state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     return state
 
 

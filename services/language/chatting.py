@@ -3,9 +3,9 @@
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.letters import Letter
+from services.app.contact import check_chat
 from services.app.context import App
-from services.language.boards import state_of
-from services.language.contact import check_chat
+from services.app.matches import state_of
 
 
 def say(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:

@@ -6,8 +6,9 @@ from domain.errors import Code, Refusal
 from domain.match.commands import Move, Sent
 from domain.match.decide import seat_of
 from domain.match.events import command_id
+from services.app.matches import line_of
 from services.language.answer import Answer
-from services.language.boards import display_of, draw, line_of, present
+from services.language.boards import display_of, draw, present
 from services.language.invocation import Invocation
 from services.language.play import deliver
 from services.language.reading import read_board, split_ply

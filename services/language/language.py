@@ -9,11 +9,12 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.gateway import WAIT_SECONDS
 from services.app.context import App
+from services.app.games import games
 from services.language.answer import Answer, refusal
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
 from services.language.invocation import UNKNOWN, Invocation, Origin
-from services.language.parsing import Line, Unparsed, games, parse, written
+from services.language.parsing import Line, Unparsed, parse, written
 from services.language.reading import check_key, check_line, check_text, nearest
 
 _BY_RULE: Final = {form.rule: form for form in FORMS}

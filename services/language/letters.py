@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, command_id
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
-from services.language import contact
+from services.app import contact
+from services.app.names import listed
 from services.language.answer import Answer
 from services.language.boards import present
 from services.language.bounces import came_back
 from services.language.chatting import heard, say
 from services.language.invocation import Invocation
 from services.language.reading import read_board
-from services.language.telling import listed
 from services.language.times import instant
 
 _SHOWN = 20

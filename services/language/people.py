@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.accounts import Account, read_address
-from services.language import contact
+from services.app import contact
 from services.language.answer import Answer
 from services.language.invocation import Invocation
 

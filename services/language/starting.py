@@ -11,8 +11,8 @@ from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_id
 from infra.starts import MOST, MOST_BETWEEN_TWO, Entry
+from services.app import contact
 from services.app.context import App
-from services.language import contact
 from services.language.draws import NO_PART, Part, commitment_of, committed
 from services.language.terms import Agreed
 

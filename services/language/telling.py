@@ -7,7 +7,6 @@ import msgspec
 
 from domain.match.events import (
     Absent,
-    AccountId,
     Answered,
     Called,
     Challenged,
@@ -30,12 +29,12 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
-from domain.match.state import MatchState, Reason, position_of
+from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, pinned
 from services.app.context import App
+from services.app.endings import ending_clause
+from services.app.names import listed, names_by_seat
 from services.language.times import clock_lines, instant
-
-_GONE = "a former player"
 
 _OFFERS = {
     "undo": "to take the last move back",
@@ -45,24 +44,9 @@ _OFFERS = {
 }
 
 
-def listed(names: Sequence[str]) -> str:
-    """Write a list as a sentence does, such as `alice, bob and carol`."""
-    *first, last = names or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def offer_name(kind: str) -> str:
     """Say what is proposed."""
     return _OFFERS.get(kind, f"a {kind}")
-
-
-_ENDINGS = {
-    Reason.AGREEMENT: "it is a draw by agreement",
-    Reason.REPETITION: "it is a draw, as the position has stood three times",
-    Reason.ABORTED: "it was broken off by agreement, and counts for nothing",
-    Reason.DECLINED: "it was declined, and counts for nothing",
-}
-"""Endings without a winner."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -78,7 +62,7 @@ class Scene(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, app: App, board: int, state: MatchState) -> Self:
         """Look up what a state alone does not tell."""
-        names = _names(app, state.seats)
+        names = names_by_seat(app, state.seats)
         rules = pinned(state.rules)
         unknown = state.unplaced or isinstance(rules, MissingRules)
         return cls(board, state, rules, names, None if unknown else position_of(state))
@@ -108,10 +92,6 @@ class Scene(msgspec.Struct, frozen=True):
     def options(self) -> str:
         """The options as they are written in a challenge."""
         return "".join(f" {option}" for option in self.state.options)
-
-
-def _names(app: App, seats: Sequence[AccountId]) -> tuple[str, ...]:
-    return tuple(name or _GONE for name in app.accounts.name_of(seats))
 
 
 _TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
@@ -206,28 +186,8 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - 
 
 
 def ending(scene: Scene) -> str:
-    """Say how a match that is over has ended, and why."""
-    result = scene.state.result
-    assert result is not None
-    if result.reason in _ENDINGS:
-        return f"the match is over: {_ENDINGS[Reason(result.reason)]}"
-    verb = "has won" if len(result.winners) == 1 else "share the win"
-    return f"the match is over: {scene.everyone(result.winners)} {verb} {_why(scene, result)}"
-
-
-def _why(scene: Scene, result: Ended) -> str:
-    outcome = scene.rules.outcome(scene.position)
-    return how(result.reason) if outcome is None else f"({outcome.detail})"
-
-
-def how(reason: str) -> str:
-    """Say how a match ended that has winners, such as `by resignation`."""
-    return "on time" if reason == Reason.TIME else f"by {reason}"
-
-
-def without_winner(reason: str) -> str:
-    """Say how a match ended that nobody has won; empty for other reasons."""
-    return _ENDINGS.get(Reason(reason), "") if reason in set(Reason) else ""
+    """Return how a match that is over has ended, and why."""
+    return f"the match is over: {ending_clause(scene.state, scene.names)}"
 
 
 def heading(scene: Scene, now: int | None = None) -> str:

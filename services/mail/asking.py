@@ -15,8 +15,9 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import AnyRules
+from services.app.games import games
 from services.language.forms import FORMS, GENERAL
-from services.language.parsing import Line, Unparsed, games, parse
+from services.language.parsing import Line, Unparsed, parse
 from services.language.reading import FIRST_LIMIT, split_ply
 from services.language.typography import as_move, read_move
 from services.mail.reading import Read

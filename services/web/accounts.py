@@ -16,9 +16,9 @@ from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.context import ApiContext
 from services.app.error_codes import PROBLEMS
+from services.app.games import games
 from services.app.password_check import FRESH_MS, confirm, is_fresh
 from services.language.blocks import blocked_by
-from services.language.parsing import games
 from services.language.people import (
     CHALLENGES,
     LANGUAGES,

@@ -11,12 +11,10 @@ from markupsafe import Markup
 from domain.drawing import draw_svg
 from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
-from domain.match.state import MatchState, position_at, position_of
-from domain.rules import AnyRules, Game, Outcome, Seat, game_of, pinned
-from services.language.telling import how, without_winner
+from domain.match.state import MatchState
+from domain.rules import AnyRules, Game, Seat
+from services.app.matches import board_svg
 from services.language.typography import read_move
-
-GONE: Final = "a former player"
 
 MOST_MOVES: Final = 5_000
 """Legal moves that a page is told; beyond that they can still be typed."""
@@ -65,19 +63,9 @@ class Shown(msgspec.Struct, frozen=True):
         return tuple(LOOKS.index(look) for look in _ICON.findall(self.svg))
 
 
-def names_of(users: Sequence[str | None]) -> tuple[str, ...]:
-    """Return names to show, also for who is no more."""
-    return tuple(name or GONE for name in users)
-
-
 def drawn(state: MatchState, ply: int, names: Sequence[str]) -> Markup:
-    """Draw a match as it stands after so many moves, with the last of them marked."""
-    rules = pinned(state.rules)
-    position = position_of(state) if ply == state.ply else position_at(state, ply)
-    last = state.moves_of(ply)[-1] if ply else ""
-    before = position_at(state, ply - 1) if last and game_of(rules.key).needs_previous else None
-    ended = _ended(state, names) if ply == state.ply else None
-    return picture(rules, position, names, last=last, before=before, ended=ended)
+    """Return a match as it stood after so many moves, drawn for a page."""
+    return _safe(board_svg(state, ply, names, standalone=False))
 
 
 def picture(
@@ -87,24 +75,14 @@ def picture(
     *,
     last: str = "",
     before: Any = None,
-    ended: Outcome | None = None,
 ) -> Markup:
-    """Draw a position for a page; the drawing escapes what people wrote."""
-    svg = draw_svg(rules, position, names, last=last, before=before, ended=ended, standalone=False)
+    """Return a position drawn for a page."""
+    return _safe(draw_svg(rules, position, names, last=last, before=before, standalone=False))
+
+
+def _safe(svg: str) -> Markup:
+    """Return a drawing as a page may have it: the drawing escapes what people wrote."""
     return Markup(svg)  # noqa: S704 - made by us, with every word of it escaped
-
-
-def _ended(state: MatchState, names: Sequence[str]) -> Outcome | None:
-    """Return how a match ended that its rules did not end."""
-    result = state.result
-    if result is None:
-        return None
-    said = without_winner(result.reason)
-    if not said:
-        who = " and ".join(names[seat] for seat in result.winners)
-        verb = "has won" if len(result.winners) == 1 else "share the win"
-        said = f"{who} {verb} {how(result.reason)}"
-    return Outcome(result.winners, result.reason, said[:1].upper() + said[1:])
 
 
 def legal(rules: AnyRules, position: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from litestar import get
 
 from infra.projections.lists import State
 from services.api.context import ApiContext
+from services.app.matches import state_of
 from services.web.params import TheContext, TheVisitor
-from services.web.tables import snapshot_of
 
 _MOST: Final = 200
 
@@ -32,7 +32,7 @@ def list_reveals(context: TheContext, visitor: TheVisitor) -> list[Asked]:
 
 
 def _asked(context: ApiContext, board: int, account: bytes) -> Asked | None:
-    state = snapshot_of(context, board).state
+    state = state_of(context.app, board)
     seat = state.seats.index(account)
     if state.gather is None or not state.sealed or seat not in state.waits:
         return None

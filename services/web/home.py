@@ -12,15 +12,16 @@ from infra.challenges import Challenge
 from infra.projections.notices import KEPT
 from services.api.context import ApiContext
 from services.api.marks import Home, marks
-from services.language.parsing import games
-from services.web.boards import drawn, names_of
+from services.app.games import games
+from services.app.matches import state_of
+from services.app.names import names_by_seat
+from services.web.boards import drawn
 from services.web.choices import TIMES, USUAL_TIME, draws_usually, featured, suggested, to_show
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import Part
 from services.web.params import TheContext, TheVisitor
 from services.web.rows import items, waiting, with_unread
-from services.web.tables import snapshot_of
 from services.web.telling import Told, told
 
 SHOWN: Final = 24
@@ -111,9 +112,9 @@ def _live(context: ApiContext) -> Live | None:
     """Return a match that goes on; None where none does."""
     for rules in to_show():
         for row in context.app.lists.playing(rules.key, 0, 1):
-            state = snapshot_of(context, row.board).state
+            state = state_of(context.app, row.board)
             if not state.unplaced:
-                names = names_of(context.app.accounts.name_of(state.seats))
+                names = names_by_seat(context.app, state.seats)
                 svg = drawn(state, state.ply, names)
                 return Live(row.board, rules.title, names, svg, state.ply, state.seq)
     return None

@@ -8,14 +8,14 @@ from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.rules import current
 from infra.projections.lists import State
 from services.api.context import ApiContext
+from services.app.games import read_game
+from services.app.queries import player
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import SIZE, Part
 from services.web.params import GameKey, Start, TheContext, TheVisitor, Userid
-from services.web.players import profile_of
 from services.web.puzzles import scored
 from services.web.rows import Item, items, waiting
 from services.web.telling import each_told
@@ -61,7 +61,7 @@ def show_players(
     userid: Userid, context: TheContext, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
 ) -> Response[str]:
     """Show all matches of a player."""
-    account, profile = profile_of(context, userid)
+    account, profile = player(context.app, userid)
     counts = context.app.lists.counts(account)
     kinds: dict[str, Listing] = {
         _GOING: (
@@ -92,7 +92,7 @@ def show_games_matches(
     game: GameKey, context: TheContext, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
 ) -> Response[str]:
     """Show all matches of a game."""
-    rules = current(game.lower())
+    rules = read_game(game)
     lists, history = context.app.lists, context.app.history
 
     def finished(start: int, count: int) -> list[Item]:
@@ -177,7 +177,7 @@ def show_scores(
     game: GameKey, context: TheContext, visitor: TheVisitor, start: Start = 0
 ) -> Response[str]:
     """Show all scores of a puzzle, the best first."""
-    rules = current(game.lower())
+    rules = read_game(game)
     best, total = scored(context, rules, start, SIZE)
     part = Part.of(
         "Scores",

@@ -13,7 +13,7 @@ from services.language.replies import laid_by
 from services.web.boards import legal, tried
 from services.web.pages import go, page
 from services.web.params import BoardNumber, MoveText, TheContext, TheVisitor
-from services.web.tables import Table, read_ply, said_at
+from services.web.tables import Table, said_at
 from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
@@ -88,7 +88,7 @@ def _offers(table: Table) -> list[str]:
 def list_moves(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> dict[str, Any]:
     """Return the legal moves as the match stands."""
     table = Table.of(context, board, visitor)
-    read_ply(table, table.state.ply)
+    table.check_ply(table.state.ply)
     return {"ply": table.state.ply, **legal(table.rules, position_of(table.state))}
 
 
@@ -102,7 +102,7 @@ def check_move(
 ) -> Response[Any]:
     """Say what a move would lead to, or why it can't be played; nothing is played."""
     table = Table.of(context, board, visitor)
-    read_ply(table, table.state.ply)
+    table.check_ply(table.state.ply)
     found = tried(table.rules, position_of(table.state), move.strip(), table.names)
     if "application/json" in request.headers.get("accept", ""):
         return as_json(found)

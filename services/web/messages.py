@@ -4,7 +4,7 @@ import msgspec
 from litestar import Response, get
 
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, Kind
-from services.web.boards import names_of
+from services.app.names import names_by_seat
 from services.web.pages import page
 from services.web.paging import SIZE, Part
 from services.web.params import Start, TheContext, TheVisitor
@@ -28,7 +28,7 @@ def show_messages(context: TheContext, visitor: TheVisitor, start: Start = 0) ->
     kept = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
     read = letters.messages_read(account)
     shown = kept[start : start + SIZE]
-    names = names_of(context.app.accounts.name_of([one.sender for one in shown]))
+    names = names_by_seat(context.app, [one.sender for one in shown])
     messages = [
         Message(one.at, name, one.text, one.kind is Kind.BROADCAST, one.at > read.get(one.kind, 0))
         for one, name in zip(shown, names, strict=True)

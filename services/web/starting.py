@@ -16,8 +16,8 @@ from services.api.commands import WAIT_SECONDS
 from services.api.context import ApiContext
 from services.api.starting import NewMatch, begin, start_of
 from services.app.error_codes import PROBLEMS
+from services.app.games import games
 from services.language.draws import read_commitment
-from services.language.parsing import games
 from services.web.acts import DOOR
 from services.web.choices import TIMES, USUAL_TIME, draws_usually, options_of, suggested, terms_of
 from services.web.pages import go, page

@@ -8,7 +8,7 @@ from fakes.app import PASSWORDS, FakeApp, Terminal
 from domain.errors import Code, Refusal
 from infra.blocks import MOST
 from infra.challenges import Challenges, Proposal
-from services.language import contact
+from services.app import contact
 
 ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
 

@@ -1,7 +1,6 @@
 """Who may reach whom: challenges by name, open challenges, messages and chat.
 
-Every way in asks here, and nowhere else is it decided. A refusal is `not-wanted`: it names who does
-not want it, and says nothing of why.
+A refusal is `not-wanted`: it names the player who does not want it, and says nothing of why.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,8 @@ from domain.match.state import MatchState
 from infra.challenges import Challenge, Challenges, State
 from infra.projections.lists import State as Listed
 from services.app.context import App
-from services.language.parsing import games
+from services.app.games import games
+from services.app.names import name_of
 
 ANYONE: Final = "anyone"
 KNOWN: Final = "known"
@@ -55,7 +55,7 @@ def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> Non
 def take(
     app: App, challenges: Challenges, id_: str, account: AccountId, commitment: bytes = b""
 ) -> Challenge:
-    """Take a seat in an open challenge, as `Challenges.take` does, unless somebody there minds."""
+    """Take a seat in an open challenge, as `Challenges.take` does, unless one of its players objects."""
     found = challenges.get(id_)
     if found.state is State.OPEN and account not in found.players:
         _check_blocks(app, account, found.players, "takes no challenges from you")
@@ -68,8 +68,7 @@ def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], sen
 
 
 def _refused(app: App, account: AccountId, sentence: str) -> Refusal:
-    (name,) = app.accounts.name_of([account])
-    return Refusal(Code.NOT_WANTED, f"{name or 'a former player'} {sentence}")
+    return Refusal(Code.NOT_WANTED, f"{name_of(app, account)} {sentence}")
 
 
 # whom a player knows
