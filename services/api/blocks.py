@@ -13,7 +13,7 @@ from services.api.accounts import TAG
 from services.api.answers import refuses
 from services.api.callers import ACCOUNT, READ, Caller
 from services.api.context import ApiContext
-from services.language.blocks import add_block, blocked_by, remove_block
+from services.app.blocks import add_block, blocked_by, remove_block
 
 Blocked = Annotated[str, PathParameter(max_length=24, description="the other's userid")]
 

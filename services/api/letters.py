@@ -11,7 +11,7 @@ from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
 from domain.match.events import command_id
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, CHAT_LIMIT, RECIPIENTS, Letter
+from infra.letters import CHAT_LIMIT, RECIPIENTS, Letter
 from infra.tokens import Scope
 from services.api.accounts import Userid
 from services.api.answers import refuses
@@ -20,8 +20,7 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
 from services.api.context import DOOR, ApiContext
 from services.api.players import Cursor, Limit
-from services.app.contact import check_message
-from services.language import chatting
+from services.app import messages
 
 _TAGS: Final = ["letters"]
 
@@ -104,7 +103,7 @@ def list_messages(
 ) -> Messages:
     """Return what was written to the caller; to look at it does not mark it as read."""
     account = caller.need(Scope.READ)
-    kept = context.app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    kept = messages.inbox(context.app, account)
     shown = kept[cursor : cursor + limit]
     names = _names(context, shown)
     return Messages(
@@ -134,9 +133,8 @@ def send_message(
 ) -> None:
     """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
     account = caller.need(Scope.PLAY)
-    to = [context.app.accounts.id_of(name) for name in data.to]
-    check_message(context.app, account, to)
-    context.app.letters.send(account, to, data.text, _id(account, key))
+    to = messages.find_recipients(context.app, data.to)
+    messages.send_message(context.app, account, to, data.text, _id(account, key))
 
 
 @post(
@@ -152,9 +150,7 @@ def mark_messages(
     data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Mark all messages up to a time as read; marks never go back."""
-    account = caller.need(Scope.READ)
-    kept = context.app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
-    context.app.letters.mark_read(account, [one for one in kept if one.at <= data.until])
+    messages.mark_read_until(context.app, caller.need(Scope.READ), data.until)
 
 
 @get(
@@ -174,7 +170,7 @@ def show_chat(
     ] = 50,
 ) -> Chat:
     """Return what the players of a match said, and mark it as read; nobody else is told."""
-    said = chatting.heard(context.app, board, caller.need(Scope.READ), limit)
+    said = messages.heard(context.app, board, caller.need(Scope.READ), limit)
     return Chat(
         board,
         tuple(
@@ -202,7 +198,7 @@ def say(
 ) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
-    chatting.say(context.app, board, account, data.text, _id(account, key))
+    messages.say(context.app, board, account, data.text, _id(account, key))
 
 
 def _id(account: bytes, key: str | None) -> bytes:

@@ -51,7 +51,7 @@ from infra.words import Words
 
 
 class App:
-    """The parts of one process, a `App` among other things; close it when done.
+    """The parts of one process, which the use cases work with; close it when done.
 
     `listening` is the longest time, in seconds, that a command to RQ's Redis waits in it.
     """
@@ -165,6 +165,16 @@ class App:
         return Tokens(self.data)
 
     @cached_property
+    def sessions(self) -> Sessions:
+        """Browsers in which players are logged in."""
+        return Sessions(self.data)
+
+    @cached_property
+    def notes(self) -> Notes:
+        """What players note about matches, each for themselves alone."""
+        return Notes(self.data)
+
+    @cached_property
     def challenges(self) -> Challenges:
         """Matches that wait for opponents."""
         return Challenges(self.data)
@@ -230,8 +240,8 @@ class App:
         self.blocks.forget(account)
         self.starts.forget(account)
         forget_mail(self.data, account)
-        Sessions(self.data).forget(account)
-        Notes(self.data).forget(account)
+        self.sessions.forget(account)
+        self.notes.forget(account)
 
     @cached_property
     def standing(self) -> Standing:

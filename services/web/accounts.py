@@ -15,10 +15,10 @@ from infra.notes import Notes
 from infra.sessions import Sessions
 from infra.tokens import USUAL_DAYS, Issued, Scope
 from services.api.context import ApiContext
+from services.app.blocks import blocked_by
 from services.app.error_codes import PROBLEMS
 from services.app.games import games
 from services.app.password_check import FRESH_MS, confirm, is_fresh
-from services.language.blocks import blocked_by
 from services.language.people import (
     CHALLENGES,
     LANGUAGES,

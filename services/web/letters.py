@@ -8,8 +8,8 @@ from litestar.response import Redirect
 from domain.match.decide import seat_of
 from domain.match.events import command_id
 from infra.notes import Notes
+from services.app import messages as chatting
 from services.app.matches import state_of
-from services.language import chatting
 from services.language.replies import lay
 from services.web.acts import DOOR
 from services.web.pages import go

@@ -5,7 +5,6 @@ from typing import Any, Final
 from litestar import Request, Response, get
 
 from domain.match.state import position_of
-from infra.notes import Notes
 from services.api.context import ApiContext
 from services.api.marks import Chat, marks
 from services.language.laying import lines_of
@@ -64,7 +63,7 @@ def match_page(
         **(_UNSAID if visitor.partial else _said(table, context)),
         laid=[] if table.seat is None else lines_of(laid_by(context.app, table.board, table.seat)),
         score=score,
-        note=Notes(context.app.data).get(visitor.account, table.board) if visitor.account else "",
+        note=context.app.notes.get(visitor.account, table.board) if visitor.account else "",
         offers=_offers(table),
     )
 

@@ -3,7 +3,8 @@
 import msgspec
 from litestar import Response, get
 
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, Kind
+from infra.letters import Kind
+from services.app.messages import inbox
 from services.app.names import names_by_seat
 from services.web.pages import page
 from services.web.paging import SIZE, Part
@@ -25,7 +26,7 @@ class Message(msgspec.Struct, frozen=True):
 def show_messages(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
     """Show what was written to the visitor, the newest first; what is shown is read by that."""
     account, letters = visitor.need(), context.app.letters
-    kept = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    kept = inbox(context.app, account)
     read = letters.messages_read(account)
     shown = kept[start : start + SIZE]
     names = names_by_seat(context.app, [one.sender for one in shown])

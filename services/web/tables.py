@@ -13,8 +13,8 @@ from infra.letters import CHAT_LIMIT
 from services.api.context import ApiContext
 from services.api.views import Match, match_view
 from services.app.matches import check_ply, load_snapshot
+from services.app.messages import heard
 from services.app.names import FORMER_PLAYER, names_by_seat, shown_names
-from services.language.chatting import heard
 from services.web.boards import Shown, drawn
 from services.web.visitors import Visitor
 
