@@ -111,6 +111,14 @@ class Accounts:
             raise Refusal(Code.UNKNOWN_USER, "the account is no more")
         self._store(account, found, change)
 
+    def add_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
+        """Add mail addresses to a proven account, as `add_addresses` does."""
+        read = read_addresses(addresses)
+        self.change_of(
+            account, lambda a: replace(a, addresses=merged(a.addresses, read), signed_off=False)
+        )
+        self._ask_for_codes(account)
+
     def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
         """As `change_addresses`, for who has proven otherwise who they are."""
         read = read_addresses(addresses)

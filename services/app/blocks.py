@@ -11,15 +11,12 @@ def add_block(app: App, account: AccountId, userid: str) -> None:
     other = app.accounts.id_of(userid)
     if other == account:
         raise Refusal(Code.BAD_OPTION, "you can't block yourself")
-    app.ready()
     app.blocks.add(account, other)
 
 
 def remove_block(app: App, account: AccountId, userid: str) -> None:
     """Unblock a player, who need not be blocked; `unknown-user`."""
-    other = app.accounts.id_of(userid)
-    app.ready()
-    app.blocks.remove(account, [other])
+    app.blocks.remove(account, [app.accounts.id_of(userid)])
 
 
 def blocked_by(app: App, account: AccountId) -> list[str]:

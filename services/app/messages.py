@@ -28,7 +28,6 @@ def send_message(
 ) -> None:
     """Write to players; `not-wanted` if one of them blocks the account."""
     check_message(app, account, to)
-    app.ready()
     app.letters.send(account, to, _lines(text), command)
 
 
@@ -37,7 +36,6 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     profile = app.accounts.record_of(account)
     if profile is None or not profile.arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
-    app.ready()
     app.letters.broadcast(account, _lines(text), command)
 
 
@@ -56,7 +54,6 @@ def say(app: App, board: int, account: AccountId, text: str, command: CommandId)
     state = state_of(app, board)
     seat_of(account, state)
     check_chat(app, account, state.seats)
-    app.ready()
     app.letters.chat(board, account, _lines(text), command, state.seats)
 
 

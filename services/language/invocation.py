@@ -9,6 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import AnyRules, current
 from infra.accounts import Profile
+from services.app.accounts import authenticate
 from services.app.context import App
 from services.language.answer import Answer
 from services.language.parsing import Line
@@ -64,7 +65,7 @@ class Invocation(msgspec.Struct, frozen=True):
 
     def account(self) -> AccountId:
         """Return who gives the command, once password and pace are known good."""
-        return self.admitted(self.app.accounts.verify(*self.sender))
+        return self.admitted(authenticate(self.app, *self.sender))
 
     def admitted(self, account: AccountId) -> AccountId:
         """Return an account that is proven, once its pace is known good."""

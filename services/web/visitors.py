@@ -24,7 +24,7 @@ from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
 from infra.accounts import Profile
-from infra.sessions import LASTS_SECONDS, Session, Sessions
+from infra.sessions import LASTS_SECONDS, Session
 from services.api.context import ApiContext
 
 AnyRequest = Request[Any, Any, Any]
@@ -113,7 +113,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
-    session = Sessions(context.app.data).check(text) if text else None
+    session = context.app.sessions.check(text) if text else None
     profile = context.app.accounts.record_of(session.account) if session else None
     said = Visitor(
         proof="",
