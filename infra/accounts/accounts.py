@@ -112,19 +112,23 @@ class Accounts:
         self._store(account, found, change)
 
     def add_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
-        """Add mail addresses to a proven account, as `add_addresses` does."""
+        """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
+
+        Those the account has already stay as they are, so that a repetition does no harm.
+        """
         read = read_addresses(addresses)
-        self.change_of(
-            account, lambda a: replace(a, addresses=merged(a.addresses, read), signed_off=False)
-        )
-        self._ask_for_codes(account)
+        self._change_addresses(account, lambda old: merged(old, read))
 
     def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
-        """As `change_addresses`, for who has proven otherwise who they are."""
+        """Replace all mail addresses, maybe by none, and end a sign-off; `bad-address`."""
         read = read_addresses(addresses)
+        self._change_addresses(account, lambda old: replaced(old, read))
+
+    def _change_addresses(
+        self, account: AccountId, change: Callable[[Sequence[Address]], tuple[Address, ...]]
+    ) -> None:
         self.change_of(
-            account,
-            lambda a: replace(a, addresses=replaced(a.addresses, read), signed_off=False),
+            account, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
         )
         self._ask_for_codes(account)
 
@@ -149,27 +153,6 @@ class Accounts:
         Sessions(self._client).end_others(account, session)
         if tokens:
             Tokens(self._client).forget(account)
-
-    def set_language(self, name: str, password: str, language: str) -> AccountId:
-        """Choose the language of an account's help."""
-        return self.change(name, password, lambda a: replace(a, language=language))
-
-    def add_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
-        """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
-
-        Those the account has already stay as they are, so that a repetition does no harm.
-        """
-        read = read_addresses(addresses)
-        return self._change_addresses(name, password, lambda old: merged(old, read))
-
-    def change_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
-        """Return an account these mail addresses and no others, maybe none; ends a sign-off."""
-        read = read_addresses(addresses)
-        return self._change_addresses(name, password, lambda old: replaced(old, read))
-
-    def signoff(self, name: str, password: str) -> AccountId:
-        """Send an account no mail from now on, until it gives an address; it may be off already."""
-        return self.change(name, password, lambda a: replace(a, signed_off=True))
 
     def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
         """Make an account an arbiter, or one no more: the operator's word, with no password."""
@@ -231,18 +214,6 @@ class Accounts:
     def count(self) -> int:
         """Count the userids that `names` lists; one that is no more may be in for a while."""
         return self._users.count()
-
-    def _change_addresses(
-        self,
-        name: str,
-        password: str,
-        change: Callable[[Sequence[Address]], tuple[Address, ...]],
-    ) -> AccountId:
-        account = self.change(
-            name, password, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
-        )
-        self._ask_for_codes(account)
-        return account
 
     def _ask_for_codes(self, account: AccountId) -> None:
         """Have the addresses of an account that are not proven sent a code each."""

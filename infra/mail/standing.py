@@ -22,13 +22,6 @@ class Standing:
         self._accounts = accounts
         self._codes = codes
 
-    def prove_with_password(self, name: str, password: str, code: str) -> str:
-        """Take a code back from who knows the password; gives the address it proves.
-
-        `bad-address` for a code that proves nothing, else as `Accounts.verify` refuses.
-        """
-        return self.prove(self._accounts.verify(name, password), code)
-
     def prove(self, account: AccountId, code: str) -> str:
         """Take a code back; gives the address it proves, or refuses it as `bad-address`.
 
