@@ -61,7 +61,7 @@ class OwnAccount(msgspec.Struct, frozen=True):
 
 
 class Preferences(Asked, frozen=True):
-    """What is to be changed; what is left out stays."""
+    """Changes of preferences; a field that is left out stays."""
 
     language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
     notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
@@ -192,7 +192,7 @@ def change_addresses(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Return the account these mail addresses and no others; the old ones are told by mail.
+    """Replace the mail addresses; a mail to the old ones says so.
 
     A token alone is enough for ten minutes after it was made, later it takes the password too.
     """

@@ -19,7 +19,7 @@ Blocked = Annotated[str, PathParameter(max_length=24, description="the other's u
 
 
 class Blocks(msgspec.Struct, frozen=True):
-    """Whom an account blocks."""
+    """The players that an account blocks."""
 
     userids: tuple[str, ...]
     """In alphabetical order."""
@@ -34,7 +34,7 @@ class Blocks(msgspec.Struct, frozen=True):
     summary="Players that you block",
 )
 def list_blocks(context: NamedDependency[ApiContext], caller: NamedDependency[Caller]) -> Blocks:
-    """Return whom the account blocks; nobody else is told."""
+    """Return the players that the account blocks; only the caller can see them."""
     return Blocks(tuple(blocked_by(context.app, caller.need(Scope.READ))))
 
 

@@ -54,12 +54,12 @@ Asked: TypeAlias = asyncio.Future[list[Any]]
 
 
 class Rhythm(msgspec.Struct, frozen=True):
-    """How often is done what is done by itself, in seconds."""
+    """How often background tasks run, in seconds."""
 
     heartbeat: float = 15.0
-    """How long a stream of events is silent before a comment is sent: what is dead is noticed."""
+    """Silence of an event stream after which a comment is sent, so that a dead one is noticed."""
     challenges: float = 5.0
-    """How often it is looked for challenges that are full and were not started."""
+    """Time between sweeps for full challenges whose match has not started."""
 
 
 USUAL: Final = Rhythm()
@@ -102,7 +102,7 @@ class ApiContext:
         self._lines = ThreadPoolExecutor(_LINES, "line")
 
     async def token(self, text: str) -> Token | None:
-        """Return what a token stands for; None for one that is none, or none any more."""
+        """Return the token of a text; None for an unknown, revoked or expired one."""
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: Asked | None = None) -> Snapshot:
@@ -124,27 +124,27 @@ class ApiContext:
         return check_exists(board, await self.snapshot(board))
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
-        """Note that a match can't be read, and return what its reader is told."""
+        """Note that a match can't be read, and return the refusal for its reader."""
         return await asyncio.to_thread(damaged, self.app.damage, board, error)
 
     async def wait(self, work: Callable[[], Answer]) -> Answer:
-        """Do what may wait for an outcome in a thread, where nothing else waits for it."""
+        """Run work that may wait for an outcome, in a thread of those that do nothing else."""
         # where it comes from goes with it
         run = partial(copy_context().run, work)
         return await asyncio.get_running_loop().run_in_executor(self._lines, run)
 
     def close(self) -> None:
-        """Wait for no more; what was handed in is decided all the same."""
+        """Stop waiting; commands that were handed in are decided all the same."""
         self._lines.shutdown(wait=False, cancel_futures=True)
 
 
 def _seen(asked: Asked) -> None:
-    asked.cancelled() or asked.exception()  # nobody may wait for it any more
+    asked.cancelled() or asked.exception()  # it may be that nothing awaits it
 
 
 @asynccontextmanager
 async def open_context(parts: App, rhythm: Rhythm = USUAL) -> AsyncIterator[ApiContext]:
-    """Make the hand of a process, and close it when done."""
+    """Yield the context of a process, and close it afterwards."""
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "api"))
     async with (

@@ -24,7 +24,7 @@ from services.app import messages
 
 _TAGS: Final = ["letters"]
 
-# what is longer than the body may be is refused before this; the letters have a limit of their own
+# a text longer than a body may be is refused before this; the messages have a limit of their own
 Text = Annotated[str, msgspec.Meta(min_length=1, examples=["Good luck!"])]
 
 
@@ -56,7 +56,7 @@ class Message(msgspec.Struct, frozen=True):
     at: int
     """When, ms since 1970."""
     userid: str | None
-    """Of the writer; null for one who is no more."""
+    """Of the writer; null for a writer whose account was erased."""
     kind: str
     """`message`, or `broadcast` for one to everybody."""
     text: str
@@ -81,7 +81,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Chat(msgspec.Struct, frozen=True):
-    """What was said in a match, the oldest first."""
+    """The chat of a match, the oldest line first."""
 
     board: int
     lines: tuple[Line, ...]
@@ -101,7 +101,7 @@ def list_messages(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Messages:
-    """Return what was written to the caller; to look at it does not mark it as read."""
+    """Return the messages to the caller; this does not mark them as read."""
     account = caller.need(Scope.READ)
     kept = messages.inbox(context.app, account)
     shown = kept[cursor : cursor + limit]
@@ -169,7 +169,7 @@ def show_chat(
         int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
-    """Return what the players of a match said, and mark it as read; nobody else is told."""
+    """Return the chat of a match to one of its players, and mark it as read."""
     said = messages.heard(context.app, board, caller.need(Scope.READ), limit)
     return Chat(
         board,

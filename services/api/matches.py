@@ -62,7 +62,7 @@ def _shown(
     legal: bool,  # noqa: FBT001 - called in one place
 ) -> Response[Match]:
     names = context.app.accounts.name_of(snapshot.state.seats)
-    # the clocks go on meanwhile, but what they show follows from what was sent
+    # the clocks run on, but the client can compute what they show from what it has
     tag = Tag("match", snapshot.head, names, legal)
     if tag.is_known(request):
         return tag.unchanged()

@@ -47,7 +47,7 @@ class Listed(msgspec.Struct, frozen=True):
     rules: str
     options: tuple[str, ...]
     players: tuple[str | None, ...]
-    """Userids by seat; null for a player who is no more."""
+    """Userids by seat; null for a player whose account was erased."""
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[int, ...]
@@ -70,7 +70,7 @@ class Matches(msgspec.Struct, frozen=True):
 
 
 class Player(msgspec.Struct, frozen=True):
-    """What anybody may know of a player."""
+    """The public facts about a player."""
 
     userid: str
     since: int
@@ -98,7 +98,7 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """What others wrote and the caller has not read."""
+    """Counts of what others wrote and the caller has not read."""
 
     messages: int
     boards: dict[int, int]
@@ -111,7 +111,7 @@ class Notices(msgspec.Struct, frozen=True):
     notices: tuple[Notice, ...]
     next: int | None
     unread: Unread
-    """Of all that others wrote, what is not read."""
+    """Counts of unread messages and chat."""
 
 
 @get(
@@ -155,7 +155,7 @@ def list_matches(
     summary="A player",
 )
 def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
-    """Return what anybody may know of a player."""
+    """Return the public facts about a player."""
     account, profile = player(context.app, userid)
     counts = context.app.lists.counts(account)
     return Player(

@@ -1,4 +1,4 @@
-"""What has been played: ratings, tables, finished matches."""
+"""Results: ratings, tables, finished matches."""
 
 from collections.abc import Mapping
 from typing import Final

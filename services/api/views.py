@@ -21,7 +21,7 @@ class Seated(msgspec.Struct, frozen=True):
     side: str
     """What the seat is called in the game, such as `Light`."""
     userid: str | None
-    """None for a player who is no more."""
+    """None for a player whose account was erased."""
     playing: bool
     """False once the player has resigned or run out of time."""
 
@@ -31,9 +31,9 @@ class OpenOffer(msgspec.Struct, frozen=True):
 
     kind: str
     seat: Seat
-    """Who made it."""
+    """The player who made it."""
     accepted: tuple[Seat, ...]
-    """Who has accepted it."""
+    """The players who have accepted it."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -60,16 +60,16 @@ class Clock(msgspec.Struct, frozen=True):
     """The clocks of a match, when it was asked for."""
 
     terms: tuple[str, ...]
-    """What differs from the usual, as in a challenge."""
+    """The terms that differ from the usual ones, as in a challenge."""
     text: str
     """The terms in words."""
     rated: bool
     now: int
     """Milliseconds since 1970, by the server's clock."""
     deadline: int | None
-    """When the flag of who is to move falls."""
+    """When the flag of the player to move falls."""
     reminder: int | None
-    """When who is to move is reminded."""
+    """When the player to move is reminded."""
     paused_since: int | None
     seats: tuple[SeatClock, ...]
 
@@ -80,11 +80,11 @@ class BeforeDraw(msgspec.Struct, frozen=True):
     phase: str
     """`commit` until all have accepted, then `reveal`."""
     commitments: tuple[str, ...]
-    """By seat, SHA-256 of each player's text, in hex; empty for who has not committed."""
+    """By seat, SHA-256 of each player's text, in hex; empty for a player who has not committed."""
     revealed: tuple[Seat, ...]
     """Whose texts are known."""
     deadline: int | None
-    """When who is late has declined, ms since 1970; null without a limit."""
+    """When a player who is late counts as having declined, ms since 1970; null without a limit."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -114,7 +114,7 @@ class Match(msgspec.Struct, frozen=True):
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[Seat, ...]
-    """Who is to act: the seat to move, or those that have not accepted a match that waits."""
+    """The seats that are to act: the one to move, or those that have not accepted a match that waits."""
     ply: int
     moves: tuple[str, ...]
     at: Place

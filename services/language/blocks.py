@@ -7,7 +7,7 @@ from services.language.invocation import Invocation
 
 
 def block(call: Invocation) -> Answer:
-    """Block a player, or list whom one blocks."""
+    """Block a player, or list the players that one blocks."""
     account = call.account()
     if len(call.line.all("userid")) == 1:
         names = blocked_by(call.app, account)

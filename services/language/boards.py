@@ -42,7 +42,7 @@ def _named(call: Invocation) -> list[str]:
 
 
 def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
-    """Return the display asked for; the one given if none is."""
+    """Return the display that a flag names; without one `display`."""
     for flag in flags:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
@@ -105,7 +105,7 @@ def preview_as(call: Invocation) -> Answer:
 
 
 def preview(call: Invocation) -> Answer:
-    """Show where moves would lead, played in turn from the present position by whoever is next."""
+    """Show where moves would lead, played in turn from the present position."""
     return _preview(call, call.rules.displays[0])
 
 
@@ -149,7 +149,7 @@ def _then(scene: Scene) -> str:
 
 
 def draw(scene: Scene, display: str) -> str:
-    """Draw the position of a scene; nothing before a match has one, a sentence without the game."""
+    """Return the position drawn; empty before the draw, a sentence if the game is not installed."""
     if isinstance(scene.rules, MissingRules):
         return scene.rules.sentence
     if scene.position is None:
@@ -180,7 +180,7 @@ def _drawn(app: App, scene: Scene, display: str) -> str:
 
 
 def _draw_line(app: App, scene: Scene) -> list[str]:
-    """Say of a match that chance has set up for several what its players had a part in."""
+    """Return a line on the players' part in a draw, for a match of several that chance has set up."""
     state = scene.state
     if state.setup is None or len(state.seats) == 1:
         return []

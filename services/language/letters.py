@@ -1,4 +1,4 @@
-"""What players write to each other: message, messages, broadcast, chat."""
+"""Commands with which players write to each other: message, messages, broadcast, chat."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from services.language.reading import read_board
 from services.language.times import instant
 
 _SHOWN = 20
-"""Letters shown at once, where no more than these are new."""
+"""Messages shown at once, unless more than these are new."""
 
 
 def message(call: Invocation) -> Answer:
@@ -46,7 +46,7 @@ def messages(call: Invocation) -> Answer:
     """Show what was written to a player, with all that is new, and mark it as read."""
     account = call.account()
     letters = call.app.letters
-    # read before counting: what comes in between is not shown, and stays new
+    # read before counting, because a message that comes in between is not shown and stays new
     kept, new = use_cases.inbox(call.app, account), letters.unread(account)
     shown = kept[: max(new, _SHOWN)]
     page = _page(call, shown) or "nobody has written to you"
@@ -63,7 +63,7 @@ def broadcast(call: Invocation) -> Answer:
 
 
 def chat(call: Invocation) -> Answer:
-    """Write to the players of a match, or show what they wrote; nobody else can."""
+    """Write to the players of a match, or show their chat; nobody else can."""
     board = read_board(call.line.get("board"))
     present(call, board)
     account = call.account()
@@ -87,7 +87,7 @@ def _id(call: Invocation, account: AccountId) -> bytes:
 
 
 def _page(call: Invocation, letters: Sequence[Letter]) -> str:
-    """Return what was written as text, each after its time and its writer."""
+    """Return messages as text, each after its time and its writer."""
     names = names_by_seat(call.app, [letter.sender for letter in letters])
     return "\n".join(
         f"{instant(letter.at)} {name}{_to(letter)}: {_indented(letter.text)}"

@@ -1,4 +1,4 @@
-"""Commands that look across matches: all show, games, show with userids, and who plays a game."""
+"""Commands that look across matches: all show, games, show with userids."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Commands about what has been played: history, standings, ratings, and who plays a game."""
+"""Commands about results: history, standings, ratings, and the players of a game."""
 
 from collections.abc import Mapping, Sequence
 
@@ -57,7 +57,7 @@ def _between(
 
 
 def standings(call: Invocation) -> Answer:
-    """List who has won how often."""
+    """List how often each player has won."""
     check_contest(call.rules)
     rows = call.app.standings.of(call.rules.key, 0, LINES)
     names = names_of(call.app, [row.account for row in rows])

@@ -45,7 +45,7 @@ _OFFERS = {
 
 
 def offer_name(kind: str) -> str:
-    """Say what is proposed."""
+    """Return the words for what is proposed."""
     return _OFFERS.get(kind, f"a {kind}")
 
 
@@ -61,26 +61,26 @@ class Scene(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, app: App, board: int, state: MatchState) -> Self:
-        """Look up what a state alone does not tell."""
+        """Look up the names, the rules and the position of a state."""
         names = names_by_seat(app, state.seats)
         rules = pinned(state.rules)
         unknown = state.unplaced or isinstance(rules, MissingRules)
         return cls(board, state, rules, names, None if unknown else position_of(state))
 
     def who(self, seat: Seat) -> str:
-        """Name a player with the side played, such as `Light (alice)`."""
+        """Return a player's side and name, such as `Light (alice)`."""
         return f"{self.rules.sides[seat]} ({self.names[seat]})"
 
     def everyone(self, seats: Sequence[Seat]) -> str:
-        """Name several players."""
+        """Return several players, as `who` names them."""
         return listed([self.who(seat) for seat in seats])
 
     def others(self, seat: Seat) -> str:
-        """Name all players but one."""
+        """Return all players but one, as `who` names them."""
         return self.everyone([s for s in range(len(self.names)) if s != seat])
 
     def turn(self, seat: Seat) -> str:
-        """Say whose turn it is, such as `Dark's turn (bob)`."""
+        """Return whose turn it is, such as `Dark's turn (bob)`."""
         return f"{self.rules.sides[seat]}'s turn ({self.names[seat]})"
 
     @property
@@ -99,9 +99,9 @@ _TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
 
 
 def tell(scene: Scene, events: Sequence[Event]) -> str:
-    """Say what a command led to; `scene` is the match after its last event."""
+    """Return what a command led to; `scene` is the match after its last event."""
     said = [_said(scene, event) for event in events]
-    # who is on vacation when a match begins is told after it
+    # vacations of players are added to a match after it has started
     last = next((event for event in reversed(events) if not isinstance(event, Absent)), events[-1])
     if isinstance(last, _TURNING) and scene.state.next is not None:
         said += _passed(scene, last)
@@ -111,7 +111,7 @@ def tell(scene: Scene, events: Sequence[Event]) -> str:
 
 
 def _passed(scene: Scene, event: Event) -> list[str]:
-    """Say who was passed by the rules between a move and the next one's turn."""
+    """Return a clause for each player whom the rules passed between a move and the next turn."""
     if not isinstance(event, Moved) or event.next is None:
         return []
     count = len(scene.names)

@@ -1,4 +1,4 @@
-"""The own account: what is preferred, how one logs in, vacation, and the way out."""
+"""The page of the own account: preferences, addresses, sessions, tokens, vacation, deletion."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -41,7 +41,7 @@ def _page(
     typed: Form | None = None,
     status: int = 200,
 ) -> Response[str]:
-    """Show it; a form with a mistake in it, `at`, keeps what was `typed`, beside what is `told`."""
+    """Return the page. A form with a mistake in it, at place `at`, keeps what was `typed`."""
     account = visitor.need()
     several = [rules for rules in map(current, games()) if len(rules.displays) > 1]
     return page(
@@ -117,7 +117,7 @@ def _change(
 ) -> Answer:
     """Change something, and show the account, or the page that `change` gives.
 
-    What is wrong with the form `at` a place of the page is told there.
+    A refusal of the form `at` a place of the page is shown there.
     """
     account = visitor.need()
     context.app.pace.check(account)

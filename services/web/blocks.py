@@ -1,4 +1,4 @@
-"""Players that the visitor wants nothing of: the button on a player's page, and the way back."""
+"""Blocking players: the button on a player's page, and the one that undoes it."""
 
 from litestar import post
 from litestar.response import Redirect

@@ -17,16 +17,16 @@ from services.app.matches import board_svg
 from services.language.typography import read_move
 
 MOST_MOVES: Final = 5_000
-"""Legal moves that a page is told; beyond that they can still be typed."""
+"""Legal moves that a page gets; others can still be typed."""
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
-"""What `docs/drawing.md` promises of a place: its name, and a title that says what stands there."""
+"""A place as `docs/drawing.md` promises it: its name, and a title that says what stands there."""
 _ICON: Final = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
-"""What it promises of a plate: an icon, whose first class is the look of the player's pieces."""
+"""A plate as it promises it: an icon, whose first class is the look of the player's pieces."""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a move would do to a place."""
+    """A change that a move would make to a place."""
 
     place: str
     was: str
@@ -35,7 +35,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """Say how it changes, as style sheet and script have it."""
+        """How it changes, in the words of style sheet and script."""
         if not self.was:
             return "comes"
         return "changes" if self.now else "goes"
@@ -51,7 +51,7 @@ class Shown(msgspec.Struct, frozen=True):
     """Where the page asks what a move would lead to."""
     ply: int
     turn: str
-    """Who is to move, such as `Light`."""
+    """The player to move, such as `Light`."""
     game: Game
 
     @property
@@ -94,7 +94,7 @@ def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What a move would lead to, or why it can't be played."""
+    """The result of a move that is tried out, or why it can't be played."""
 
     legal: bool
     move: str
@@ -106,7 +106,7 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 def tried(rules: AnyRules, position: Any, text: str, names: Sequence[str]) -> Tried:
-    """Try a move out; nothing is played."""
+    """Return the result of a move; nothing is played."""
     outcome = rules.outcome(position)
     if outcome is not None:
         return Tried(legal=False, move=text, said=f"the match is over: {outcome.detail}")
@@ -136,7 +136,7 @@ def _next(rules: AnyRules, position: Any, names: Sequence[str]) -> str:
 
 
 def who(rules: AnyRules, seat: Seat, names: Sequence[str]) -> str:
-    """Name a player, or the side where there are no names."""
+    """Return a player's name, or the side if there are no names."""
     return names[seat] if names else rules.sides[seat]
 
 

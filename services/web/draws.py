@@ -1,4 +1,4 @@
-"""What a browser is asked to reveal: the texts for draws that it keeps."""
+"""The texts for draws that a browser keeps, and is asked to reveal."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 @get("/draws", sync_to_thread=True)
 def list_reveals(context: TheContext, visitor: TheVisitor) -> list[Asked]:
-    """Return what the visitor's matches wait for; nothing for who has not logged in."""
+    """Return the texts that the visitor's matches wait for; none without a log-in."""
     if visitor.account is None:
         return []
     rows = context.app.lists.of(visitor.account, State.NEXT, None, 0, _MOST)

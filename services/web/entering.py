@@ -19,7 +19,7 @@ _OVER = "you are logged out, and what you sent was not taken; log in and send it
 
 @get("/login", sync_to_thread=False)
 def show_login(visitor: TheVisitor, wanted: Next = "/", over: Over = "") -> Response[str]:
-    """Show the form, or send on who has logged in."""
+    """Show the form; a visitor who has logged in is sent on."""
     if visitor.account is not None:
         return go(own_path(wanted))
     told = _KEPT if "?move=" in wanted else _OVER if over else ""
@@ -46,7 +46,7 @@ def log_in(
     try:
         account = accounts.authenticate(context.app, name, form.raw("password"))
     except Refusal as reason:
-        # which of the two is wrong is nobody's business
+        # a stranger must not learn which userids there are
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
         told, status = (_WRONG, 401) if wrong else (reason.sentence, PROBLEMS[reason.code].status)
         return _login(visitor, wanted=wanted, name=name, told=told, status=status)
@@ -88,6 +88,6 @@ def sign_up(
 @post("/logout", sync_to_thread=True)
 def log_out(form: TheForm, context: TheContext, visitor: TheVisitor) -> Response[str]:
     """End the session that the form came with."""
-    del form  # its being ours is all that matters
+    del form  # it was shown to be ours, and has no fields
     accounts.close_session(context.app, visitor.session)
     return go("/", [session_cookie(visitor, "")])

@@ -39,7 +39,7 @@ def _placed(context: ApiContext, board: int, visitor: Visitor) -> Table:
 
 @get("/m/{board:int}/match.json", sync_to_thread=True)
 def export_json(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
-    """Return a match as JSON that `matchpost referee` reads, with who played and how it ended."""
+    """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
     table = _placed(context, board, visitor)
     view, state = table.view, table.state
     told = {
@@ -61,7 +61,7 @@ def export_json(board: BoardNumber, context: TheContext, visitor: TheVisitor) ->
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
 def export_text(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
-    """Return a match as text: who played, every move with the board after it."""
+    """Return a match as text: its players, and every move with the board after it."""
     table = _placed(context, board, visitor)
     scene = Scene.of(context.app, board, table.state)
     more = [_cut_text(table.state)] if table.state.ply > _LONGEST else []
@@ -108,6 +108,6 @@ def _shortened(state: MatchState) -> MatchState:
 
 
 def _cut_text(state: MatchState) -> str:
-    """Tell that boards are missing, and write the moves that led to them."""
+    """Return a note that boards are missing, with the moves that led to them."""
     more = " ".join(state.moves_of(state.ply)[_LONGEST:])
     return f"Boards are drawn up to #{_LONGEST}; the {state.ply - _LONGEST} moves after it are:\n\n{more}"

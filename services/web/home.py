@@ -1,4 +1,4 @@
-"""The first page: what this is, or what waits for whoever has logged in."""
+"""The first page: a welcome, or the matches that wait for a visitor who has logged in."""
 
 from typing import Final
 from uuid import uuid4
@@ -32,7 +32,7 @@ _NEWS: Final = 8
 
 @get("/", sync_to_thread=True)
 def show_home(context: TheContext, visitor: TheVisitor) -> Response[str]:
-    """Show what is to be done, or what there is."""
+    """Show the matches that wait for the visitor, or a welcome."""
     if visitor.account is None:
         return page(
             "welcome.html",
@@ -42,7 +42,7 @@ def show_home(context: TheContext, visitor: TheVisitor) -> Response[str]:
             suggested=suggested(),
         )
     account = visitor.account
-    # first, so that what changes while the page is made is news to it
+    # first, so that a change while the page is made is news to it
     mark = marks(context.app, [Home(account)])[Home(account)]
     mine = waiting(context, account)
     unread = context.app.unread.counts(account)
@@ -78,7 +78,7 @@ def _part(label: str, show: str, shown: int, total: int) -> Part:
 
 
 def _open(context: ApiContext, account: AccountId) -> tuple[list[Challenge], Part]:
-    """Return what the visitor waits for, then the newest of what can be taken."""
+    """Return the visitor's own open challenges, then the newest of others."""
     challenges = context.app.challenges
     own, newest = challenges.of(account), challenges.listed(None, 0, SHOWN)
     known = {one.id for one in own}

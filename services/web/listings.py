@@ -22,7 +22,7 @@ from services.web.telling import each_told
 
 Show = Annotated[str, QueryParameter(max_length=12)]
 Listing: TypeAlias = tuple[str, Callable[[int, int], list[Item]], int]
-"""A title, what gives the items from one on, and how many there are."""
+"""A title, a function that returns the items from one on, and their count."""
 
 _OWN: Final = "waiting"
 _GOING: Final = "going"
@@ -111,7 +111,7 @@ def show_games_matches(
     return _page(context, visitor, f"Matches of {rules.title}", path, kinds, show, start)
 
 
-def _page(  # noqa: PLR0917 - what a page of matches is
+def _page(  # noqa: PLR0917 - the parts of a page of matches
     context: ApiContext,
     visitor: TheVisitor,
     title: str,

@@ -28,7 +28,7 @@ def show_match(
 
 @get("/m/{board:int}/chat", sync_to_thread=True)
 def show_chat(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
-    """Show what was said, as a part of the page of the match."""
+    """Show the chat, as a part of the page of the match."""
     table = Table.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return go(f"/m/{board}#chat")
@@ -36,8 +36,8 @@ def show_chat(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> R
 
 
 def _said(table: Table, context: ApiContext) -> dict[str, Any]:
-    """Return what the page shows of the chat, which is read by that."""
-    # first, so that what is said while the page is made is news to it
+    """Return the chat for the page, and mark it as read."""
+    # first, so that a line that comes while the page is made is news to it
     topic = Chat(table.board)
     mark, lines = marks(context.app, [topic])[topic], said_at(context, table)
     return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
@@ -69,7 +69,7 @@ def match_page(
 
 
 def _offers(table: Table) -> list[str]:
-    """Return what the visitor can propose now."""
+    """Return the kinds of offers that the visitor can make now."""
     state = table.state
     if not table.in_play or table.puzzle or state.offer is not None or state.unplaced:
         return []
@@ -99,7 +99,7 @@ def check_move(
     visitor: TheVisitor,
     move: MoveText = "",
 ) -> Response[Any]:
-    """Say what a move would lead to, or why it can't be played; nothing is played."""
+    """Return the result of a move, or why it can't be played; nothing is played."""
     table = Table.of(context, board, visitor)
     table.check_ply(table.state.ply)
     found = tried(table.rules, position_of(table.state), move.strip(), table.names)
@@ -111,7 +111,7 @@ def check_move(
 
 
 def as_json(found: Any) -> Response[Any]:
-    """Return what was tried, for the page's script."""
+    """Return the result of a move, for the page's script."""
     changes = [
         {"place": one.place, "was": one.was, "now": one.now, "kind": one.kind}
         for one in found.changes

@@ -1,4 +1,4 @@
-"""Messages: what players wrote to the visitor, or to everybody."""
+"""The page of messages to the visitor, or to everybody."""
 
 import msgspec
 from litestar import Response, get
@@ -24,7 +24,7 @@ class Message(msgspec.Struct, frozen=True):
 
 @get("/messages", sync_to_thread=True)
 def show_messages(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
-    """Show what was written to the visitor, the newest first; what is shown is read by that."""
+    """Show the messages, the newest first, and mark those that are shown as read."""
     account, letters = visitor.need(), context.app.letters
     kept = inbox(context.app, account)
     read = letters.messages_read(account)

@@ -1,4 +1,4 @@
-"""Players: who there is, how strong each is, what each has played."""
+"""Players: their list, their ratings, and the matches of each."""
 
 from typing import Final
 
@@ -116,7 +116,7 @@ class Strength(msgspec.Struct, frozen=True):
 
 @get("/players/{userid:str}", sync_to_thread=True)
 def show_player(userid: Userid, context: TheContext, visitor: TheVisitor) -> Response[str]:
-    """Show what anybody may know of a player."""
+    """Show the public facts about a player."""
     account, profile = player(context.app, userid)
     counts = context.app.lists.counts(account)
     active = _matches(context, account, State.ACTIVE)

@@ -1,4 +1,4 @@
-"""Puzzles: what each has come to at best, and who did it."""
+"""Puzzles: their best scores, and the players who reached them."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -138,6 +138,6 @@ def check_if(
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[Any]:
-    """Say what a move after a line would lead to."""
+    """Return the result of a move after a line."""
     _, found = _line(context, board, ply, line, visitor)
     return as_json(tried(found.rules, found.position, move.strip(), found.names))

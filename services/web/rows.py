@@ -24,12 +24,12 @@ class Item(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     options: tuple[str, ...]
     others: tuple[str, ...]
-    """All but the one whose list it is."""
+    """All players but the one whose list it is."""
     ply: int
     since: int
     """When the turn began, ms."""
     turn: str
-    """Who is to move."""
+    """The players who are to act."""
     mine: bool
     waiting: bool
     """Whether it waits for consent, or for texts for its draw."""
@@ -39,13 +39,13 @@ class Item(msgspec.Struct, frozen=True):
     """How it ended; empty while it goes on."""
     deadline: int | None = None
     offer: str = ""
-    """What is proposed, where the answer of the one whose list it is is waited for."""
+    """An offer that waits for the answer of the player whose list it is."""
     unread: int = 0
     """Lines of chat that the one whose list it is has not read."""
 
 
 def items(context: ApiContext, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
-    """Return matches as a list shows them, to whoever plays in them or to anybody."""
+    """Return matches as a list shows them, to an account or to anybody."""
     found = names_of(context.app, (seat for row in rows for seat in row.seats))
     return [_item(row, [found[seat] for seat in row.seats], account) for row in rows]
 
@@ -108,7 +108,7 @@ def waiting(context: ApiContext, account: AccountId) -> Waiting:
 
 
 def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | None]:
-    """Return when the time of who is to move is over; None for a match that can't be read."""
+    """Return when the time of the player to move is over; None for a match that can't be read."""
     found = context.app.store.snapshots(boards) if boards else []
     return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
 

@@ -39,7 +39,7 @@ class Table(msgspec.Struct, frozen=True):
     now: int
     """By the server's clock, ms."""
     seat: Seat | None
-    """None for who only looks on."""
+    """None for a spectator."""
     key: str
     """Of the commands that this page may send; see `acts`."""
 
@@ -106,7 +106,7 @@ class Table(msgspec.Struct, frozen=True):
 
     @property
     def turn(self) -> str:
-        """Who is to move; empty where nobody is."""
+        """The player to move; empty if there is none."""
         return "" if self.state.next is None else self.names[self.state.next]
 
     def check_ply(self, ply: int) -> int:
@@ -128,12 +128,12 @@ class Table(msgspec.Struct, frozen=True):
         )
 
     def score(self, position: Any) -> Score | None:
-        """Return what a puzzle has come to."""
+        """Return the score of a puzzle at a position."""
         return self.rules.score(position)
 
 
 def said_at(context: ApiContext, table: Table) -> list[Line]:
-    """Return what was said at the board, for its players alone."""
+    """Return the chat of the match, to its players alone."""
     if table.seat is None or table.puzzle:
         return []
     account = table.state.seats[table.seat]
