@@ -168,7 +168,9 @@ def change_account(
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
-    wanted = preferences.Preferences(data.language, data.notify, data.challenges, data.displays)
+    wanted = preferences.PreferenceChanges(
+        data.language, data.notify, data.challenges, data.displays
+    )
     account = caller.need(Scope.ACCOUNT)
     return _own(preferences.change_preferences(context.app, account, wanted))
 

@@ -30,7 +30,7 @@ CHALLENGES: Final = {
 """Whose challenges by name a player takes."""
 
 
-class Preferences(msgspec.Struct, frozen=True):
+class PreferenceChanges(msgspec.Struct, frozen=True):
     """Preferences as a player writes them; None leaves one as it is."""
 
     language: str | None = None
@@ -42,7 +42,7 @@ class Preferences(msgspec.Struct, frozen=True):
     """A game and its drawing; those of other games stay."""
 
 
-def change_preferences(app: App, account: AccountId, wanted: Preferences) -> Account:
+def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) -> Account:
     """Change what is wanted, all of it or, with a `bad-option`, nothing; return the new record.
 
     A choice of when mail is sent ends a sign-off.

@@ -11,7 +11,7 @@ from services.app.preferences import (
     CHALLENGES,
     LANGUAGES,
     NOTICES,
-    Preferences,
+    PreferenceChanges,
     change_preferences,
 )
 from services.language.answer import Answer
@@ -84,13 +84,13 @@ def set_preference(call: Invocation) -> Answer:
     """Set what a player prefers everywhere: the language of help, when mail is sent, challenges."""
     account, value = call.account(), call.line.get("value")
     if call.line.has("notify"):
-        record = change_preferences(call.app, account, Preferences(notify=value))
+        record = change_preferences(call.app, account, PreferenceChanges(notify=value))
         return Answer(f"from now on {record.name} gets {NOTICES[record.notify]}")
     if call.line.has("challenges"):
-        record = change_preferences(call.app, account, Preferences(challenges=value))
+        record = change_preferences(call.app, account, PreferenceChanges(challenges=value))
         whose = CHALLENGES[record.challenges]
         return Answer(f"{record.name} takes challenges by name {whose} from now on")
-    record = change_preferences(call.app, account, Preferences(language=value))
+    record = change_preferences(call.app, account, PreferenceChanges(language=value))
     return Answer(f"{record.name} reads help in {LANGUAGES[record.language or 'en']} from now on")
 
 
@@ -99,7 +99,7 @@ def set_for_game(call: Invocation) -> Answer:
     if any(call.line.has(part) for part in ("language", "notify", "challenges")):
         return set_preference(call)
     rules, value = call.rules, call.line.get("value")
-    wanted = Preferences(display=(rules.key, value))
+    wanted = PreferenceChanges(display=(rules.key, value))
     record = change_preferences(call.app, call.account(), wanted)
     display = dict(record.displays)[rules.key]
     return Answer(f"{rules.title} is drawn {display} for {record.name} from now on")

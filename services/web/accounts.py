@@ -78,7 +78,7 @@ def _since(visitor: Visitor) -> int:
 def change_preferences(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
     drawn = {key: form.get(f"display-{key}") for key in games() if form.get(f"display-{key}")}
-    wanted = preferences.Preferences(
+    wanted = preferences.PreferenceChanges(
         language=form.get("language") or None,
         notify=form.get("notify") or None,
         challenges=form.get("challenges") or None,
