@@ -109,12 +109,24 @@ class Accounts:
             raise Refusal(Code.UNKNOWN_USER, "the account was deleted")
         self._store(account, found, change)
 
-    def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
-        """Change the addresses of an account that was authenticated otherwise."""
+    def add_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
+        """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
+
+        Those the account has already stay as they are, so that a repetition does no harm.
+        """
         read = read_addresses(addresses)
+        self._change_addresses(account, lambda old: merged(old, read))
+
+    def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
+        """Replace all mail addresses, maybe by none, and end a sign-off; `bad-address`."""
+        read = read_addresses(addresses)
+        self._change_addresses(account, lambda old: replaced(old, read))
+
+    def _change_addresses(
+        self, account: AccountId, change: Callable[[Sequence[Address]], tuple[Address, ...]]
+    ) -> None:
         self.change_of(
-            account,
-            lambda a: replace(a, addresses=replaced(a.addresses, read), signed_off=False),
+            account, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
         )
         self._ask_for_codes(account)
 
@@ -139,27 +151,6 @@ class Accounts:
         Sessions(self._client).end_others(account, session)
         if tokens:
             Tokens(self._client).forget(account)
-
-    def set_language(self, name: str, password: str, language: str) -> AccountId:
-        """Set the language of an account's help."""
-        return self.change(name, password, lambda a: replace(a, language=language))
-
-    def add_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
-        """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
-
-        Addresses that the account already has stay as they are, so this is safe to repeat.
-        """
-        read = read_addresses(addresses)
-        return self._change_addresses(name, password, lambda old: merged(old, read))
-
-    def change_addresses(self, name: str, password: str, addresses: Sequence[str]) -> AccountId:
-        """Replace all mail addresses, maybe by none, and end a sign-off."""
-        read = read_addresses(addresses)
-        return self._change_addresses(name, password, lambda old: replaced(old, read))
-
-    def signoff(self, name: str, password: str) -> AccountId:
-        """Stop all mail to an account until it adds an address; safe to repeat."""
-        return self.change(name, password, lambda a: replace(a, signed_off=True))
 
     def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
         """Make an account an arbiter or revoke that; the operator needs no password."""
@@ -220,18 +211,6 @@ class Accounts:
     def count(self) -> int:
         """Return the length of the list; a deleted account may be in it for a while."""
         return self._users.count()
-
-    def _change_addresses(
-        self,
-        name: str,
-        password: str,
-        change: Callable[[Sequence[Address]], tuple[Address, ...]],
-    ) -> AccountId:
-        account = self.change(
-            name, password, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
-        )
-        self._ask_for_codes(account)
-        return account
 
     def _ask_for_codes(self, account: AccountId) -> None:
         """Request codes for the unverified addresses of an account."""

@@ -22,13 +22,6 @@ class Standing:
         self._accounts = accounts
         self._codes = codes
 
-    def prove_with_password(self, name: str, password: str, code: str) -> str:
-        """Verify an address by its code and the password; return the address.
-
-        `bad-address` for a wrong code, else refused as `Accounts.verify`.
-        """
-        return self.prove(self._accounts.verify(name, password), code)
-
     def prove(self, account: AccountId, code: str) -> str:
         """Verify an address by its code; return the address, or refuse as `bad-address`.
 

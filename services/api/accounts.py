@@ -6,19 +6,17 @@ import msgspec
 from litestar import delete, get, patch, post, put
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
-from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.rules import current
 from infra.accounts import Profile
 from infra.tokens import USUAL_DAYS, Scope, Token
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import ACCOUNT, ANY, READ, Caller
 from services.api.context import ApiContext
-from services.app.password_check import confirm, is_fresh
-from services.language.people import read_challenges, read_language, read_notify
+from services.app import accounts, preferences
+from services.app.password_check import confirm
 
 TAG = "accounts"
 
@@ -63,7 +61,7 @@ class OwnAccount(msgspec.Struct, frozen=True):
 
 
 class Preferences(Asked, frozen=True):
-    """What is to be changed; what is left out stays."""
+    """Changes of preferences; a field that is left out stays."""
 
     language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
     notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
@@ -137,8 +135,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
 )
 def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
     """Make an account."""
-    accounts = context.app.accounts
-    account = accounts.signup(data.userid, data.password, data.addresses)
+    account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
     return _own(_profile(context, account))
 
 
@@ -171,27 +168,11 @@ def change_account(
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
-    changes: dict[str, object] = {}
-    if data.language is not None:
-        changes["language"] = read_language(data.language)
-    if data.notify is not None:
-        changes |= {"notify": read_notify(data.notify), "signed_off": False}
-    if data.challenges is not None:
-        changes["challenges"] = read_challenges(data.challenges)
-    if data.displays is not None:
-        changes["displays"] = tuple(_display(*pair) for pair in sorted(data.displays.items()))
+    wanted = preferences.PreferenceChanges(
+        data.language, data.notify, data.challenges, data.displays
+    )
     account = caller.need(Scope.ACCOUNT)
-    context.app.accounts.change_of(account, lambda record: replace(record, **changes))
-    return _own(_profile(context, account))
-
-
-def _display(game: str, display: str) -> tuple[str, str]:
-    known = current(game).displays
-    if display not in known:
-        raise Refusal(
-            Code.BAD_OPTION, f"{game} has no display {display[:24]!r}; it is {' or '.join(known)}"
-        )
-    return game, display
+    return _own(preferences.change_preferences(context.app, account, wanted))
 
 
 @put(
@@ -213,14 +194,13 @@ def change_addresses(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Return the account these mail addresses and no others; the old ones are told by mail.
+    """Replace the mail addresses; a mail to the old ones says so.
 
     A token alone is enough for ten minutes after it was made, later it takes the password too.
     """
     account = caller.need(Scope.ACCOUNT)
-    fresh = is_fresh(context.app.store.now(), caller.token.created)
-    confirm(context.app.accounts, account, data.password, fresh=fresh)
-    context.app.accounts.change_addresses_of(account, data.addresses)
+    confirm(context.app, account, data.password, caller.token.created)
+    accounts.replace_addresses(context.app, account, data.addresses)
     return _own(_profile(context, account))
 
 
@@ -239,9 +219,8 @@ def change_password(
     caller: NamedDependency[Caller],
 ) -> None:
     """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
-    name = _profile(context, caller.need(Scope.ACCOUNT)).name
-    end = data.tokens == "end"
-    context.app.accounts.change_password(name, data.old, data.new, tokens=end)
+    account, end = caller.need(Scope.ACCOUNT), data.tokens == "end"
+    accounts.change_password(context.app, account, data.old, data.new, tokens=end)
 
 
 @post(
@@ -257,7 +236,7 @@ def log_out_everywhere(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """End all sessions of browsers and all tokens, the one you show among them."""
-    context.app.accounts.end_access(caller.need(Scope.ACCOUNT), tokens=True)
+    accounts.log_out_everywhere(context.app, caller.need(Scope.ACCOUNT))
 
 
 @post(
@@ -274,7 +253,7 @@ def delete_account(
 ) -> None:
     """Erase the account and all personal data, for good; matches stay."""
     name = _profile(context, caller.need(Scope.ACCOUNT)).name
-    context.app.accounts.delete(name, data.password, context.app.forget)
+    accounts.delete_account(context.app, name, data.password)
 
 
 @post(
@@ -293,7 +272,7 @@ def delete_account(
 )
 def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -> IssuedToken:
     """Return a new token for a userid and its password."""
-    account = context.app.accounts.verify(data.userid, data.password)
+    account = accounts.authenticate(context.app, data.userid, data.password)
     made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
@@ -328,8 +307,7 @@ def revoke_token(
 ) -> None:
     """End a token, at once and everywhere; another than the one that is shown needs `account`."""
     account = caller.account if token == caller.token.id else caller.need(Scope.ACCOUNT)
-    if not context.app.tokens.revoke(account, token):
-        raise Refusal(Code.NOT_FOUND, "you have no token of this id")
+    accounts.revoke_token(context.app, account, token)
 
 
 def _shown(token: Token) -> ShownToken:

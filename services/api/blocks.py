@@ -13,13 +13,13 @@ from services.api.accounts import TAG
 from services.api.answers import refuses
 from services.api.callers import ACCOUNT, READ, Caller
 from services.api.context import ApiContext
-from services.language.blocks import add_block, blocked_by, remove_block
+from services.app.blocks import add_block, blocked_by, remove_block
 
 Blocked = Annotated[str, PathParameter(max_length=24, description="the other's userid")]
 
 
 class Blocks(msgspec.Struct, frozen=True):
-    """Whom an account blocks."""
+    """The players that an account blocks."""
 
     userids: tuple[str, ...]
     """In alphabetical order."""
@@ -34,7 +34,7 @@ class Blocks(msgspec.Struct, frozen=True):
     summary="Players that you block",
 )
 def list_blocks(context: NamedDependency[ApiContext], caller: NamedDependency[Caller]) -> Blocks:
-    """Return whom the account blocks; nobody else is told."""
+    """Return the players that the account blocks; only the caller can see them."""
     return Blocks(tuple(blocked_by(context.app, caller.need(Scope.READ))))
 
 

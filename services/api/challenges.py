@@ -18,10 +18,12 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import Key, Wait, send
 from services.api.context import ApiContext
-from services.api.players import Cursor, GameWanted, Limit, known, names_of
+from services.api.players import Cursor, GameWanted, Limit
 from services.api.starting import Commitment, Words
 from services.app import challenges
 from services.app.challenges import mark_started, proposal_of, start_when_full
+from services.app.games import read_game as known
+from services.app.names import userids_of
 
 _TAGS: Final = ["challenges"]
 
@@ -225,7 +227,7 @@ async def start(context: ApiContext, challenge: Challenge, wait: float) -> Chall
 
 
 def _shown(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
-    names = names_of(context, (account for one in found for account in one.players))
+    names = userids_of(context.app, (account for one in found for account in one.players))
     return tuple(
         OpenChallenge(
             id=one.id,

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
-from domain.errors import Code, Refusal
+from domain.errors import Refusal
 from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING
@@ -33,6 +33,7 @@ from services.app.actor import Actor
 from services.app.commands import Action, MatchCommand, command_of, finish, needs_redis
 from services.app.context import App
 from services.app.damaged import UNREADABLE, damaged
+from services.app.matches import check_exists
 from services.language import Language
 
 DOOR: Final = "api"
@@ -121,11 +122,8 @@ class ApiContext:
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Return a match's snapshot: `unknown-board`, `damaged`."""
-        found = await self.snapshot(board)
-        if not found.state.started:
-            raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
-        return found
+        """Return a match as it is stored, as `load_snapshot` does: `unknown-board`, `damaged`."""
+        return check_exists(board, await self.snapshot(board))
 
     async def act(
         self, actor: Actor, board: int, state: MatchState, action: Action, seconds: float

@@ -19,7 +19,7 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import Answered, BoardNumber, Key, Wait, send
 from services.api.context import ApiContext
 from services.app import drafts
-from services.language.boards import state_of
+from services.app.matches import state_of
 
 _TAGS: Final = ["drafts"]
 

@@ -11,7 +11,7 @@ from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
 from domain.match.events import command_id
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, CHAT_LIMIT, RECIPIENTS, Letter
+from infra.letters import CHAT_LIMIT, RECIPIENTS, Letter
 from infra.tokens import Scope
 from services.api.accounts import Userid
 from services.api.answers import refuses
@@ -20,12 +20,11 @@ from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber, Key
 from services.api.context import DOOR, ApiContext
 from services.api.players import Cursor, Limit
-from services.app.contact import check_message
-from services.language import chatting
+from services.app import messages
 
 _TAGS: Final = ["letters"]
 
-# what is longer than the body may be is refused before this; the letters have a limit of their own
+# a text longer than a body may be is refused before this; the messages have a limit of their own
 Text = Annotated[str, msgspec.Meta(min_length=1, examples=["Good luck!"])]
 
 
@@ -57,7 +56,7 @@ class Message(msgspec.Struct, frozen=True):
     at: int
     """When, ms since 1970."""
     userid: str | None
-    """Of the writer; null for one who is no more."""
+    """Of the writer; null for a writer whose account was erased."""
     kind: str
     """`message`, or `broadcast` for one to everybody."""
     text: str
@@ -82,7 +81,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Chat(msgspec.Struct, frozen=True):
-    """What was said in a match, the oldest first."""
+    """The chat of a match, the oldest line first."""
 
     board: int
     lines: tuple[Line, ...]
@@ -102,9 +101,9 @@ def list_messages(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Messages:
-    """Return what was written to the caller; to look at it does not mark it as read."""
+    """Return the messages to the caller; this does not mark them as read."""
     account = caller.need(Scope.READ)
-    kept = context.app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    kept = messages.inbox(context.app, account)
     shown = kept[cursor : cursor + limit]
     names = _names(context, shown)
     return Messages(
@@ -134,9 +133,8 @@ def send_message(
 ) -> None:
     """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
     account = caller.need(Scope.PLAY)
-    to = [context.app.accounts.id_of(name) for name in data.to]
-    check_message(context.app, account, to)
-    context.app.letters.send(account, to, data.text, _id(account, key))
+    to = messages.find_recipients(context.app, data.to)
+    messages.send_message(context.app, account, to, data.text, _id(account, key))
 
 
 @post(
@@ -152,9 +150,7 @@ def mark_messages(
     data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Mark all messages up to a time as read; marks never go back."""
-    account = caller.need(Scope.READ)
-    kept = context.app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
-    context.app.letters.mark_read(account, [one for one in kept if one.at <= data.until])
+    messages.mark_read_until(context.app, caller.need(Scope.READ), data.until)
 
 
 @get(
@@ -173,8 +169,8 @@ def show_chat(
         int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
     ] = 50,
 ) -> Chat:
-    """Return what the players of a match said, and mark it as read; nobody else is told."""
-    said = chatting.heard(context.app, board, caller.need(Scope.READ), limit)
+    """Return the chat of a match to one of its players, and mark it as read."""
+    said = messages.heard(context.app, board, caller.need(Scope.READ), limit)
     return Chat(
         board,
         tuple(
@@ -202,7 +198,7 @@ def say(
 ) -> None:
     """Say something to the other players; repeated with its key it is said once."""
     account = caller.need(Scope.PLAY)
-    chatting.say(context.app, board, account, data.text, _id(account, key))
+    messages.say(context.app, board, account, data.text, _id(account, key))
 
 
 def _id(account: bytes, key: str | None) -> bytes:

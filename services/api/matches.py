@@ -1,27 +1,26 @@
 """Matches to look at: one match, any ply of it, its board as a picture and as text."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from litestar import Request, Response, get
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
-from domain.drawing import draw_text
-from domain.drawing.svg.document import draw_svg
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.record import Snapshot
-from domain.match.state import MatchState, position_at
+from domain.match.state import MatchState
 from domain.rules import pinned
 from services.api.answers import refuses
 from services.api.bodies import TEXT
 from services.api.caching import Tag
 from services.api.commands import BoardNumber
 from services.api.context import ApiContext
-from services.api.views import Match, Place, match_view, outcome_of, place_view
+from services.api.views import Match, Place, match_view, place_view
 from services.api.visitors import WEIGHT
-from services.language.boards import state_of
+from services.app.games import read_display
+from services.app.matches import board_svg, board_text, check_ply, state_of
+from services.app.names import names_by_seat
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -63,7 +62,7 @@ def _shown(
     legal: bool,  # noqa: FBT001 - called in one place
 ) -> Response[Match]:
     names = context.app.accounts.name_of(snapshot.state.seats)
-    # the clocks go on meanwhile, but what they show follows from what was sent
+    # the clocks run on, but the client can compute what they show from what it has
     tag = Tag("match", snapshot.head, names, legal)
     if tag.is_known(request):
         return tag.unchanged()
@@ -89,7 +88,7 @@ def show_ply(
 ) -> Response[Place]:
     """Return the position after so many moves, by replay; 0 is the start."""
     state = state_of(context.app, board)
-    at = _read_ply(board, state, ply)
+    at = check_ply(board, state, ply)
     tag = Tag("ply", _played(state, at), legal)
     if tag.is_known(request):
         return tag.unchanged()
@@ -109,11 +108,11 @@ def show_svg(
 ) -> Response[str]:
     """Draw a board, as it stands or stood, with the last move marked."""
     state, at = _at(context, board, ply)
-    names = _names(context, state)
+    names = names_by_seat(context.app, state.seats)
     tag = Tag("svg", _played(state, at), names)
     if tag.is_known(request):
         return tag.unchanged()
-    return Response(_drawn(board, state, at, names), media_type=SVG, headers=tag.headers)
+    return Response(board_svg(state, at, names), media_type=SVG, headers=tag.headers)
 
 
 @get(
@@ -138,27 +137,13 @@ def show_text(
 ) -> Response[str]:
     """Draw a board as text, as it stands or stood."""
     state, at = _at(context, board, ply)
-    names = _names(context, state)
-    rules = pinned(state.rules)
-    if display not in ("", *rules.displays):
-        known = " or ".join(rules.displays)
-        raise Refusal(Code.BAD_OPTION, f"there is no display {display!r}; it is {known}")
+    names = names_by_seat(context.app, state.seats)
+    display = display and read_display(pinned(state.rules), display)
     tag = Tag("text", _played(state, at), names, display)
     if tag.is_known(request):
         return tag.unchanged()
-    drawing = draw_text(rules, position_at(state, at), display or rules.displays[0], names)
-    return Response(f"{drawing}\n", media_type=TEXT, headers=tag.headers)
-
-
-def _drawn(board: int, state: MatchState, at: int, names: Sequence[str]) -> str:
-    last = state.moves_of(at)[-1] if at else ""
-    return draw_svg(
-        pinned(state.rules),
-        position_at(state, at),
-        names,
-        last=last,
-        before=position_at(state, at - 1) if last else None,
-        ended=outcome_of(board, state, names) if at == state.ply else None,
+    return Response(
+        f"{board_text(state, at, names, display)}\n", media_type=TEXT, headers=tag.headers
     )
 
 
@@ -170,18 +155,4 @@ def _played(state: MatchState, at: int) -> tuple[object, ...]:
 
 def _at(context: ApiContext, board: int, ply: int | None) -> tuple[MatchState, int]:
     state = state_of(context.app, board)
-    return state, _read_ply(board, state, state.ply if ply is None else ply)
-
-
-def _read_ply(board: int, state: MatchState, ply: int) -> int:
-    if ply > state.ply:
-        raise Refusal(
-            Code.UNKNOWN_PLY, f"match {board} stands at #{state.ply}; there is no #{ply} yet"
-        )
-    if state.unplaced:
-        raise Refusal(Code.NOT_STARTED, "the match waits for consent, and has no position yet")
-    return ply
-
-
-def _names(context: ApiContext, state: MatchState) -> Sequence[str]:
-    return [name or "a former player" for name in context.app.accounts.name_of(state.seats)]
+    return state, check_ply(board, state, state.ply if ply is None else ply)

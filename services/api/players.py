@@ -1,6 +1,6 @@
 """Players and their matches, in pages."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 import msgspec
@@ -10,13 +10,14 @@ from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.rules import AnyRules, current
 from infra.projections.lists import Row, State
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.callers import READ, Caller
 from services.api.context import ApiContext
-from services.language.parsing import games
+from services.app.games import read_game
+from services.app.names import userids_of
+from services.app.queries import player, ratings_of
 
 MOST: Final = 100
 """Rows of a page."""
@@ -46,7 +47,7 @@ class Listed(msgspec.Struct, frozen=True):
     rules: str
     options: tuple[str, ...]
     players: tuple[str | None, ...]
-    """Userids by seat; null for a player who is no more."""
+    """Userids by seat; null for a player whose account was erased."""
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[int, ...]
@@ -69,7 +70,7 @@ class Matches(msgspec.Struct, frozen=True):
 
 
 class Player(msgspec.Struct, frozen=True):
-    """What anybody may know of a player."""
+    """The public facts about a player."""
 
     userid: str
     since: int
@@ -97,7 +98,7 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """What others wrote and the caller has not read."""
+    """Counts of what others wrote and the caller has not read."""
 
     messages: int
     boards: dict[int, int]
@@ -110,7 +111,7 @@ class Notices(msgspec.Struct, frozen=True):
     notices: tuple[Notice, ...]
     next: int | None
     unread: Unread
-    """Of all that others wrote, what is not read."""
+    """Counts of unread messages and chat."""
 
 
 @get(
@@ -132,7 +133,7 @@ def list_matches(
 ) -> Matches:
     """Return matches of a player, or with a game alone those of it that go on."""
     if game is not None:
-        game = known(game).key
+        game = read_game(game).key
     if player is not None:
         account = context.app.accounts.id_of(player)
         rows = context.app.lists.of(account, which, game, cursor, limit + 1)
@@ -140,7 +141,7 @@ def list_matches(
         raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
     else:
         rows = context.app.lists.playing(game, cursor, limit + 1)
-    names = names_of(context, (account for row in rows for account in row.seats))
+    names = userids_of(context.app, (account for row in rows for account in row.seats))
     return Matches(
         tuple(_listed(row, names) for row in rows[:limit]), next_of(cursor, limit, len(rows))
     )
@@ -154,13 +155,9 @@ def list_matches(
     summary="A player",
 )
 def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
-    """Return what anybody may know of a player."""
-    account = context.app.accounts.id_of(userid)
-    profile = context.app.accounts.record_of(account)
-    if profile is None:
-        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
+    """Return the public facts about a player."""
+    account, profile = player(context.app, userid)
     counts = context.app.lists.counts(account)
-    ratings = {key: context.app.ratings.player(key, account) for key in games()}
     return Player(
         userid=profile.name,
         since=profile.created,
@@ -168,7 +165,7 @@ def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
         active=counts.active,
         finished=counts.inactive,
         refused_draws=context.app.standings.refused(account),
-        ratings={key: rating.shown for key, rating in ratings.items() if rating.matches},
+        ratings={key: rating.shown for key, rating in ratings_of(context.app, account).items()},
     )
 
 
@@ -194,36 +191,12 @@ def list_notices(
     return Notices(shown, next_of(cursor, limit, len(rows)), Unread(unread.messages, unread.boards))
 
 
-Names = dict[AccountId, str | None]
-
-
-def names_of(context: ApiContext, accounts: Iterable[AccountId]) -> Names:
-    """Look up userids; None for those that are no more."""
-    wanted = list(dict.fromkeys(accounts))
-    return dict(zip(wanted, context.app.accounts.name_of(wanted), strict=True))
-
-
-def known(game: str) -> AnyRules:
-    """Return a game's newest rules; `unknown-game` when there is none."""
-    return current(game.lower())
-
-
-def of_several(game: str) -> AnyRules:
-    """Return a game's newest rules, refused as `usage` if it is played alone."""
-    rules = known(game)
-    if rules.players == (1,):
-        raise Refusal(
-            Code.USAGE, f"{rules.key} is played alone; /api/puzzles/{rules.key} has its best scores"
-        )
-    return rules
-
-
 def next_of(cursor: int, limit: int, found: int) -> int | None:
     """Return the cursor of the next page, where one row more than its limit was found."""
     return cursor + limit if found > limit else None
 
 
-def _listed(row: Row, names: Names) -> Listed:
+def _listed(row: Row, names: Mapping[AccountId, str | None]) -> Listed:
     return Listed(
         board=row.board,
         game=row.game,

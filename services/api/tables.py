@@ -1,29 +1,26 @@
-"""What has been played: ratings, tables, finished matches."""
+"""Results: ratings, tables, finished matches."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 from litestar import get
 from litestar.di import NamedDependency
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
+from domain.match.events import AccountId
 from infra.projections.history import Row
 from services.api.answers import refuses
 from services.api.context import ApiContext
-from services.api.players import (
-    Cursor,
-    GameKey,
-    Limit,
-    Names,
-    Userid,
-    UseridWanted,
-    known,
-    names_of,
-    next_of,
-    of_several,
-)
+from services.api.players import Cursor, GameKey, Limit, Userid, UseridWanted, next_of
+from services.app.games import read_contest, read_game
+from services.app.names import userids_of
+from services.app.queries import finished_matches, head_to_head, rating_series
 
 _TAGS: Final = ["players"]
+
+_POINTS: Final = 1_000
+"""Points of a series of ratings, at most."""
 
 
 class Rated(msgspec.Struct, frozen=True):
@@ -129,9 +126,9 @@ def list_ratings(
     game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Ratings:
     """Return a game's players, the best first."""
-    key = of_several(game).key
+    key = read_contest(game).key
     rows = context.app.ratings.of(key, cursor, limit + 1)
-    names = names_of(context, (row.account for row in rows))
+    names = userids_of(context.app, (row.account for row in rows))
     shown = [Rated(names[r.account], r.rating.shown, r.rating.matches) for r in rows[:limit]]
     return Ratings(key, tuple(shown), next_of(cursor, limit, len(rows)))
 
@@ -147,12 +144,10 @@ def show_rating(
     game: GameKey, userid: Userid, context: NamedDependency[ApiContext]
 ) -> RatingSeries:
     """Return a player's rating, and what it was after each of the last 1,000 matches."""
-    key, account = of_several(game).key, context.app.accounts.id_of(userid)
-    ratings = context.app.ratings
-    now = ratings.player(key, account)
-    series = ratings.series(key, account, max(0, now.matches - 1_000))
+    key, account = read_contest(game).key, context.app.accounts.id_of(userid)
+    now, series = rating_series(context.app, key, account, _POINTS)
     points = [Point(point.board, point.at, point.shown) for point in series]
-    place = ratings.place(key, account)
+    place = context.app.ratings.place(key, account)
     return RatingSeries(key, userid.lower(), now.shown, place, tuple(points))
 
 
@@ -167,9 +162,9 @@ def list_standings(
     game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Standings:
     """Return a game's table, most points first: 1 for a win, a shared one in parts."""
-    key = of_several(game).key
+    key = read_contest(game).key
     rows = context.app.standings.of(key, cursor, limit + 1)
-    names = names_of(context, (row.account for row in rows))
+    names = userids_of(context.app, (row.account for row in rows))
     shown = [
         Standing(names[r.account], r.points, r.played, r.won, r.drawn, r.lost) for r in rows[:limit]
     ]
@@ -192,11 +187,10 @@ def list_history(
     limit: Limit = 50,
 ) -> History:
     """Return finished matches of a game, of a player, or of two."""
-    key = known(game).key
+    key = read_game(game).key
     who = [context.app.accounts.id_of(name) for name in (player, opponent) if name is not None]
-    one, other = (*who, None, None)[:2]
-    rows = context.app.history.of(key, one, other, cursor, limit + 1)
-    names = names_of(context, (account for row in rows for account in row.seats))
+    rows = finished_matches(context.app, key, who, cursor, limit + 1)
+    names = userids_of(context.app, (account for row in rows for account in row.seats))
     shown = [_finished(row, names) for row in rows[:limit]]
     return History(key, tuple(shown), next_of(cursor, limit, len(rows)))
 
@@ -212,18 +206,16 @@ def show_head_to_head(
     game: GameKey, userid: Userid, opponent: Userid, context: NamedDependency[ApiContext]
 ) -> HeadToHead:
     """Count the matches of two players in a game, as the first of them sees it."""
-    key = of_several(game).key
+    key = read_contest(game).key
     one, other = context.app.accounts.id_of(userid), context.app.accounts.id_of(opponent)
-    if one == other:
-        raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
-    names = names_of(context, [one, other])
-    record = context.app.head_to_head.of(key, one, other)
+    record = head_to_head(context.app, key, one, other)
+    names = userids_of(context.app, [one, other])
     return HeadToHead(
         key, names[one], names[other], record.played, record.won, record.drawn, record.lost
     )
 
 
-def _finished(row: Row, names: Names) -> FinishedMatch:
+def _finished(row: Row, names: Mapping[AccountId, str | None]) -> FinishedMatch:
     return FinishedMatch(
         board=row.board,
         rules=row.rules,

@@ -18,11 +18,12 @@ from services.api.bodies import TEXT, check_kind
 from services.api.callers import Caller
 from services.api.commands import Key, Wait
 from services.api.context import ApiContext
-from services.api.players import GameKey, known
+from services.api.players import GameKey
 from services.api.problems import headers_of
 from services.app.error_codes import PROBLEMS
+from services.app.games import games
+from services.app.games import read_game as known
 from services.language import Answer, Origin
-from services.language.parsing import games
 
 AnyRequest = Request[Any, Any, Any]
 

@@ -9,8 +9,9 @@ from domain.clocks import ledger
 from domain.clocks.terms import describe, write_terms
 from domain.match.record import Snapshot
 from domain.match.state import MatchState, deadline, position_at, position_of
-from domain.rules import AnyRules, Outcome, Seat, pinned
-from services.language.telling import Scene, ending
+from domain.rules import AnyRules, Seat, pinned
+from services.app.endings import ending_clause
+from services.app.names import shown_names
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -20,7 +21,7 @@ class Seated(msgspec.Struct, frozen=True):
     side: str
     """What the seat is called in the game, such as `Light`."""
     userid: str | None
-    """None for a player who is no more."""
+    """None for a player whose account was erased."""
     playing: bool
     """False once the player has resigned or run out of time."""
 
@@ -30,9 +31,9 @@ class OpenOffer(msgspec.Struct, frozen=True):
 
     kind: str
     seat: Seat
-    """Who made it."""
+    """The player who made it."""
     accepted: tuple[Seat, ...]
-    """Who has accepted it."""
+    """The players who have accepted it."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -59,16 +60,16 @@ class Clock(msgspec.Struct, frozen=True):
     """The clocks of a match, when it was asked for."""
 
     terms: tuple[str, ...]
-    """What differs from the usual, as in a challenge."""
+    """The terms that differ from the usual ones, as in a challenge."""
     text: str
     """The terms in words."""
     rated: bool
     now: int
     """Milliseconds since 1970, by the server's clock."""
     deadline: int | None
-    """When the flag of who is to move falls."""
+    """When the flag of the player to move falls."""
     reminder: int | None
-    """When who is to move is reminded."""
+    """When the player to move is reminded."""
     paused_since: int | None
     seats: tuple[SeatClock, ...]
 
@@ -79,11 +80,11 @@ class BeforeDraw(msgspec.Struct, frozen=True):
     phase: str
     """`commit` until all have accepted, then `reveal`."""
     commitments: tuple[str, ...]
-    """By seat, SHA-256 of each player's text, in hex; empty for who has not committed."""
+    """By seat, SHA-256 of each player's text, in hex; empty for a player who has not committed."""
     revealed: tuple[Seat, ...]
     """Whose texts are known."""
     deadline: int | None
-    """When who is late has declined, ms since 1970; null without a limit."""
+    """When a player who is late counts as having declined, ms since 1970; null without a limit."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -113,7 +114,7 @@ class Match(msgspec.Struct, frozen=True):
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[Seat, ...]
-    """Who is to act: the seat to move, or those that have not accepted a match that waits."""
+    """The seats that are to act: the one to move, or those that have not accepted a match that waits."""
     ply: int
     moves: tuple[str, ...]
     at: Place
@@ -135,7 +136,7 @@ class Match(msgspec.Struct, frozen=True):
 def match_view(
     board: int, snapshot: Snapshot, names: Sequence[str | None], now: int, *, legal: bool
 ) -> Match:
-    """Show a match; `now` in ms."""
+    """Return a match as the API shows it; `now` in ms."""
     state = snapshot.state
     rules = pinned(state.rules)
     return Match(
@@ -155,7 +156,7 @@ def match_view(
         moves=tuple(state.moves_of(state.ply)),
         at=_now(state, rules, legal=legal),
         offer=_offer(state),
-        result=_result(board, state, rules, names),
+        result=_result(state, names),
         clock=_clock(state, now),
         seq=state.seq,
         updated=state.at,
@@ -176,7 +177,7 @@ def _before_draw(state: MatchState) -> BeforeDraw | None:
 
 
 def place_view(state: MatchState, ply: int, *, legal: bool) -> Place:
-    """Show a match as it stood after so many moves, by replay."""
+    """Return a match as it stood after so many moves, by replay."""
     rules = pinned(state.rules)
     if ply == state.ply:
         return _now(state, rules, legal=legal)
@@ -210,24 +211,11 @@ def _place(state: MatchState, rules: AnyRules, position: Any, ply: int, *, legal
     )
 
 
-def _result(
-    board: int, state: MatchState, rules: AnyRules, names: Sequence[str | None]
-) -> Result | None:
+def _result(state: MatchState, names: Sequence[str | None]) -> Result | None:
     if state.result is None:
         return None
-    shown = tuple(name or "a former player" for name in names)
-    position = None if state.unplaced else position_of(state)
-    text = ending(Scene(board, state, rules, shown, position))
+    text = f"the match is over: {ending_clause(state, shown_names(names))}"
     return Result(state.result.winners, state.result.reason, text)
-
-
-def outcome_of(board: int, state: MatchState, names: Sequence[str]) -> Outcome | None:
-    """Return how a match has ended, for a drawing; None while it goes on."""
-    result = _result(board, state, pinned(state.rules), names)
-    if result is None:
-        return None
-    said = result.text.removeprefix("the match is over: ")
-    return Outcome(result.winners, result.reason, f"{said[:1].upper()}{said[1:]}")
 
 
 def _clock(state: MatchState, now: int) -> Clock | None:

@@ -1,7 +1,6 @@
 """Who may reach whom: challenges by name, open challenges, messages and chat.
 
-Every way in asks here, and nowhere else is it decided. A refusal is `not-wanted`: it names who does
-not want it, and says nothing of why.
+A refusal is `not-wanted`: it names the player who does not want it, and says nothing of why.
 """
 
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from domain.rules import all_rules
 from infra.projections.lists import State as Listed
 from services.app.context import App
 from services.app.damaged import reading
+from services.app.names import name_of
 
 ANYONE: Final = "anyone"
 KNOWN: Final = "known"
@@ -63,8 +63,7 @@ def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], sen
 
 
 def _refused(app: App, account: AccountId, sentence: str) -> Refusal:
-    (name,) = app.accounts.name_of([account])
-    return Refusal(Code.NOT_WANTED, f"{name or 'a former player'} {sentence}")
+    return Refusal(Code.NOT_WANTED, f"{name_of(app, account)} {sentence}")
 
 
 # whom a player knows

@@ -51,7 +51,7 @@ from infra.words import Words
 
 
 class App:
-    """The parts of one process, a `App` among other things; close it when done.
+    """The parts of one process, which the use cases work with; close it when done.
 
     `listening` is the longest time, in seconds, that a command to RQ's Redis waits in it.
     """
@@ -156,13 +156,23 @@ class App:
 
     @cached_property
     def letters(self) -> Letters:
-        """What players write to each other."""
+        """Messages, broadcasts and chat."""
         return MailedLetters(self.data, self._shards)
 
     @cached_property
     def tokens(self) -> Tokens:
-        """What programs show in place of passwords."""
+        """Access tokens, which programs show in place of passwords."""
         return Tokens(self.data)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Browsers in which players are logged in."""
+        return Sessions(self.data)
+
+    @cached_property
+    def notes(self) -> Notes:
+        """What players note about matches, each for themselves alone."""
+        return Notes(self.data)
 
     @cached_property
     def challenges(self) -> Challenges:
@@ -171,7 +181,7 @@ class App:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Whom players want nothing of."""
+        """Players whom others have blocked."""
         return Blocks(self.data)
 
     @cached_property
@@ -189,17 +199,17 @@ class App:
 
     @cached_property
     def lists(self) -> Lists:
-        """Who plays what."""
+        """Lists of matches by player and by game."""
         return Lists(self.data)
 
     @cached_property
     def notices(self) -> AccountNotices:
-        """What players are told of their matches, and of what others wrote."""
+        """News for players: of their matches, and of messages and chat."""
         return AccountNotices(Notices(self.data), self.letters.notices)
 
     @cached_property
     def unread(self) -> Unread:
-        """How much of what others wrote players have not read."""
+        """Counts of unread messages and chat."""
         return Unread(self.letters)
 
     @cached_property
@@ -209,12 +219,12 @@ class App:
 
     @cached_property
     def standings(self) -> Standings:
-        """Who has won how often."""
+        """Tables of games: how often each player has won."""
         return Standings(self.data)
 
     @cached_property
     def ratings(self) -> Ratings:
-        """How strong everybody is."""
+        """Ratings of players."""
         return Ratings(self.data)
 
     @cached_property
@@ -230,12 +240,12 @@ class App:
         self.blocks.forget(account)
         self.starts.forget(account)
         forget_mail(self.data, account)
-        Sessions(self.data).forget(account)
-        Notes(self.data).forget(account)
+        self.sessions.forget(account)
+        self.notes.forget(account)
 
     @cached_property
     def standing(self) -> Standing:
-        """What is known of players' own addresses."""
+        """The status of players' mail addresses: proven, or bad."""
         return Standing(self.accounts, Codes(self.data, Outbox(self.data).now))
 
     @cached_property
@@ -260,7 +270,10 @@ class App:
         return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.data))
 
     def ready(self) -> None:
-        """Look once whether the server keeps what is written; `DurabilityError` when it may not."""
+        """Check once that the server keeps what is written; `DurabilityError` if it may not.
+
+        `services.app.accounts` and the gateway ask; nothing else has to.
+        """
         _ = self._verified
 
     @cached_property

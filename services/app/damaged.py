@@ -1,4 +1,4 @@
-"""What a reader is told of a match that can't be read, by whatever way in; the doctor hears of it."""
+"""Matches that can't be read: one refusal for every front end, and a note for the doctor."""
 
 import logging
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from infra.damage import Damage
 logger = logging.getLogger(__name__)
 
 UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
-"""What reading stored bytes raises that are not what was written."""
+"""Errors that reading stored bytes raises if they are not as they were written."""
 
 
 @contextmanager
 def reading(damage: Damage, board: int) -> Iterator[None]:
-    """Refuse as `damaged`, and note it, where what is stored of a match can't be read inside."""
+    """Turn an error of reading a match inside into a refusal as `damaged`, and note it."""
     try:
         yield
     except UNREADABLE as error:
@@ -26,7 +26,7 @@ def reading(damage: Damage, board: int) -> Iterator[None]:
 
 
 def damaged(damage: Damage, board: int, error: Exception) -> Refusal:
-    """Note that a match can't be read, and return what its reader is told."""
+    """Note that a match can't be read, and return the refusal for its reader."""
     logger.error("ALARM: match %d can't be read", board, exc_info=error)
     damage.note(board, f"{type(error).__name__}: {error}")
     return Refusal(

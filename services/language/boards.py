@@ -8,15 +8,13 @@ import msgspec
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, decode
-from domain.match.record import unpack_snapshot
-from domain.match.replies import Laid, unpack
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from infra.projections.lists import State
 from services.app.context import App
-from services.app.damaged import reading
-from services.app.drafts import draft_of
 from services.app.draws import said_of_draw
+from services.app.games import read_display
+from services.app.matches import check_ply, preferred_display, private_part, state_of
 from services.app.move_text import read_move, split_ply
 from services.language.answer import Answer
 from services.language.bounces import came_back
@@ -44,7 +42,7 @@ def _named(call: Invocation) -> list[str]:
 
 
 def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
-    """Return the display asked for; the one given if none is."""
+    """Return the display that a flag names; without one `display`."""
     for flag in flags:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
@@ -53,31 +51,22 @@ def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
             )
     if len(flags) > 1:
         raise Refusal(Code.BAD_OPTION, "--display is given twice; give it once")
-    if display not in call.rules.displays:
-        known = " or ".join(call.rules.displays)
-        raise Refusal(Code.BAD_OPTION, f"there is no display {display[:24]!r}; it is {known}")
-    return display
+    return read_display(call.rules, display)
 
 
 def _shown(call: Invocation, word: str, display: str) -> str:
     number, ply = split_ply(word)
     board = read_board(number)
     scene = Scene.of(call.app, board, present(call, board))
-    now = scene.state.ply
-    if ply is not None and ply > now:
-        raise Refusal(Code.UNKNOWN_PLY, f"match {board} stands at #{now}; there is no #{ply} yet")
-    if ply is None or ply == now:
+    if ply is None or check_ply(board, scene.state, ply) == scene.state.ply:
         return _drawn(call.app, scene, display)
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
     return f"{heading_at(then, ply)}\n\n{draw(then, display)}"
 
 
 def display_of(call: Invocation, account: AccountId) -> str:
-    """Return the display an account has chosen for the game, or the game's first."""
-    profile = call.app.accounts.record_of(account)
-    # what is drawn may be the answer to an accepted move: that the account has gone changes nothing
-    chosen = dict(profile.displays).get(call.rules.key, "") if profile else ""
-    return chosen if chosen in call.rules.displays else call.rules.displays[0]
+    """Return the display that an account has chosen for the game of a command."""
+    return preferred_display(call.app, account, call.rules)
 
 
 def show_as(call: Invocation) -> Answer:
@@ -101,14 +90,12 @@ def _own_boards(call: Invocation, account: AccountId) -> list[str]:
 def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
     """Return the lines below a board that are for its player alone."""
     board = read_board(split_ply(word)[0])
-    state = present(call, board)
-    if account not in state.seats:
+    private = private_part(call.app, board, present(call, board), account)
+    if private is None:
         return []
-    ((_, data),) = call.app.store.matches([board])
-    lines = lines_of(unpack(data).get(state.seats.index(account), Laid()))
-    draft = draft_of(call.app, account, board, state)
-    if draft is not None:
-        lines.append(f"submitted and not played yet: {draft.text}")
+    lines = lines_of(private.conditional_moves)
+    if private.draft:
+        lines.append(f"submitted and not played yet: {private.draft}")
     return ["\n".join(lines)] if lines else []
 
 
@@ -118,7 +105,7 @@ def preview_as(call: Invocation) -> Answer:
 
 
 def preview(call: Invocation) -> Answer:
-    """Show where moves would lead, played in turn from the present position by whoever is next."""
+    """Show where moves would lead, played in turn from the present position."""
     return _preview(call, call.rules.displays[0])
 
 
@@ -162,7 +149,7 @@ def _then(scene: Scene) -> str:
 
 
 def draw(scene: Scene, display: str) -> str:
-    """Draw the position of a scene; nothing before a match has one, a sentence without the game."""
+    """Return the position drawn; empty before the draw, a sentence if the game is not installed."""
     if isinstance(scene.rules, MissingRules):
         return scene.rules.sentence
     if scene.position is None:
@@ -181,19 +168,6 @@ def present(call: Invocation, board: int) -> MatchState:
     return state
 
 
-def state_of(app: App, board: int) -> MatchState:
-    """Return a match as it stands; `unknown-board` where there is none.
-
-    `damaged` when its snapshot can't be read.
-    """
-    (data,) = app.store.snapshots([board])
-    with reading(app.damage, board):
-        state = unpack_snapshot(data).state
-    if not state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
-    return state
-
-
 def drawn_now(app: App, board: int) -> str:
     """Return a match of any game as it stands, in the game's first display."""
     scene = Scene.of(app, board, state_of(app, board))
@@ -206,7 +180,7 @@ def _drawn(app: App, scene: Scene, display: str) -> str:
 
 
 def _draw_line(app: App, scene: Scene) -> list[str]:
-    """Say of a match that chance has set up for several what its players had a part in."""
+    """Return a line on the players' part in a draw, for a match of several that chance has set up."""
     state = scene.state
     if state.setup is None or len(state.seats) == 1:
         return []

@@ -7,11 +7,11 @@ from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
 from domain.rules import current, game_of
+from services.app.games import games
+from services.app.preferences import read_language
 from services.language.answer import Answer
 from services.language.discretion import shown
 from services.language.invocation import Invocation
-from services.language.parsing import games
-from services.language.people import read_language
 from services.language.reading import misused, nearest
 
 _HELP: Final = files("services.language").joinpath("help")

@@ -12,6 +12,7 @@ from domain.match.events import AccountId
 from infra.gateway import WAIT_SECONDS
 from services.app.actor import Actor
 from services.app.context import App
+from services.app.games import games
 from services.language.answer import Answer, refusal
 from services.language.boards import present
 from services.language.discretion import discreet, shown
@@ -21,7 +22,6 @@ from services.language.parsing import (
     Line,
     Seat,
     Unparsed,
-    games,
     parse,
     parse_at_seat,
     written,

@@ -1,60 +1,51 @@
-"""What players write to each other: message, messages, broadcast, chat."""
+"""Commands with which players write to each other: message, messages, broadcast, chat."""
 
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, command_id
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
-from services.app import contact
+from infra.letters import Letter
+from services.app import messages as use_cases
+from services.app.names import listed, names_by_seat
 from services.language.answer import Answer
 from services.language.bounces import came_back
-from services.language.chatting import heard, say
 from services.language.invocation import Invocation
-from services.language.telling import listed
 from services.language.times import instant
 
 _SHOWN = 20
-"""Letters shown at once, where no more than these are new."""
+"""Messages shown at once, unless more than these are new."""
 
 
 def message(call: Invocation) -> Answer:
     """Write to players."""
     account = call.account()
     to = _read_recipients(call)
-    contact.check_message(call.app, account, to)
-    call.app.ready()
-    call.app.letters.send(account, to, _text(call), _id(call, account))
-    found = [name for name in call.app.accounts.name_of(to) if name]
+    use_cases.send_message(call.app, account, to, _text(call), _id(call, account))
+    found = names_by_seat(call.app, to)
     return Answer(f"{listed(found)} {'finds' if len(to) == 1 else 'find'} it in `messages`")
 
 
 def _read_recipients(call: Invocation) -> list[AccountId]:
-    """Return the accounts that are written to, each once."""
+    """Return the accounts of the players that are written to."""
     if not call.line.has("recipients"):
-        return _accounts(call, call.line.get("recipient").split(","))
+        userids = call.line.get("recipient").split(",")
+        if "" in userids:
+            raise Refusal(Code.USAGE, "between userids stands one comma and no blank")
+        return use_cases.find_recipients(call.app, userids)
+    userids = call.line.get("recipients").replace(",", " ").split()
     try:
-        return _accounts(call, call.line.get("recipients").replace(",", " ").split())
+        return use_cases.find_recipients(call.app, userids)
     except Refusal as reason:
         hint = "a text that goes over several lines begins on the second"
         raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
 
 
-def _accounts(call: Invocation, names: Sequence[str]) -> list[AccountId]:
-    if "" in names:
-        raise Refusal(Code.USAGE, "between userids stands one comma and no blank")
-    if len(names) > RECIPIENTS:  # before each of them is looked up
-        raise Refusal(
-            Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(names)}"
-        )
-    return list(dict.fromkeys(call.app.accounts.id_of(name) for name in names))
-
-
 def messages(call: Invocation) -> Answer:
-    """Show what was written to a player: all that is new, and mark it as read."""
+    """Show what was written to a player, with all that is new, and mark it as read."""
     account = call.account()
     letters = call.app.letters
-    # read before counting: what comes in between is not shown, and stays new
-    kept, new = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT), letters.unread(account)
+    # read before counting, because a message that comes in between is not shown and stays new
+    kept, new = use_cases.inbox(call.app, account), letters.unread(account)
     shown = kept[: max(new, _SHOWN)]
     page = _page(call, shown) or "nobody has written to you"
     letters.mark_read(account, shown)
@@ -65,10 +56,7 @@ def messages(call: Invocation) -> Answer:
 def broadcast(call: Invocation) -> Answer:
     """Write to everybody, as an arbiter."""
     account = call.account()
-    if not call.profile(account).arbiter:
-        raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
-    call.app.ready()
-    call.app.letters.broadcast(account, _text(call), _id(call, account))
+    use_cases.broadcast(call.app, account, _text(call), _id(call, account))
     return Answer("everybody finds it in `messages`")
 
 
@@ -76,14 +64,14 @@ def chat(call: Invocation) -> Answer:
     """Write to the players of a match, or show what they wrote; nobody else can."""
     board, account = call.board, call.account()
     if call.line.has("text") or call.line.has("body"):
-        say(call.app, board, account, _text(call), _id(call, account))
+        use_cases.say(call.app, board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")
-    said = _page(call, heard(call.app, board, account))
+    said = _page(call, use_cases.heard(call.app, board, account))
     return Answer(page=said or f"nothing was said in match {board} yet")
 
 
 def _text(call: Invocation) -> str:
-    """Return what is written; refused where the password has slipped into it."""
+    """Return the text of a command; refused if the password stands in it by mistake."""
     text = call.line.get("text") or call.line.get("body")
     if call.line.get("password") in text.split():
         raise Refusal(Code.BAD_REQUEST, "the password stands in the text, too; nothing was written")
@@ -95,10 +83,10 @@ def _id(call: Invocation, account: AccountId) -> bytes:
 
 
 def _page(call: Invocation, letters: Sequence[Letter]) -> str:
-    """Return letters as text, each after its time and its writer."""
-    names = call.app.accounts.name_of([letter.sender for letter in letters])
+    """Return messages as text, each after its time and its writer."""
+    names = names_by_seat(call.app, [letter.sender for letter in letters])
     return "\n".join(
-        f"{instant(letter.at)} {name or 'a former player'}{_to(letter)}: {_indented(letter.text)}"
+        f"{instant(letter.at)} {name}{_to(letter)}: {_indented(letter.text)}"
         for letter, name in zip(letters, names, strict=True)
     )
 
@@ -108,6 +96,6 @@ def _to(letter: Letter) -> str:
 
 
 def _indented(text: str) -> str:
-    """Set the lines after the first off, so that no text can look like another's line."""
+    """Return a text with its lines after the first indented, so that none looks like another's."""
     # at every sign that some reader may take for a line's end, such as U+2028
     return "\n    ".join(text.splitlines())

@@ -1,16 +1,15 @@
-"""Commands that look across matches: all show, games, show with userids, and who plays a game."""
+"""Commands that look across matches: all show, games, show with userids."""
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.projections.lists import Row, State
-from services.app.context import App
+from services.app.endings import ending_in_list
+from services.app.names import listed, names_of
 from services.language.answer import Answer
 from services.language.boards import BOARDS, drawn_now
 from services.language.invocation import Invocation
-from services.language.telling import how, listed, without_winner
 from services.language.times import instant
 
 LINES = 100
@@ -80,18 +79,7 @@ def lines_of(call: Invocation, rows: Sequence[Row]) -> list[str]:
     ]
 
 
-Names: TypeAlias = dict[AccountId, str]
-"""Players by account, also those who are no more."""
-
-
-def names_of(app: App, accounts: Iterable[AccountId]) -> Names:
-    """Look up the players' names."""
-    wanted = list(accounts)
-    found = app.accounts.name_of(wanted)
-    return {a: name or "a former player" for a, name in zip(wanted, found, strict=True)}
-
-
-def _players(row: Row, names: Names) -> str:
+def _players(row: Row, names: Mapping[AccountId, str]) -> str:
     sides = pinned(row.rules).sides
     return ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
 
@@ -100,17 +88,11 @@ def _options(row: Row) -> str:
     return f" ({' '.join(row.options)})" if row.options else ""
 
 
-def _standing(row: Row, names: Names) -> str:
+def _standing(row: Row, names: Mapping[AccountId, str]) -> str:
     if row.winners is not None:
-        return f"{_result(row, row.winners, names)}, {instant(row.at)}"
+        winners = [names[row.seats[seat]] for seat in row.winners]
+        return f"{ending_in_list(row.reason, winners, len(row.seats))}, {instant(row.at)}"
     waited = listed([names[row.seats[seat]] for seat in row.waits])
     if not row.started:
         return f"waits until {waited} said accept"
     return f"#{row.ply}, {waited} to move since {instant(row.since)}"
-
-
-def _result(row: Row, winners: Sequence[int], names: Names) -> str:
-    if said := without_winner(row.reason):
-        return said
-    won = listed([names[row.seats[seat]] for seat in winners])
-    return f"{won} {'has won' if len(winners) == 1 else 'share the win'} {how(row.reason)}"

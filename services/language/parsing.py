@@ -9,7 +9,7 @@ import msgspec
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
-from domain.rules import all_rules
+from services.app.games import games
 from services.app.typography import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
@@ -126,12 +126,6 @@ def _word(token: Token) -> tuple[str, str]:
         return "password", str(token).partition("=")[2]
     part = token.type.lower().removeprefix("one_")
     return part, _AS_MEANT.get(part, str)(str(token).strip())
-
-
-@cache
-def games() -> tuple[str, ...]:
-    """Return the keys of all games, sorted."""
-    return tuple(sorted({rules.key for rules in all_rules()}))
 
 
 @cache

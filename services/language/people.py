@@ -1,70 +1,33 @@
 """Commands about accounts: signup, passwords, addresses, preferences, and leaving."""
 
-from collections.abc import Callable
 from typing import Final
-
-from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.accounts import Account, read_address
-from services.app import contact
+from infra.accounts import read_address
+from services.app import accounts
+from services.app.names import FORMER_PLAYER, name_of
+from services.app.preferences import (
+    CHALLENGES,
+    LANGUAGES,
+    NOTICES,
+    PreferenceChanges,
+    change_preferences,
+)
 from services.language.answer import Answer
 from services.language.invocation import Invocation
-
-LANGUAGES: Final = {"en": "English", "de": "German"}
-"""Languages there is help in."""
-
-NOTICES: Final = {
-    "move": "a mail at once whenever something happens",
-    "daily": "one mail a day, and a reminder when your time runs out",
-    "none": "no mail, not even reminders",
-}
-"""When mail is sent, and how that is said."""
-
-CHALLENGES: Final = {
-    contact.ANYONE: "of anybody",
-    contact.KNOWN: "only of players they have played with, written to or challenged",
-    contact.NONE: "of nobody",
-}
-"""Whose challenges by name are taken, and how that is said."""
-
 
 _CODES: Final = (
     "; where the server sends mail, a code comes to each new address: answer it to get mail there"
 )
 
 
-def read_language(text: str) -> str:
-    """Return a language's code, empty for English; `bad-option` for one there is no help in."""
-    code = _read_choice(text, LANGUAGES, "language of help")
-    return "" if code == "en" else code
-
-
-def read_notify(text: str) -> str:
-    """Return a time for mail; `bad-option` for what is none."""
-    return _read_choice(text, NOTICES, "time for mail")
-
-
-def read_challenges(text: str) -> str:
-    """Return whose challenges by name are taken; `bad-option` for what can't be chosen."""
-    return _read_choice(text, CHALLENGES, "choice of challenges")
-
-
-def _read_choice(text: str, known: dict[str, str], what: str) -> str:
-    if text.lower() not in known:
-        choices = " or ".join(f"{code} ({meaning})" for code, meaning in known.items())
-        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no {what}; choose {choices}")
-    return text.lower()
-
-
 def signup(call: Invocation) -> Answer:
     """Make an account."""
     _check_password(call)
-    call.app.ready()
     addresses = call.line.all("address")
-    account = call.app.accounts.signup(*call.sender, addresses)
-    welcome = f"welcome, {_name(call, account)}; `help` lists what you can do"
+    account = accounts.sign_up(call.app, *call.sender, addresses)
+    welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
     return Answer(welcome + (_CODES if addresses else ""))
 
 
@@ -81,93 +44,72 @@ def _check_password(call: Invocation) -> None:
 
 
 def change_password(call: Invocation) -> Answer:
-    """Return an account another password, which ends all sessions and, where asked, all tokens."""
-    call.app.ready()
-    new, end = call.line.get("new"), call.line.has("end_tokens")
-    account = call.app.accounts.change_password(*call.sender, new, tokens=end)
+    """Replace a password, which ends all sessions and, where asked, all tokens."""
+    account, end = call.account(), call.line.has("end_tokens")
+    old, new = call.line.get("password"), call.line.get("new")
+    accounts.change_password(call.app, account, old, new, tokens=end)
+    name = name_of(call.app, account)
     tokens = "and its tokens are ended" if end else "and its tokens stay good"
-    return Answer(
-        f"the password of {_name(call, account)} is changed; it is logged out everywhere, {tokens}"
-    )
+    return Answer(f"the password of {name} is changed; it is logged out everywhere, {tokens}")
 
 
 def add_addresses(call: Invocation) -> Answer:
     """Add mail addresses."""
-    call.app.ready()
-    account = call.app.accounts.add_addresses(*call.sender, call.line.all("address"))
+    account = call.account()
+    accounts.add_addresses(call.app, account, call.line.all("address"))
     return _addressed(call, account)
 
 
 def change_addresses(call: Invocation) -> Answer:
     """Replace all mail addresses."""
-    call.app.ready()
-    account = call.app.accounts.change_addresses(*call.sender, call.line.all("address"))
+    account = call.account()
+    accounts.replace_addresses(call.app, account, call.line.all("address"))
     return _addressed(call, account)
 
 
 def _addressed(call: Invocation, account: AccountId) -> Answer:
-    """Say how many addresses there are: an answer may be read by others than their owner."""
+    """Return how many addresses there are now, and none of them: others may read the answer."""
     count = len(call.profile(account).addresses)
-    told = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
-    return Answer(f"{_name(call, account)} has {told} now{_CODES if count else ''}")
+    has = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
+    return Answer(f"{name_of(call.app, account)} has {has} now{_CODES if count else ''}")
 
 
 def verify(call: Invocation) -> Answer:
     """Prove a mail address, by the code that was mailed there."""
-    call.app.ready()
-    address = call.app.standing.prove_with_password(*call.sender, call.line.get("value"))
+    address = accounts.prove_address(call.app, call.account(), call.line.get("value"))
     return Answer(f"{address} is yours; mail goes there from now on")
 
 
 def set_preference(call: Invocation) -> Answer:
     """Set what a player prefers everywhere: the language of help, when mail is sent, challenges."""
+    account, value = call.account(), call.line.get("value")
     if call.line.has("notify"):
-        return _set_notify(call)
+        record = change_preferences(call.app, account, PreferenceChanges(notify=value))
+        return Answer(f"from now on {record.name} gets {NOTICES[record.notify]}")
     if call.line.has("challenges"):
-        return _set_challenges(call)
-    chosen = read_language(call.line.get("value"))
-    account = _change(call, lambda record: replace(record, language=chosen))
-    return Answer(f"{_name(call, account)} reads help in {LANGUAGES[chosen or 'en']} from now on")
-
-
-def _set_notify(call: Invocation) -> Answer:
-    when = read_notify(call.line.get("value"))
-    account = _change(call, lambda record: replace(record, notify=when, signed_off=False))
-    return Answer(f"from now on {_name(call, account)} gets {NOTICES[when]}")
-
-
-def _set_challenges(call: Invocation) -> Answer:
-    whose = read_challenges(call.line.get("value"))
-    account = _change(call, lambda record: replace(record, challenges=whose))
-    return Answer(
-        f"{_name(call, account)} takes challenges by name {CHALLENGES[whose]} from now on"
-    )
+        record = change_preferences(call.app, account, PreferenceChanges(challenges=value))
+        whose = CHALLENGES[record.challenges]
+        return Answer(f"{record.name} takes challenges by name {whose} from now on")
+    record = change_preferences(call.app, account, PreferenceChanges(language=value))
+    return Answer(f"{record.name} reads help in {LANGUAGES[record.language or 'en']} from now on")
 
 
 def set_for_game(call: Invocation) -> Answer:
     """Set how a game is drawn for a player, or what `set` without a game does."""
     if any(call.line.has(part) for part in ("language", "notify", "challenges")):
         return set_preference(call)
-    display, known = call.line.get("value").lower(), call.rules.displays
-    if display not in known:
-        raise Refusal(
-            Code.BAD_OPTION,
-            f"{call.rules.key} has no display {display[:24]!r}; it is {' or '.join(known)}",
-        )
-    game = call.rules.key
-
-    def chosen(record: Account) -> Account:
-        others = (pair for pair in record.displays if pair[0] != game)
-        return replace(record, displays=(*others, (game, display)))
-
-    account = _change(call, chosen)
-    return Answer(f"{call.rules.title} is drawn {display} for {_name(call, account)} from now on")
+    rules, value = call.rules, call.line.get("value")
+    wanted = PreferenceChanges(display=(rules.key, value))
+    record = change_preferences(call.app, call.account(), wanted)
+    display = dict(record.displays)[rules.key]
+    return Answer(f"{rules.title} is drawn {display} for {record.name} from now on")
 
 
 def signoff(call: Invocation) -> Answer:
     """Stop all mail."""
-    account = _change(call, lambda record: replace(record, signed_off=True))
-    name = _name(call, account)
+    account = call.account()
+    accounts.sign_off(call.app, account)
+    name = name_of(call.app, account)
     return Answer(
         f"{name} gets no mail any more; `set {name} password notify move` starts it again, "
         f"`delete {name} password` erases the account"
@@ -176,21 +118,8 @@ def signoff(call: Invocation) -> Answer:
 
 def delete(call: Invocation) -> Answer:
     """Erase an account and all personal data."""
-    call.app.ready()
-    call.app.accounts.delete(*call.sender, call.app.forget)
+    accounts.delete_account(call.app, *call.sender)
     return Answer(
         "the account and all that was personal in it are erased; matches go on under "
-        "`a former player`, and are lost on time where they wait for a move of yours"
+        f"`{FORMER_PLAYER}`, and are lost on time where they wait for a move of yours"
     )
-
-
-def _change(call: Invocation, change: Callable[[Account], Account]) -> AccountId:
-    """Change the record of the account that gives the command."""
-    call.app.ready()
-    call.app.accounts.change_of(call.account(), change)
-    return call.account()
-
-
-def _name(call: Invocation, account: AccountId) -> str:
-    (stored,) = call.app.accounts.name_of([account])
-    return stored or "you"

@@ -1,19 +1,20 @@
-"""Commands about what has been played: history, standings, ratings, and who plays a game."""
+"""Commands about results: history, standings, ratings, and the players of a game."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.rules import AnyRules, current, pinned
+from domain.rules import current, pinned
 from infra.projections.history import Row
 from infra.projections.ratings import Rating
 from services.app.context import App
+from services.app.endings import ending_in_list
+from services.app.games import check_contest, games
+from services.app.names import listed, name_of, names_of
+from services.app.queries import count_finished, finished_matches, head_to_head, rating_series
 from services.language.answer import Answer
 from services.language.invocation import Invocation
-from services.language.lists import Names, names_of
-from services.language.parsing import games
 from services.language.reading import nearest
-from services.language.telling import how, listed, without_winner
 from services.language.times import instant
 
 LINES = 50
@@ -28,11 +29,9 @@ _PAIR = 2
 def history(call: Invocation) -> Answer:
     """List a game's finished matches: all, a player's, or those of two players."""
     accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
-    if len(accounts) > _PAIR:
-        raise Refusal(Code.USAGE, f"the form is `{call.form}`, with two userids at most")
-    found, game = call.app.history, call.rules.key
-    one, other = (*accounts, None, None)[:_PAIR]
-    rows, count = found.of(game, one, other, 0, LINES), found.count(game, one, other)
+    game = call.rules.key
+    rows = finished_matches(call.app, game, accounts, 0, LINES)
+    count = count_finished(call.app, game, accounts)
     names = names_of(call.app, {a for row in rows for a in row.seats} | set(accounts))
     lines = [_line(row, names) for row in rows]
     if len(accounts) == _PAIR:
@@ -41,28 +40,25 @@ def history(call: Invocation) -> Answer:
     return Answer(head, "\n".join(lines) or "none has been finished yet")
 
 
-def _line(row: Row, names: Names) -> str:
+def _line(row: Row, names: Mapping[AccountId, str]) -> str:
     sides = pinned(row.rules).sides
     players = ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
-    return f"{row.board:>6}  {players}: {_result(row, names)}, {row.plies} moves, {instant(row.at)}"
+    winners = [names[row.seats[seat]] for seat in row.winners]
+    ended = ending_in_list(row.reason, winners, len(row.seats))
+    return f"{row.board:>6}  {players}: {ended}, {row.plies} moves, {instant(row.at)}"
 
 
-def _result(row: Row, names: Names) -> str:
-    if said := without_winner(row.reason):
-        return said
-    won = listed([names[row.seats[seat]] for seat in row.winners])
-    return f"{won} {'has won' if len(row.winners) == 1 else 'share the win'} {how(row.reason)}"
-
-
-def _between(call: Invocation, accounts: Sequence[AccountId], names: Names) -> str:
+def _between(
+    call: Invocation, accounts: Sequence[AccountId], names: Mapping[AccountId, str]
+) -> str:
     one, other = accounts
-    tally = call.app.head_to_head.of(call.rules.key, one, other)
+    tally = head_to_head(call.app, call.rules.key, one, other)
     return f"{names[one]} {tally.won}, {names[other]} {tally.lost}, level {tally.drawn}"
 
 
 def standings(call: Invocation) -> Answer:
-    """List who has won how often."""
-    _several(call.rules)
+    """List how often each player has won."""
+    check_contest(call.rules)
     rows = call.app.standings.of(call.rules.key, 0, LINES)
     names = names_of(call.app, [row.account for row in rows])
     lines = [
@@ -76,7 +72,7 @@ def standings(call: Invocation) -> Answer:
 
 def ratings(call: Invocation) -> Answer:
     """List the ratings of a game, or how a player's came about."""
-    _several(call.rules)
+    check_contest(call.rules)
     if call.line.has("userid"):
         return _series(call)
     rows = call.app.ratings.of(call.rules.key, 0, LINES)
@@ -90,11 +86,10 @@ def ratings(call: Invocation) -> Answer:
 
 def _series(call: Invocation) -> Answer:
     account = call.app.accounts.id_of(call.line.get("userid"))
-    game, name = call.rules.key, names_of(call.app, [account])[account]
-    rating = call.app.ratings.player(game, account)
+    game, name = call.rules.key, name_of(call.app, account)
+    rating, points = rating_series(call.app, game, account, LINES)
     if not rating.matches:
         return Answer(page=f"{name} has finished no rated match")
-    points = call.app.ratings.series(game, account, max(0, rating.matches - LINES), LINES)
     place = call.app.ratings.place(game, account)
     lines = [
         f"{point.shown:>6}  after match {point.board}, {instant(point.at)}" for point in points
@@ -105,12 +100,6 @@ def _series(call: Invocation) -> Answer:
 
 def _rated(rating: Rating) -> str:
     return f"{rating.shown:>5} after {rating.matches} match{'es' * (rating.matches != 1)}"
-
-
-def _several(rules: AnyRules) -> None:
-    """Refuse a puzzle, which has scores instead."""
-    if rules.players == (1,):
-        raise Refusal(Code.USAGE, f"{rules.key} is played alone; `{rules.key} scores` has its best")
 
 
 def list_players(call: Invocation) -> Answer:

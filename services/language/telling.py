@@ -7,7 +7,6 @@ import msgspec
 
 from domain.match.events import (
     Absent,
-    AccountId,
     Answered,
     Called,
     Challenged,
@@ -30,12 +29,12 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
-from domain.match.state import MatchState, Reason, position_of
+from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, pinned
 from services.app.context import App
+from services.app.endings import ending_clause
+from services.app.names import listed, names_by_seat
 from services.language.times import clock_lines, instant
-
-_GONE = "a former player"
 
 _OFFERS = {
     "undo": "to take the last move back",
@@ -45,24 +44,9 @@ _OFFERS = {
 }
 
 
-def listed(names: Sequence[str]) -> str:
-    """Write a list as a sentence does, such as `alice, bob and carol`."""
-    *first, last = names or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def offer_name(kind: str) -> str:
-    """Say what is proposed."""
+    """Return the words for what is proposed."""
     return _OFFERS.get(kind, f"a {kind}")
-
-
-_ENDINGS = {
-    Reason.AGREEMENT: "it is a draw by agreement",
-    Reason.REPETITION: "it is a draw, as the position has stood three times",
-    Reason.ABORTED: "it was broken off by agreement, and counts for nothing",
-    Reason.DECLINED: "it was declined, and counts for nothing",
-}
-"""Endings without a winner."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -77,26 +61,26 @@ class Scene(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, app: App, board: int, state: MatchState) -> Self:
-        """Look up what a state alone does not tell."""
-        names = _names(app, state.seats)
+        """Look up the names, the rules and the position of a state."""
+        names = names_by_seat(app, state.seats)
         rules = pinned(state.rules)
         unknown = state.unplaced or isinstance(rules, MissingRules)
         return cls(board, state, rules, names, None if unknown else position_of(state))
 
     def who(self, seat: Seat) -> str:
-        """Name a player with the side played, such as `Light (alice)`."""
+        """Return a player's side and name, such as `Light (alice)`."""
         return f"{self.rules.sides[seat]} ({self.names[seat]})"
 
     def everyone(self, seats: Sequence[Seat]) -> str:
-        """Name several players."""
+        """Return several players, as `who` names them."""
         return listed([self.who(seat) for seat in seats])
 
     def others(self, seat: Seat) -> str:
-        """Name all players but one."""
+        """Return all players but one, as `who` names them."""
         return self.everyone([s for s in range(len(self.names)) if s != seat])
 
     def turn(self, seat: Seat) -> str:
-        """Say whose turn it is, such as `Dark's turn (bob)`."""
+        """Return whose turn it is, such as `Dark's turn (bob)`."""
         return f"{self.rules.sides[seat]}'s turn ({self.names[seat]})"
 
     @property
@@ -110,18 +94,14 @@ class Scene(msgspec.Struct, frozen=True):
         return "".join(f" {option}" for option in self.state.options)
 
 
-def _names(app: App, seats: Sequence[AccountId]) -> tuple[str, ...]:
-    return tuple(name or _GONE for name in app.accounts.name_of(seats))
-
-
 _TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
 """Events after which it is said whose turn it is."""
 
 
 def tell(scene: Scene, events: Sequence[Event]) -> str:
-    """Say what a command led to; `scene` is the match after its last event."""
+    """Return what a command led to; `scene` is the match after its last event."""
     said = [_said(scene, event) for event in events]
-    # who is on vacation when a match begins is told after it
+    # vacations of players are added to a match after it has started
     last = next((event for event in reversed(events) if not isinstance(event, Absent)), events[-1])
     if isinstance(last, _TURNING) and scene.state.next is not None:
         said += _passed(scene, last)
@@ -131,7 +111,7 @@ def tell(scene: Scene, events: Sequence[Event]) -> str:
 
 
 def _passed(scene: Scene, event: Event) -> list[str]:
-    """Say who was passed by the rules between a move and the next one's turn."""
+    """Return a clause for each player whom the rules passed between a move and the next turn."""
     if not isinstance(event, Moved) or event.next is None:
         return []
     count = len(scene.names)
@@ -206,28 +186,8 @@ def _said(scene: Scene, event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - 
 
 
 def ending(scene: Scene) -> str:
-    """Say how a match that is over has ended, and why."""
-    result = scene.state.result
-    assert result is not None
-    if result.reason in _ENDINGS:
-        return f"the match is over: {_ENDINGS[Reason(result.reason)]}"
-    verb = "has won" if len(result.winners) == 1 else "share the win"
-    return f"the match is over: {scene.everyone(result.winners)} {verb} {_why(scene, result)}"
-
-
-def _why(scene: Scene, result: Ended) -> str:
-    outcome = scene.rules.outcome(scene.position)
-    return how(result.reason) if outcome is None else f"({outcome.detail})"
-
-
-def how(reason: str) -> str:
-    """Say how a match ended that has winners, such as `by resignation`."""
-    return "on time" if reason == Reason.TIME else f"by {reason}"
-
-
-def without_winner(reason: str) -> str:
-    """Say how a match ended that nobody has won; empty for other reasons."""
-    return _ENDINGS.get(Reason(reason), "") if reason in set(Reason) else ""
+    """Return how a match that is over has ended, and why."""
+    return f"the match is over: {ending_clause(scene.state, scene.names)}"
 
 
 def heading(scene: Scene, now: int | None = None) -> str:

@@ -15,10 +15,11 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import AnyRules
+from services.app.games import games
 from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 from services.language.forms import FORMS, GENERAL
-from services.language.parsing import Line, Seat, Unparsed, games, parse
+from services.language.parsing import Line, Seat, Unparsed, parse
 from services.language.reading import FIRST_LIMIT
 from services.mail.reading import Read
 from services.mail.visible import paragraph

@@ -1,42 +1,28 @@
-"""The own account: what is preferred, how one logs in, vacation, and the way out."""
+"""The page of the own account: preferences, addresses, sessions, tokens, vacation, deletion."""
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import TypeAlias
 from uuid import uuid4
 
 from litestar import Response, get, post
 from litestar.response import Redirect
-from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import current
-from infra.accounts import Account
-from infra.notes import Notes
-from infra.sessions import Sessions
-from infra.tokens import USUAL_DAYS, Issued, Scope
+from infra.tokens import Issued, Scope
 from services.api.context import ApiContext
-from services.app import vacations
+from services.app import accounts, preferences, vacations
 from services.app.actor import Actor
+from services.app.blocks import blocked_by
 from services.app.error_codes import PROBLEMS
+from services.app.games import games
 from services.app.password_check import FRESH_MS, confirm, is_fresh
-from services.language.blocks import blocked_by
-from services.language.parsing import games
-from services.language.people import (
-    CHALLENGES,
-    LANGUAGES,
-    NOTICES,
-    read_challenges,
-    read_language,
-    read_notify,
-)
 from services.language.vacations import in_words
 from services.web.acts import DOOR
 from services.web.pages import go, page
 from services.web.params import Id, TheContext, TheForm, TheVisitor
 from services.web.visitors import Form, Visitor, session_cookie
-
-_DAYS: Final = ("30", "365", "")
 
 
 @get("/account", sync_to_thread=True)
@@ -59,7 +45,7 @@ def _page(
     typed: Form | None = None,
     status: int = 200,
 ) -> Response[str]:
-    """Show it; a form with a mistake in it, `at`, keeps what was `typed`, beside what is `told`."""
+    """Return the page. A form with a mistake in it, at place `at`, keeps what was `typed`."""
     account = visitor.need()
     several = [rules for rules in map(current, games()) if len(rules.displays) > 1]
     return page(
@@ -73,13 +59,13 @@ def _page(
         if visitor.profile
         else "",
         displays=dict(visitor.profile.displays) if visitor.profile else {},
-        languages=LANGUAGES,
-        notices=NOTICES,
-        challenges=CHALLENGES,
+        languages=preferences.LANGUAGES,
+        notices=preferences.NOTICES,
+        challenges=preferences.CHALLENGES,
         blocked=blocked_by(context.app, account),
         drawn=several,
         tokens=context.app.tokens.list_of(account),
-        sessions=Sessions(context.app.data).list_of(account),
+        sessions=context.app.sessions.list_of(account),
         scopes=list(Scope),
         issued=issued,
         told=told,
@@ -95,27 +81,18 @@ def _since(visitor: Visitor) -> int:
 @post("/account/preferences", sync_to_thread=True)
 def change_preferences(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
-    language, notify = read_language(form.get("language")), read_notify(form.get("notify"))
-    kept = visitor.profile.challenges if visitor.profile else ""
-    challenges = read_challenges(form.get("challenges") or kept)
-    displays = tuple(
-        (rules.key, chosen)
-        for rules in map(current, games())
-        if (chosen := form.get(f"display-{rules.key}")) in rules.displays
+    drawn = {key: form.get(f"display-{key}") for key in games() if form.get(f"display-{key}")}
+    wanted = preferences.PreferenceChanges(
+        language=form.get("language") or None,
+        notify=form.get("notify") or None,
+        challenges=form.get("challenges") or None,
+        displays=drawn or None,
     )
 
-    def changed(record: Account) -> Account:
-        return replace(
-            record,
-            language=language,
-            notify=notify,
-            signed_off=False,
-            challenges=challenges,
-            displays=displays,
-        )
+    def changed(account: AccountId) -> None:
+        preferences.change_preferences(context.app, account, wanted)
 
-    change = context.app.accounts.change_of
-    return _change(context, visitor, lambda account: change(account, changed), form, "preferences")
+    return _change(context, visitor, changed, form, "preferences")
 
 
 @post("/account/addresses", sync_to_thread=True)
@@ -125,19 +102,14 @@ def change_addresses(form: TheForm, context: TheContext, visitor: TheVisitor) ->
 
     def changed(account: AccountId) -> None:
         _confirm(context, visitor, form)
-        context.app.accounts.change_addresses_of(account, wanted)
+        accounts.replace_addresses(context.app, account, wanted)
 
     return _change(context, visitor, changed, form, "mail")
 
 
 def _confirm(context: ApiContext, visitor: Visitor, form: Form) -> None:
-    """Let who has logged in a moment ago go on, and who gives the password once more."""
-    confirm(
-        context.app.accounts,
-        visitor.need(),
-        form.raw("password"),
-        fresh=is_fresh(context.app.store.now(), _since(visitor)),
-    )
+    """Check the password, unless the visitor has logged in a moment ago."""
+    confirm(context.app, visitor.need(), form.raw("password"), _since(visitor))
 
 
 def _change(
@@ -149,11 +121,10 @@ def _change(
 ) -> Answer:
     """Change something, and show the account, or the page that `change` gives.
 
-    What is wrong with the form `at` a place of the page is told there.
+    A refusal of the form `at` a place of the page is shown there.
     """
     account = visitor.need()
     context.app.pace.check(account)
-    context.app.ready()
     try:
         answer = change(account)
     except Refusal as reason:
@@ -169,10 +140,10 @@ def change_password(form: TheForm, context: TheContext, visitor: TheVisitor) -> 
     """Replace the password, and end all other sessions; where asked, all tokens too."""
     session = visitor.session.id if visitor.session else ""
     old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
-    change = context.app.accounts.change_password
 
-    def changed(_: AccountId) -> None:
-        change(visitor.name, old, new, session=session, tokens=end)
+    def changed(account: AccountId) -> None:
+        app = context.app
+        accounts.change_password(app, account, old, new, session=session, tokens=end)
 
     return _change(context, visitor, changed, form, "password")
 
@@ -181,7 +152,7 @@ def change_password(form: TheForm, context: TheContext, visitor: TheVisitor) -> 
 def log_out_everywhere(form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """End all sessions, this one among them, and all tokens."""
     del form
-    context.app.accounts.end_access(visitor.need(), tokens=True)
+    accounts.log_out_everywhere(context.app, visitor.need())
     return go("/login", [session_cookie(visitor, "")])
 
 
@@ -199,22 +170,23 @@ def make_token(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answe
 
 
 def _days(text: str) -> int | None:
-    if text not in _DAYS:
-        raise Refusal(Code.BAD_REQUEST, f"a token lasts {USUAL_DAYS} days, 30, or for good")
+    if text and not (text.isdecimal() and len(text) < len("100000")):
+        raise Refusal(Code.BAD_REQUEST, "a token lasts a number of days, or until it is revoked")
     return int(text) if text else None
 
 
 @post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
 def revoke_token(id_: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """End a token."""
-    return _change(context, visitor, lambda account: context.app.tokens.revoke(account, id_), form)
+    revoke = accounts.revoke_token
+    return _change(context, visitor, lambda account: revoke(context.app, account, id_), form)
 
 
 @post("/account/sessions/{id_:str}/end", sync_to_thread=True)
 def end_session(id_: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
     """Log out somewhere else."""
-    end = Sessions(context.app.data).end
-    return _change(context, visitor, lambda account: end(account, id_), form)
+    end = accounts.end_session
+    return _change(context, visitor, lambda account: end(context.app, account, id_), form)
 
 
 @post("/account/vacation", status_code=200, sync_to_thread=True)
@@ -233,12 +205,5 @@ def take_vacation(form: TheForm, context: TheContext, visitor: TheVisitor) -> An
 def delete_account(form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """Erase the account, for good."""
     visitor.need()
-
-    def erase(account: AccountId) -> None:
-        context.app.forget(account)
-        Sessions(context.app.data).forget(account)
-        Notes(context.app.data).forget(account)
-
-    context.app.ready()
-    context.app.accounts.delete(visitor.name, form.raw("password"), erase)
+    accounts.delete_account(context.app, visitor.name, form.raw("password"))
     return go("/", [session_cookie(visitor, "")])

@@ -1,9 +1,9 @@
-"""Players that the visitor wants nothing of: the button on a player's page, and the way back."""
+"""Blocking players: the button on a player's page, and the one that undoes it."""
 
 from litestar import post
 from litestar.response import Redirect
 
-from services.language.blocks import add_block, remove_block
+from services.app.blocks import add_block, remove_block
 from services.web.pages import go
 from services.web.params import TheContext, TheForm, TheVisitor, Userid
 
@@ -16,7 +16,6 @@ def block_player(
     del form
     account = visitor.need()
     context.app.pace.check(account)
-    context.app.ready()
     add_block(context.app, account, userid)
     return go("/account#blocks")
 
@@ -29,6 +28,5 @@ def unblock_player(
     del form
     account = visitor.need()
     context.app.pace.check(account)
-    context.app.ready()
     remove_block(context.app, account, userid)
     return go("/account#blocks")

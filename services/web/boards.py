@@ -11,24 +11,22 @@ from markupsafe import Markup
 from domain.drawing import draw_svg
 from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
-from domain.match.state import MatchState, position_at, position_of
-from domain.rules import AnyRules, Game, Outcome, Seat, game_of, pinned
+from domain.match.state import MatchState
+from domain.rules import AnyRules, Game, Seat
+from services.app.matches import board_svg
 from services.app.move_text import read_move
-from services.language.telling import how, without_winner
-
-GONE: Final = "a former player"
 
 MOST_MOVES: Final = 5_000
-"""Legal moves that a page is told; beyond that they can still be typed."""
+"""Legal moves that a page gets; others can still be typed."""
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
-"""What `docs/drawing.md` promises of a place: its name, and a title that says what stands there."""
+"""A place as `docs/drawing.md` promises it: its name, and a title that says what stands there."""
 _ICON: Final = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
-"""What it promises of a plate: an icon, whose first class is the look of the player's pieces."""
+"""A plate as it promises it: an icon, whose first class is the look of the player's pieces."""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a move would do to a place."""
+    """A change that a move would make to a place."""
 
     place: str
     was: str
@@ -37,7 +35,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """Say how it changes, as style sheet and script have it."""
+        """How it changes, in the words of style sheet and script."""
         if not self.was:
             return "comes"
         return "changes" if self.now else "goes"
@@ -53,7 +51,7 @@ class Shown(msgspec.Struct, frozen=True):
     """Where the page asks what a move would lead to."""
     ply: int
     turn: str
-    """Who is to move, such as `Light`."""
+    """The player to move, such as `Light`."""
     game: Game
 
     @property
@@ -65,19 +63,9 @@ class Shown(msgspec.Struct, frozen=True):
         return tuple(LOOKS.index(look) for look in _ICON.findall(self.svg))
 
 
-def names_of(users: Sequence[str | None]) -> tuple[str, ...]:
-    """Return names to show, also for who is no more."""
-    return tuple(name or GONE for name in users)
-
-
 def drawn(state: MatchState, ply: int, names: Sequence[str]) -> Markup:
-    """Draw a match as it stands after so many moves, with the last of them marked."""
-    rules = pinned(state.rules)
-    position = position_of(state) if ply == state.ply else position_at(state, ply)
-    last = state.moves_of(ply)[-1] if ply else ""
-    before = position_at(state, ply - 1) if last and game_of(rules.key).needs_previous else None
-    ended = _ended(state, names) if ply == state.ply else None
-    return picture(rules, position, names, last=last, before=before, ended=ended)
+    """Return a match as it stood after so many moves, drawn for a page."""
+    return _safe(board_svg(state, ply, names, standalone=False))
 
 
 def picture(
@@ -87,24 +75,14 @@ def picture(
     *,
     last: str = "",
     before: Any = None,
-    ended: Outcome | None = None,
 ) -> Markup:
-    """Draw a position for a page; the drawing escapes what people wrote."""
-    svg = draw_svg(rules, position, names, last=last, before=before, ended=ended, standalone=False)
+    """Return a position drawn for a page."""
+    return _safe(draw_svg(rules, position, names, last=last, before=before, standalone=False))
+
+
+def _safe(svg: str) -> Markup:
+    """Return a drawing as a page may have it: the drawing escapes what people wrote."""
     return Markup(svg)  # noqa: S704 - made by us, with every word of it escaped
-
-
-def _ended(state: MatchState, names: Sequence[str]) -> Outcome | None:
-    """Return how a match ended that its rules did not end."""
-    result = state.result
-    if result is None:
-        return None
-    said = without_winner(result.reason)
-    if not said:
-        who = " and ".join(names[seat] for seat in result.winners)
-        verb = "has won" if len(result.winners) == 1 else "share the win"
-        said = f"{who} {verb} {how(result.reason)}"
-    return Outcome(result.winners, result.reason, said[:1].upper() + said[1:])
 
 
 def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
@@ -116,7 +94,7 @@ def legal(rules: AnyRules, position: Any) -> dict[str, Any]:
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What a move would lead to, or why it can't be played."""
+    """The result of a move that is tried out, or why it can't be played."""
 
     legal: bool
     move: str
@@ -128,7 +106,7 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 def tried(rules: AnyRules, position: Any, text: str, names: Sequence[str]) -> Tried:
-    """Try a move out; nothing is played."""
+    """Return the result of a move; nothing is played."""
     outcome = rules.outcome(position)
     if outcome is not None:
         return Tried(legal=False, move=text, said=f"the match is over: {outcome.detail}")
@@ -158,7 +136,7 @@ def _next(rules: AnyRules, position: Any, names: Sequence[str]) -> str:
 
 
 def who(rules: AnyRules, seat: Seat, names: Sequence[str]) -> str:
-    """Name a player, or the side where there are no names."""
+    """Return a player's name, or the side if there are no names."""
     return names[seat] if names else rules.sides[seat]
 
 

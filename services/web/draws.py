@@ -1,4 +1,4 @@
-"""What a browser is asked to reveal: the texts for draws that it keeps."""
+"""The texts for draws that a browser keeps, and is asked to reveal."""
 
 from typing import Final
 
@@ -7,8 +7,8 @@ from litestar import get
 
 from infra.projections.lists import State
 from services.api.context import ApiContext
+from services.app.matches import state_of
 from services.web.params import TheContext, TheVisitor
-from services.web.tables import snapshot_of
 
 _MOST: Final = 200
 
@@ -23,7 +23,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 @get("/draws", sync_to_thread=True)
 def list_reveals(context: TheContext, visitor: TheVisitor) -> list[Asked]:
-    """Return what the visitor's matches wait for; nothing for who has not logged in."""
+    """Return the texts that the visitor's matches wait for; none without a log-in."""
     if visitor.account is None:
         return []
     rows = context.app.lists.of(visitor.account, State.NEXT, None, 0, _MOST)
@@ -32,7 +32,7 @@ def list_reveals(context: TheContext, visitor: TheVisitor) -> list[Asked]:
 
 
 def _asked(context: ApiContext, board: int, account: bytes) -> Asked | None:
-    state = snapshot_of(context, board).state
+    state = state_of(context.app, board)
     seat = state.seats.index(account)
     if state.gather is None or not state.sealed or seat not in state.waits:
         return None

@@ -4,8 +4,8 @@ from litestar import Response, get, post
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.sessions import Sessions
 from services.api.context import ApiContext
+from services.app import accounts
 from services.app.error_codes import PROBLEMS
 from services.web.browsers import name_of_browser
 from services.web.pages import go, own_path, page
@@ -19,7 +19,7 @@ _OVER = "you are logged out, and what you sent was not taken; log in and send it
 
 @get("/login", sync_to_thread=False)
 def show_login(visitor: TheVisitor, wanted: Next = "/", over: Over = "") -> Response[str]:
-    """Show the form, or send on who has logged in."""
+    """Show the form; a visitor who has logged in is sent on."""
     if visitor.account is not None:
         return go(own_path(wanted))
     told = _KEPT if "?move=" in wanted else _OVER if over else ""
@@ -44,9 +44,9 @@ def log_in(
     """Check a password, and open a session."""
     name, wanted = form.get("userid"), form.get("next")
     try:
-        account = context.app.accounts.verify(name, form.raw("password"))
+        account = accounts.authenticate(context.app, name, form.raw("password"))
     except Refusal as reason:
-        # which of the two is wrong is nobody's business
+        # a stranger must not learn which userids there are
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
         told, status = (_WRONG, 401) if wrong else (reason.sentence, PROBLEMS[reason.code].status)
         return _login(visitor, wanted=wanted, name=name, told=told, status=status)
@@ -56,12 +56,9 @@ def log_in(
 def _opened(
     request: AnyRequest, context: ApiContext, visitor: Visitor, account: AccountId, path: str
 ) -> Response[str]:
-    """Open a session, under an id of its own whatever the browser held before."""
-    sessions = Sessions(context.app.data)
-    if visitor.session is not None:
-        sessions.end(visitor.session.account, visitor.session.id)
+    """Open a session, and go on to a page."""
     browser = name_of_browser(request.headers.get("user-agent", ""))
-    opened = sessions.open(account, browser)
+    opened = accounts.open_session(context.app, account, browser, visitor.session)
     return go(path, [session_cookie(visitor, opened.text)])
 
 
@@ -78,8 +75,8 @@ def sign_up(
     """Make an account, and open its first session."""
     name, address = form.get("userid"), form.get("address")
     try:
-        context.app.ready()
-        account = context.app.accounts.signup(name, form.raw("password"), form.all("address"))
+        password, addresses = form.raw("password"), form.all("address")
+        account = accounts.sign_up(context.app, name, password, addresses)
     except Refusal as reason:
         status = PROBLEMS[reason.code].status
         return page(
@@ -91,7 +88,6 @@ def sign_up(
 @post("/logout", sync_to_thread=True)
 def log_out(form: TheForm, context: TheContext, visitor: TheVisitor) -> Response[str]:
     """End the session that the form came with."""
-    del form  # its being ours is all that matters
-    if visitor.session is not None:
-        Sessions(context.app.data).end(visitor.session.account, visitor.session.id)
+    del form  # it was shown to be ours, and has no fields
+    accounts.close_session(context.app, visitor.session)
     return go("/", [session_cookie(visitor, "")])

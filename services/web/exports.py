@@ -5,14 +5,15 @@ from typing import Any, Final
 import msgspec
 from litestar import Response, get
 
-from domain.drawing import draw_svg, draw_text
-from domain.match.state import MatchState, position_at, positions
+from domain.drawing import draw_text
+from domain.match.state import MatchState, positions
 from services.api.context import ApiContext
 from services.api.visitors import WEIGHT
+from services.app.matches import board_svg
 from services.language.telling import Scene, heading
 from services.web.films import film
 from services.web.params import BoardNumber, Ply, TheContext, TheVisitor
-from services.web.tables import Table, read_ply
+from services.web.tables import Table
 from services.web.visitors import Visitor
 
 _FOR_A_DAY: Final = "private, max-age=86400"
@@ -32,13 +33,13 @@ def _attached(text: str | bytes, kind: str, name: str) -> Response[Any]:
 def _placed(context: ApiContext, board: int, visitor: Visitor) -> Table:
     """Return a match that has a board."""
     table = Table.of(context, board, visitor)
-    read_ply(table, 0)
+    table.check_ply(0)
     return table
 
 
 @get("/m/{board:int}/match.json", sync_to_thread=True)
 def export_json(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
-    """Return a match as JSON that `matchpost referee` reads, with who played and how it ended."""
+    """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
     table = _placed(context, board, visitor)
     view, state = table.view, table.state
     told = {
@@ -60,7 +61,7 @@ def export_json(board: BoardNumber, context: TheContext, visitor: TheVisitor) ->
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
 def export_text(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
-    """Return a match as text: who played, every move with the board after it."""
+    """Return a match as text: its players, and every move with the board after it."""
     table = _placed(context, board, visitor)
     scene = Scene.of(context.app, board, table.state)
     more = [_cut_text(table.state)] if table.state.ply > _LONGEST else []
@@ -83,10 +84,9 @@ def show_picture(
     board: BoardNumber, ply: Ply, context: TheContext, visitor: TheVisitor
 ) -> Response[Any]:
     """Draw a match as it stood after so many moves; that hardly ever changes."""
-    table = _placed(context, board, visitor)
-    read_ply(table, ply)
-    last = table.state.moves_of(ply)[-1] if ply else ""
-    svg = draw_svg(table.rules, position_at(table.state, ply), table.names, last=last)
+    table = Table.of(context, board, visitor)
+    table.check_ply(ply)
+    svg = board_svg(table.state, ply, table.names)
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
 
 
@@ -108,6 +108,6 @@ def _shortened(state: MatchState) -> MatchState:
 
 
 def _cut_text(state: MatchState) -> str:
-    """Tell that boards are missing, and write the moves that led to them."""
+    """Return a note that boards are missing, with the moves that led to them."""
     more = " ".join(state.moves_of(state.ply)[_LONGEST:])
     return f"Boards are drawn up to #{_LONGEST}; the {state.ply - _LONGEST} moves after it are:\n\n{more}"

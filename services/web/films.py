@@ -47,7 +47,7 @@ def _boards(state: MatchState, names: Sequence[str]) -> list[str]:
 
 
 def _parts(svg: str) -> Iterator[str]:
-    """Cut a drawing into the elements directly below its outermost one, but for what it says."""
+    """Yield the elements directly below a drawing's outermost one, but for its title and text."""
     depth, start = 0, 0
     for tag in _TAG.finditer(svg):
         closes, empty = bool(tag[1]), bool(tag[3])
@@ -59,7 +59,7 @@ def _parts(svg: str) -> Iterator[str]:
 
 
 def _layers(boards: Sequence[Sequence[str]]) -> list[tuple[str, list[int]]]:
-    """Return each element once, in an order that keeps that of every board, and where it is."""
+    """Return each element once, in an order that keeps that of every board, and the boards it is on."""
     order: list[str] = []
     seen: dict[str, list[int]] = {}
     for number, parts in enumerate(boards):

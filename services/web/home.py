@@ -1,4 +1,4 @@
-"""The first page: what this is, or what waits for whoever has logged in."""
+"""The first page: a welcome, or the matches that wait for a visitor who has logged in."""
 
 from typing import Final
 from uuid import uuid4
@@ -12,15 +12,16 @@ from infra.challenges import Challenge
 from infra.projections.notices import KEPT
 from services.api.context import ApiContext
 from services.api.marks import Home, marks
-from services.language.parsing import games
-from services.web.boards import drawn, names_of
+from services.app.games import games
+from services.app.matches import state_of
+from services.app.names import names_by_seat
+from services.web.boards import drawn
 from services.web.choices import TIMES, USUAL_TIME, draws_usually, featured, suggested, to_show
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import Part
 from services.web.params import TheContext, TheVisitor
 from services.web.rows import items, waiting, with_unread
-from services.web.tables import snapshot_of
 from services.web.telling import Told, told
 
 SHOWN: Final = 24
@@ -31,7 +32,7 @@ _NEWS: Final = 8
 
 @get("/", sync_to_thread=True)
 def show_home(context: TheContext, visitor: TheVisitor) -> Response[str]:
-    """Show what is to be done, or what there is."""
+    """Show the matches that wait for the visitor, or a welcome."""
     if visitor.account is None:
         return page(
             "welcome.html",
@@ -41,7 +42,7 @@ def show_home(context: TheContext, visitor: TheVisitor) -> Response[str]:
             suggested=suggested(),
         )
     account = visitor.account
-    # first, so that what changes while the page is made is news to it
+    # first, so that a change while the page is made is news to it
     mark = marks(context.app, [Home(account)])[Home(account)]
     mine = waiting(context, account)
     unread = context.app.unread.counts(account)
@@ -77,7 +78,7 @@ def _part(label: str, show: str, shown: int, total: int) -> Part:
 
 
 def _open(context: ApiContext, account: AccountId) -> tuple[list[Challenge], Part]:
-    """Return what the visitor waits for, then the newest of what can be taken."""
+    """Return the visitor's own open challenges, then the newest of others."""
     challenges = context.app.challenges
     own, newest = challenges.of(account), challenges.listed(None, 0, SHOWN)
     known = {one.id for one in own}
@@ -111,9 +112,9 @@ def _live(context: ApiContext) -> Live | None:
     """Return a match that goes on; None where none does."""
     for rules in to_show():
         for row in context.app.lists.playing(rules.key, 0, 1):
-            state = snapshot_of(context, row.board).state
+            state = state_of(context.app, row.board)
             if not state.unplaced:
-                names = names_of(context.app.accounts.name_of(state.seats))
+                names = names_by_seat(context.app, state.seats)
                 svg = drawn(state, state.ply, names)
                 return Live(row.board, rules.title, names, svg, state.ply, state.seq)
     return None

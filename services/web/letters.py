@@ -7,10 +7,10 @@ from litestar.response import Redirect
 
 from domain.match.events import command_id
 from infra.notes import Notes
+from services.app import messages
 from services.app.actor import Actor
 from services.app.conditional_moves import set_conditional_moves
-from services.language import chatting
-from services.language.boards import state_of
+from services.app.matches import state_of
 from services.web.acts import DOOR
 from services.web.pages import go
 from services.web.params import BoardNumber, TheContext, TheForm, TheVisitor
@@ -22,7 +22,7 @@ def say(board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisi
     account = visitor.need()
     context.app.pace.check(account)
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
-    chatting.say(context.app, board, account, form.get("text"), command_id(DOOR, account, key))
+    messages.say(context.app, board, account, form.get("text"), command_id(DOOR, account, key))
     return go(f"/m/{board}/chat")
 
 

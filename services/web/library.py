@@ -11,7 +11,7 @@ from domain.errors import Code, Refusal
 from domain.fairness import Stream
 from domain.rules import AnyRules, current, game_of, rules_id
 from services.api.visitors import WEIGHT
-from services.language.parsing import games
+from services.app.games import games
 from services.web.boards import legal, tried
 from services.web.lines import Line
 from services.web.matches import as_json

@@ -8,21 +8,21 @@ from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.rules import current
 from infra.projections.lists import State
 from services.api.context import ApiContext
+from services.app.games import read_game
+from services.app.queries import player
 from services.web.offers import offers
 from services.web.pages import page
 from services.web.paging import SIZE, Part
 from services.web.params import GameKey, Start, TheContext, TheVisitor, Userid
-from services.web.players import profile_of
 from services.web.puzzles import scored
 from services.web.rows import Item, items, waiting
 from services.web.telling import each_told
 
 Show = Annotated[str, QueryParameter(max_length=12)]
 Listing: TypeAlias = tuple[str, Callable[[int, int], list[Item]], int]
-"""A title, what gives the items from one on, and how many there are."""
+"""A title, a function that returns the items from one on, and their count."""
 
 _OWN: Final = "waiting"
 _GOING: Final = "going"
@@ -61,7 +61,7 @@ def show_players(
     userid: Userid, context: TheContext, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
 ) -> Response[str]:
     """Show all matches of a player."""
-    account, profile = profile_of(context, userid)
+    account, profile = player(context.app, userid)
     counts = context.app.lists.counts(account)
     kinds: dict[str, Listing] = {
         _GOING: (
@@ -92,7 +92,7 @@ def show_games_matches(
     game: GameKey, context: TheContext, visitor: TheVisitor, show: Show = _GOING, start: Start = 0
 ) -> Response[str]:
     """Show all matches of a game."""
-    rules = current(game.lower())
+    rules = read_game(game)
     lists, history = context.app.lists, context.app.history
 
     def finished(start: int, count: int) -> list[Item]:
@@ -111,7 +111,7 @@ def show_games_matches(
     return _page(context, visitor, f"Matches of {rules.title}", path, kinds, show, start)
 
 
-def _page(  # noqa: PLR0917 - what a page of matches is
+def _page(  # noqa: PLR0917 - the parts of a page of matches
     context: ApiContext,
     visitor: TheVisitor,
     title: str,
@@ -177,7 +177,7 @@ def show_scores(
     game: GameKey, context: TheContext, visitor: TheVisitor, start: Start = 0
 ) -> Response[str]:
     """Show all scores of a puzzle, the best first."""
-    rules = current(game.lower())
+    rules = read_game(game)
     best, total = scored(context, rules, start, SIZE)
     part = Part.of(
         "Scores",

@@ -5,7 +5,6 @@ from typing import Any, Final
 from litestar import Request, Response, get
 
 from domain.match.state import position_of
-from infra.notes import Notes
 from services.api.context import ApiContext
 from services.api.marks import Chat, marks
 from services.app.conditional_moves import conditional_moves_of
@@ -13,7 +12,7 @@ from services.language.laying import lines_of
 from services.web.boards import legal, tried
 from services.web.pages import go, page
 from services.web.params import BoardNumber, MoveText, TheContext, TheVisitor
-from services.web.tables import Table, read_ply, said_at
+from services.web.tables import Table, said_at
 from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
@@ -29,7 +28,7 @@ def show_match(
 
 @get("/m/{board:int}/chat", sync_to_thread=True)
 def show_chat(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> Response[Any]:
-    """Show what was said, as a part of the page of the match."""
+    """Show the chat, as a part of the page of the match."""
     table = Table.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return go(f"/m/{board}#chat")
@@ -37,8 +36,8 @@ def show_chat(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> R
 
 
 def _said(table: Table, context: ApiContext) -> dict[str, Any]:
-    """Return what the page shows of the chat, which is read by that."""
-    # first, so that what is said while the page is made is news to it
+    """Return the chat for the page, and mark it as read."""
+    # first, so that a line that comes while the page is made is news to it
     topic = Chat(table.board)
     mark, lines = marks(context.app, [topic])[topic], said_at(context, table)
     return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
@@ -64,7 +63,7 @@ def match_page(
         **(_UNSAID if visitor.partial else _said(table, context)),
         laid=_conditional_moves(context, table),
         score=score,
-        note=Notes(context.app.data).get(visitor.account, table.board) if visitor.account else "",
+        note=context.app.notes.get(visitor.account, table.board) if visitor.account else "",
         offers=_offers(table),
     )
 
@@ -77,7 +76,7 @@ def _conditional_moves(context: ApiContext, table: Table) -> list[str]:
 
 
 def _offers(table: Table) -> list[str]:
-    """Return what the visitor can propose now."""
+    """Return the kinds of offers that the visitor can make now."""
     state = table.state
     if not table.in_play or table.puzzle or state.offer is not None or state.unplaced:
         return []
@@ -95,7 +94,7 @@ def _offers(table: Table) -> list[str]:
 def list_moves(board: BoardNumber, context: TheContext, visitor: TheVisitor) -> dict[str, Any]:
     """Return the legal moves as the match stands."""
     table = Table.of(context, board, visitor)
-    read_ply(table, table.state.ply)
+    table.check_ply(table.state.ply)
     return {"ply": table.state.ply, **legal(table.rules, position_of(table.state))}
 
 
@@ -107,9 +106,9 @@ def check_move(
     visitor: TheVisitor,
     move: MoveText = "",
 ) -> Response[Any]:
-    """Say what a move would lead to, or why it can't be played; nothing is played."""
+    """Return the result of a move, or why it can't be played; nothing is played."""
     table = Table.of(context, board, visitor)
-    read_ply(table, table.state.ply)
+    table.check_ply(table.state.ply)
     found = tried(table.rules, position_of(table.state), move.strip(), table.names)
     if "application/json" in request.headers.get("accept", ""):
         return as_json(found)
@@ -119,7 +118,7 @@ def check_move(
 
 
 def as_json(found: Any) -> Response[Any]:
-    """Return what was tried, for the page's script."""
+    """Return the result of a move, for the page's script."""
     changes = [
         {"place": one.place, "was": one.was, "now": one.now, "kind": one.kind}
         for one in found.changes

@@ -1,10 +1,11 @@
-"""Messages: what players wrote to the visitor, or to everybody."""
+"""The page of messages to the visitor, or to everybody."""
 
 import msgspec
 from litestar import Response, get
 
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, Kind
-from services.web.boards import names_of
+from infra.letters import Kind
+from services.app.messages import inbox
+from services.app.names import names_by_seat
 from services.web.pages import page
 from services.web.paging import SIZE, Part
 from services.web.params import Start, TheContext, TheVisitor
@@ -23,12 +24,12 @@ class Message(msgspec.Struct, frozen=True):
 
 @get("/messages", sync_to_thread=True)
 def show_messages(context: TheContext, visitor: TheVisitor, start: Start = 0) -> Response[str]:
-    """Show what was written to the visitor, the newest first; what is shown is read by that."""
+    """Show the messages, the newest first, and mark those that are shown as read."""
     account, letters = visitor.need(), context.app.letters
-    kept = letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    kept = inbox(context.app, account)
     read = letters.messages_read(account)
     shown = kept[start : start + SIZE]
-    names = names_of(context.app.accounts.name_of([one.sender for one in shown]))
+    names = names_by_seat(context.app, [one.sender for one in shown])
     messages = [
         Message(one.at, name, one.text, one.kind is Kind.BROADCAST, one.at > read.get(one.kind, 0))
         for one, name in zip(shown, names, strict=True)

@@ -11,7 +11,7 @@ from domain.rules import pinned
 from infra.challenges import Challenge
 from services.api.context import ApiContext
 from services.app.challenges import gathers
-from services.web.boards import names_of
+from services.app.names import names_of
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -41,8 +41,7 @@ def offers(
     context: ApiContext, found: Sequence[Challenge], account: AccountId | None
 ) -> list[Offer]:
     """Show challenges to somebody."""
-    accounts = list(dict.fromkeys(player for one in found for player in one.players))
-    names = dict(zip(accounts, names_of(context.app.accounts.name_of(accounts)), strict=True))
+    names = names_of(context.app, (player for one in found for player in one.players))
     return [_offer(one, [names[player] for player in one.players], account) for one in found]
 
 

@@ -9,7 +9,8 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup
 
-from services.language.telling import listed, offer_name
+from services.app.names import listed
+from services.language.telling import offer_name
 from services.language.times import instant, span
 from services.web.assets import url_of
 from services.web.visitors import FIELD, Visitor, guest_cookie

@@ -1,4 +1,4 @@
-"""Players: who there is, how strong each is, what each has played."""
+"""Players: their list, their ratings, and the matches of each."""
 
 from typing import Final
 
@@ -6,17 +6,14 @@ import msgspec
 from litestar import Response, get
 from litestar.response import Redirect
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import current
-from infra.accounts import Profile
 from infra.projections.lists import State
 from infra.projections.ratings import Rating
 from services.api.context import ApiContext
-from services.api.players import names_of as userids_of
-from services.api.players import of_several
-from services.language.parsing import games
-from services.web.boards import GONE
+from services.app.games import games, read_contest
+from services.app.names import names_of
+from services.app.queries import head_to_head, player, rating_series, ratings_of
 from services.web.choices import suggested
 from services.web.pages import go, page
 from services.web.paging import Part
@@ -57,15 +54,15 @@ def show_ratings(
     start: Start = 0,
 ) -> Response[str]:
     """Show a game's players, the best first, and how those at the top came there."""
-    key = of_several(game).key
+    key = read_contest(game).key
     rows = context.app.ratings.of(key, start, _ROWS)
-    names = userids_of(context, (row.account for row in rows))
+    names = names_of(context.app, (row.account for row in rows))
     table = [
-        Standing(place, names[row.account] or GONE, row.rating.shown, row.rating.matches)
+        Standing(place, names[row.account], row.rating.shown, row.rating.matches)
         for place, row in enumerate(rows, start + 1)
     ]
     top = [] if start else rows[:_PLOTTED]
-    series = [_series(context, key, row.account, names[row.account] or GONE) for row in top]
+    series = [_series(context, key, row.account, names[row.account]) for row in top]
     return page(
         "ratings.html",
         visitor,
@@ -85,10 +82,8 @@ def show_ratings(
 
 def _series(context: ApiContext, game: str, account: AccountId, name: str) -> Series:
     """Return a player's rating after each of the last matches that counted."""
-    ratings = context.app.ratings
-    count = ratings.player(game, account).matches
-    points = ratings.series(game, account, max(0, count - _POINTS), _POINTS)
-    first = () if count > _POINTS else (_BEGINNER,)
+    rating, points = rating_series(context.app, game, account, _POINTS)
+    first = () if rating.matches > _POINTS else (_BEGINNER,)
     return Series(name, (*first, *(point.shown for point in points)))
 
 
@@ -121,8 +116,8 @@ class Strength(msgspec.Struct, frozen=True):
 
 @get("/players/{userid:str}", sync_to_thread=True)
 def show_player(userid: Userid, context: TheContext, visitor: TheVisitor) -> Response[str]:
-    """Show what anybody may know of a player."""
-    account, profile = profile_of(context, userid)
+    """Show the public facts about a player."""
+    account, profile = player(context.app, userid)
     counts = context.app.lists.counts(account)
     active = _matches(context, account, State.ACTIVE)
     finished = _matches(context, account, State.INACTIVE)
@@ -144,15 +139,6 @@ def show_player(userid: Userid, context: TheContext, visitor: TheVisitor) -> Res
     )
 
 
-def profile_of(context: ApiContext, userid: str) -> tuple[AccountId, Profile]:
-    """Return a player's account and what is known of it; `unknown-user`."""
-    account = context.app.accounts.id_of(userid)
-    profile = context.app.accounts.record_of(account)
-    if profile is None:
-        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
-    return account, profile
-
-
 def _part(label: str, name: str, show: str, shown: int, total: int) -> Part:
     path = f"/players/{name}/matches"
     return Part.of(label, start=0, shown=shown, total=total, path=path, query={"show": show})
@@ -163,18 +149,12 @@ def _matches(context: ApiContext, account: AccountId, state: State) -> list[Item
 
 
 def _strengths(context: ApiContext, account: AccountId, name: str) -> list[Strength]:
-    ratings = context.app.ratings
     found = []
-    for key in games():
-        rating = ratings.player(key, account)
-        if rating.matches:
-            title = current(key).title
-            drawn = plot(
-                f"{name}'s rating in {title}, after each match",
-                [_series(context, key, account, name)],
-            )
-            place = ratings.place(key, account)
-            found.append(Strength(key, title, rating.shown, rating.matches, place, drawn))
+    for key, rating in ratings_of(context.app, account).items():
+        title, series = current(key).title, [_series(context, key, account, name)]
+        drawn = plot(f"{name}'s rating in {title}, after each match", series)
+        place = context.app.ratings.place(key, account)
+        found.append(Strength(key, title, rating.shown, rating.matches, place, drawn))
     return found
 
 
@@ -187,7 +167,7 @@ def _against(
     assert visitor.account is not None
     found = []
     for key in games():
-        tally = context.app.head_to_head.of(key, visitor.account, account)
+        tally = head_to_head(context.app, key, visitor.account, account)
         if tally.played:
             found.append((current(key).title, tally.won, tally.lost, tally.drawn))
     return found

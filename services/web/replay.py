@@ -21,7 +21,7 @@ from services.web.params import (
     TheContext,
     TheVisitor,
 )
-from services.web.tables import Table, read_ply
+from services.web.tables import Table
 from services.web.visitors import Visitor
 
 AnyRequest = Request[Any, Any, Any]
@@ -33,7 +33,7 @@ def show_ply(
 ) -> Response[str]:
     """Show a match as it stood after so many moves."""
     table = Table.of(context, board, visitor)
-    read_ply(table, ply)
+    table.check_ply(ply)
     position = position_at(table.state, ply)
     mover = table.rules.to_move(position)
     return page(
@@ -58,7 +58,7 @@ def compare(
 ) -> Response[str]:
     """Show a match at two plies side by side, and what differs."""
     table = Table.of(context, board, visitor)
-    plies = [read_ply(table, one), read_ply(table, table.state.ply if other is None else other)]
+    plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
     boards = [drawn(table.state, ply, table.names) for ply in plies]
     was, now = map(standing, boards)
     places = [place for place in dict.fromkeys((*was, *now)) if was.get(place) != now.get(place)]
@@ -80,7 +80,7 @@ def _line(
     context: ApiContext, board: int, ply: int, text: str, visitor: Visitor
 ) -> tuple[Table, Line]:
     table = Table.of(context, board, visitor)
-    position = position_at(table.state, read_ply(table, ply))
+    position = position_at(table.state, table.check_ply(ply))
     where = f"/m/{board}/{ply}/if"
     return table, Line.of(table.rules, position, table.names, text, where)
 
@@ -138,6 +138,6 @@ def check_if(
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[Any]:
-    """Say what a move after a line would lead to."""
+    """Return the result of a move after a line."""
     _, found = _line(context, board, ply, line, visitor)
     return as_json(tried(found.rules, found.position, move.strip(), found.names))

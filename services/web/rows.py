@@ -6,13 +6,14 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
-from domain.match.state import Reason, deadline
+from domain.match.state import deadline
 from domain.rules import pinned
 from infra.projections.lists import Row
 from infra.unread import Counts
 from services.api.context import ApiContext
-from services.language.telling import how, listed, offer_name, without_winner
-from services.web.boards import names_of
+from services.app.endings import ending_in_list
+from services.app.names import names_of
+from services.language.telling import offer_name
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -23,12 +24,12 @@ class Item(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     options: tuple[str, ...]
     others: tuple[str, ...]
-    """All but the one whose list it is."""
+    """All players but the one whose list it is."""
     ply: int
     since: int
     """When the turn began, ms."""
     turn: str
-    """Who is to move."""
+    """The players who are to act."""
     mine: bool
     waiting: bool
     """Whether it waits for consent, or for texts for its draw."""
@@ -38,15 +39,14 @@ class Item(msgspec.Struct, frozen=True):
     """How it ended; empty while it goes on."""
     deadline: int | None = None
     offer: str = ""
-    """What is proposed, where the answer of the one whose list it is is waited for."""
+    """An offer that waits for the answer of the player whose list it is."""
     unread: int = 0
     """Lines of chat that the one whose list it is has not read."""
 
 
 def items(context: ApiContext, rows: Sequence[Row], account: AccountId | None = None) -> list[Item]:
-    """Return matches as a list shows them, to whoever plays in them or to anybody."""
-    accounts = list(dict.fromkeys(seat for row in rows for seat in row.seats))
-    found = dict(zip(accounts, names_of(context.app.accounts.name_of(accounts)), strict=True))
+    """Return matches as a list shows them, to an account or to anybody."""
+    found = names_of(context.app, (seat for row in rows for seat in row.seats))
     return [_item(row, [found[seat] for seat in row.seats], account) for row in rows]
 
 
@@ -64,7 +64,9 @@ def _item(row: Row, names: Sequence[str], account: AccountId | None) -> Item:
         mine=seat in row.waits,
         waiting=not row.started,
         sealed=row.sealed,
-        result=_result(row, names),
+        result=""
+        if row.winners is None
+        else ending_in_list(row.reason, [names[at] for at in row.winners], len(names)),
         offer=_offer(row, names) if seat in row.asked else "",
     )
 
@@ -73,19 +75,6 @@ def _offer(row: Row, names: Sequence[str]) -> str:
     if row.offer is None:
         return ""
     return f"{names[row.offer.seat]} proposes {offer_name(row.offer.kind)}"
-
-
-def _result(row: Row, names: Sequence[str]) -> str:
-    if row.winners is None:
-        return ""
-    if said := without_winner(row.reason):
-        return said
-    if len(names) == 1:
-        return "finished"
-    who = listed([names[at] for at in row.winners])
-    won = f"{who} {'has won' if len(row.winners) == 1 else 'share the win'}"
-    # what a game's own rules call an ending is a code, and no words
-    return f"{won} {how(row.reason)}" if row.reason in set(Reason) else won
 
 
 def with_unread(found: Sequence[Item], unread: Counts) -> list[Item]:
@@ -119,7 +108,7 @@ def waiting(context: ApiContext, account: AccountId) -> Waiting:
 
 
 def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | None]:
-    """Return when the time of who is to move is over; None for a match that can't be read."""
+    """Return when the time of the player to move is over; None for a match that can't be read."""
     found = context.app.store.snapshots(boards) if boards else []
     return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
 

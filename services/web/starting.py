@@ -17,8 +17,8 @@ from services.app import challenges
 from services.app.actor import Actor
 from services.app.challenges import gathers, proposal_of
 from services.app.error_codes import PROBLEMS
+from services.app.games import games
 from services.app.start import start_by_name
-from services.language.parsing import games
 from services.web.acts import DOOR
 from services.web.choices import TIMES, USUAL_TIME, draws_usually, options_of, suggested, terms_of
 from services.web.pages import go, page

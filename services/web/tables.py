@@ -6,17 +6,16 @@ from uuid import uuid4
 
 import msgspec
 
-from domain.errors import Code, Refusal
-from domain.match.record import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_of, pinned
 from domain.rules.protocol import Score
 from infra.letters import CHAT_LIMIT
 from services.api.context import ApiContext
 from services.api.views import Match, match_view
-from services.language.boards import state_of
-from services.language.chatting import heard
-from services.web.boards import GONE, Shown, drawn, names_of
+from services.app.matches import check_ply, load_snapshot
+from services.app.messages import heard
+from services.app.names import FORMER_PLAYER, names_by_seat, shown_names
+from services.web.boards import Shown, drawn
 from services.web.visitors import Visitor
 
 
@@ -40,21 +39,21 @@ class Table(msgspec.Struct, frozen=True):
     now: int
     """By the server's clock, ms."""
     seat: Seat | None
-    """None for who only looks on."""
+    """None for a spectator."""
     key: str
     """Of the commands that this page may send; see `acts`."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
-        """Look a match up; refused as `state_of` does."""
-        snapshot = snapshot_of(context, board)
+        """Look a match up; refused as `load_snapshot` does."""
+        snapshot = load_snapshot(context.app, board)
         state = snapshot.state
         users = context.app.accounts.name_of(state.seats)
         now = context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
         view = match_view(board, snapshot, users, now, legal=False)
-        return cls(board, state, view, names_of(users), now, seat, uuid4().hex)
+        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex)
 
     @property
     def rules(self) -> AnyRules:
@@ -77,7 +76,7 @@ class Table(msgspec.Struct, frozen=True):
         if self.seat is None or len(self.names) != 2:  # noqa: PLR2004
             return ""
         name = self.names[1 - self.seat]
-        return "" if name == GONE else name
+        return "" if name == FORMER_PLAYER else name
 
     @property
     def in_play(self) -> bool:
@@ -107,8 +106,12 @@ class Table(msgspec.Struct, frozen=True):
 
     @property
     def turn(self) -> str:
-        """Who is to move; empty where nobody is."""
+        """The player to move; empty if there is none."""
         return "" if self.state.next is None else self.names[self.state.next]
+
+    def check_ply(self, ply: int) -> int:
+        """Return the ply, unless the match has no position there: `unknown-ply`, `not-started`."""
+        return check_ply(self.board, self.state, ply)
 
     def shown(self) -> Shown | None:
         """Return the board; None before a match has one."""
@@ -125,37 +128,19 @@ class Table(msgspec.Struct, frozen=True):
         )
 
     def score(self, position: Any) -> Score | None:
-        """Return what a puzzle has come to."""
+        """Return the score of a puzzle at a position."""
         return self.rules.score(position)
 
 
-def snapshot_of(context: ApiContext, board: int) -> Snapshot:
-    """Return a match as it is stored; refused where it can't be shown."""
-    state_of(context.app, board)
-    return unpack_snapshot(context.app.store.snapshots([board])[0])
-
-
 def said_at(context: ApiContext, table: Table) -> list[Line]:
-    """Return what was said at the board, for its players alone."""
+    """Return the chat of the match, to its players alone."""
     if table.seat is None or table.puzzle:
         return []
     account = table.state.seats[table.seat]
     read = context.app.letters.chat_read(account, table.board)
     letters = heard(context.app, table.board, account, CHAT_LIMIT)
-    names = names_of(context.app.accounts.name_of([letter.sender for letter in letters]))
+    names = names_by_seat(context.app, [letter.sender for letter in letters])
     return [
         Line(letter.at, name, letter.text, letter.sender != account and letter.at > read)
         for letter, name in zip(letters, names, strict=True)
     ]
-
-
-def read_ply(table: Table, ply: int) -> int:
-    """Check that the match has come to a ply; `unknown-ply` or `not-started`."""
-    if table.state.unplaced:
-        raise Refusal(Code.NOT_STARTED, "the match waits for consent, and has no board yet")
-    if not 0 <= ply <= table.state.ply:
-        raise Refusal(
-            Code.UNKNOWN_PLY,
-            f"match {table.board} stands at #{table.state.ply}; there is no #{ply} yet",
-        )
-    return ply

@@ -9,7 +9,7 @@ from domain.match.events import AccountId
 from infra.projections.lists import Row
 from infra.projections.notices import Kind, Notice
 from services.api.context import ApiContext
-from services.web.boards import names_of
+from services.app.names import names_of
 
 _WORDS: Final = {
     Kind.CHALLENGED: "{others} called you to a match; accept or decline it",
@@ -52,8 +52,7 @@ def told(
 def each_told(context: ApiContext, notices: Sequence[Notice], account: AccountId) -> list[Told]:
     """Say what each of these is about."""
     rows = context.app.lists.rows([one.board for one in notices])
-    accounts = list(dict.fromkeys(seat for row in rows if row for seat in row.seats))
-    names = dict(zip(accounts, names_of(context.app.accounts.name_of(accounts)), strict=True))
+    names = names_of(context.app, (seat for row in rows if row for seat in row.seats))
     return [
         Told(one.board, one.at, _text(one, row, names, account))
         for one, row in zip(notices, rows, strict=True)

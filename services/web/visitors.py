@@ -1,12 +1,12 @@
-"""Who asks for a page: a session's cookie, and the token that shows that a form is ours.
+"""Visitors of pages: the cookie of a session, and the token that shows that a form is ours.
 
 The session cookie is called `__Host-session` where the request came by TLS: browsers take such a
 cookie only from a page that came so, for this host alone, and from no other page's script. Without
 TLS they refuse the name, so over plain HTTP, which is meant for this machine only, it is `session`.
 
 Each form holds a token that is made from the cookie by HMAC. Another site can neither read the
-cookie nor make the token, so what comes with both comes from a page of ours. Who has not logged in
-has a cookie of chance instead, which stands for nobody.
+cookie nor make the token, so a form with both comes from a page of ours. A visitor who has not
+logged in has a random cookie instead, which stands for nobody.
 """
 
 import hmac
@@ -24,7 +24,7 @@ from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
 from infra.accounts import Profile
-from infra.sessions import LASTS_SECONDS, Session, Sessions
+from infra.sessions import LASTS_SECONDS, Session
 from services.api.context import ApiContext
 
 AnyRequest = Request[Any, Any, Any]
@@ -37,7 +37,7 @@ FIELD: Final = "csrf"
 HEADER: Final = "x-csrf-token"
 
 _SAME: Final = ("", "same-origin", "none")
-"""What Sec-Fetch-Site says of a form of ours, or of a browser that does not say."""
+"""Values of Sec-Fetch-Site for a form of ours, or of a browser that does not send it."""
 
 
 _FOR_ANYBODY: Final = ("/login", "/signup")
@@ -47,7 +47,7 @@ _OF_A_MATCH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
 
 
 class LoginNeededError(Exception):
-    """The page is for who has logged in; `back` is where to go then, if that is not said by it."""
+    """The page needs a log-in; `back` is the page to go to afterwards, if it is another."""
 
     def __init__(self, back: str = "") -> None:
         super().__init__(back)
@@ -55,10 +55,10 @@ class LoginNeededError(Exception):
 
 
 class Visitor(msgspec.Struct, frozen=True):
-    """Who asks for a page."""
+    """A visitor who asks for a page."""
 
     proof: str
-    """What forms must show; see `csrf_of`."""
+    """The token that forms must send; see `csrf_of`."""
     secure: bool
     """Whether the request came by TLS."""
     path: str
@@ -66,18 +66,18 @@ class Visitor(msgspec.Struct, frozen=True):
     partial: bool
     """Whether htmx asks, and will show a part of the page."""
     guest: str = ""
-    """The cookie of who has not logged in and has none yet."""
+    """A cookie to set, for a visitor who has not logged in and has none yet."""
     session: Session | None = None
     profile: Profile | None = None
 
     @property
     def name(self) -> str:
-        """The userid; empty for who has not logged in."""
+        """The userid; empty for a visitor who has not logged in."""
         return self.profile.name if self.profile else ""
 
     @property
     def account(self) -> AccountId | None:
-        """Who it is; None for who has not logged in."""
+        """The account; None for a visitor who has not logged in."""
         return self.session.account if self.session else None
 
     def need(self) -> AccountId:
@@ -88,7 +88,7 @@ class Visitor(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """The fields of a form that was shown to be ours."""
+    """The fields of a form that is known to be ours."""
 
     fields: Mapping[str, tuple[str, ...]]
 
@@ -106,14 +106,14 @@ class Form(msgspec.Struct, frozen=True):
 
 
 def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visitor:
-    """Return who asks.
+    """Return the visitor.
 
-    Everybody is counted: who has logged in by account, who has not as the API counts requests
-    without a token. `too-fast` where there were too many.
+    Each request is counted: by account after a log-in, and else as the API counts requests without
+    a token. `too-fast` if there were too many.
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_named(SESSION, secure=secure), "")
-    session = Sessions(context.app.data).check(text) if text else None
+    session = context.app.sessions.check(text) if text else None
     profile = context.app.accounts.record_of(session.account) if session else None
     said = Visitor(
         proof="",
@@ -131,7 +131,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
 
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:
-    """Return what the browser's session cookie holds; empty without one."""
+    """Return the text of the browser's session cookie; empty without one."""
     return request.cookies.get(_named(SESSION, secure=visitor.secure), "")
 
 
@@ -144,7 +144,7 @@ def _came_by_tls(request: AnyRequest, context: ApiContext) -> bool:
 
 
 def csrf_of(cookie: str) -> str:
-    """Return what a form must show that comes with this cookie."""
+    """Return the token that a form must send with this cookie."""
     return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
 
 
@@ -182,12 +182,12 @@ def _named(name: str, *, secure: bool) -> str:
 
 
 def session_cookie(visitor: Visitor, text: str) -> Cookie:
-    """Return the cookie of a session; an empty text takes it away."""
+    """Return the cookie of a session; an empty text removes it."""
     return _cookie(visitor, SESSION, text, LASTS_SECONDS if text else 0)
 
 
 def guest_cookie(visitor: Visitor) -> Cookie:
-    """Return the cookie of who has not logged in, until the browser is closed."""
+    """Return the cookie of a visitor who has not logged in, until the browser is closed."""
     return _cookie(visitor, GUEST, visitor.guest, None)
 
 

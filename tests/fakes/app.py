@@ -21,6 +21,7 @@ from infra.limits import CommandLimit
 from infra.mail.codes import Codes
 from infra.mail.outbox import Outbox
 from infra.mail.standing import Standing
+from infra.notes import Notes
 from infra.projections.head_to_head import HeadToHead
 from infra.projections.history import History
 from infra.projections.lists import Lists
@@ -28,6 +29,7 @@ from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
 from infra.projections.standings import Standings
 from infra.seeds import Seeds
+from infra.sessions import Sessions
 from infra.starts import Starts
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape
@@ -61,6 +63,8 @@ class FakeApp:
         self.starts = Starts(self.client)
         self.challenges = Challenges(self.client)
         self.accounts = Accounts(self.client, CHEAP)
+        self.sessions = Sessions(self.client)
+        self.notes = Notes(self.client)
         self.words = Words(self.client)
         self._lanes = Lanes(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)
@@ -109,6 +113,8 @@ class FakeApp:
         self.letters.forget(account)
         self.blocks.forget(account)
         self.starts.forget(account)
+        self.sessions.forget(account)
+        self.notes.forget(account)
 
     def ready(self) -> None:
         """Promise what is not kept."""

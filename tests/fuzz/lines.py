@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from services.language.parsing import Line, Unparsed, games, parse
+from services.app.games import games
+from services.language.parsing import Line, Unparsed, parse
 
 PASSWORDS: Final = {"alice": "w0nder!land", "bob": "6uilder.two", "carol": "sing/ing.5"}
 """None of them can be a userid."""

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 from argon2 import PasswordHasher
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -66,7 +67,7 @@ def test_who_gives_addresses_is_to_be_sent_codes(accounts: Accounts, codes: Code
     assert codes.named(10) == [alice], "until it was seen to"
     codes.seen_to(alice)
     assert codes.named(10) == []
-    accounts.add_addresses("alice", "wonderland", [HOME])
+    accounts.add_addresses_of(alice, [HOME])
     assert codes.named(10) == [alice]
     accounts.change_addresses_of(alice, ["alice@elsewhere.example"])
     codes.seen_to(alice)
@@ -76,7 +77,7 @@ def test_who_gives_addresses_is_to_be_sent_codes(accounts: Accounts, codes: Code
 def test_a_code_that_is_given_back_proves_its_address_and_no_other(
     accounts, codes, standing, alice
 ):
-    accounts.add_addresses("alice", "wonderland", ["a@b.example"])
+    accounts.add_addresses_of(alice, ["a@b.example"])
     code = issued(codes, alice)
     assert standing.prove(alice, code) == HOME
     assert accounts.record_of(alice).addresses == (
@@ -110,19 +111,13 @@ def test_a_wrong_code_proves_nothing(codes, standing, alice, accounts, code):
     assert not accounts.record_of(alice).addresses[0].verified
 
 
-def test_a_code_can_be_given_back_with_the_password(codes, standing, alice):
-    code = issued(codes, alice)
-    assert refused(standing.prove_with_password, "alice", "guess-it", code) is Code.WRONG_PASSWORD
-    assert standing.prove_with_password("alice", "wonderland", code) == HOME
-
-
 def test_the_code_of_an_address_that_was_taken_away_proves_nothing(
     codes, standing, alice, accounts
 ):
     code = issued(codes, alice)
-    accounts.change_addresses("alice", "wonderland", [])
+    accounts.change_addresses_of(alice, [])
     assert refused(standing.prove, alice, code) is Code.BAD_ADDRESS
-    accounts.change_addresses("alice", "wonderland", [HOME])
+    accounts.change_addresses_of(alice, [HOME])
     assert refused(standing.prove, alice, code) is Code.BAD_ADDRESS
 
 
@@ -182,8 +177,9 @@ def test_a_record_that_is_changed_at_the_same_moment_is_changed_after_that(
             def late(record: Account) -> Account:
                 if self.rivals:
                     self.rivals -= 1
-                    Accounts(redis_client, CHEAP).set_language(
-                        "alice", "wonderland", "de" if self.rivals else "fr"
+                    language = "de" if self.rivals else "fr"
+                    Accounts(redis_client, CHEAP).change_of(
+                        account, lambda one: replace(one, language=language)
                     )
                 return change(record)
 

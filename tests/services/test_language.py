@@ -9,9 +9,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from domain.rules import all_rules
+from services.app.games import games
 from services.cli.verify import check
 from services.language import Language
-from services.language.parsing import games
 
 
 @pytest.fixture

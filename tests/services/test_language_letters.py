@@ -343,8 +343,8 @@ def test_who_writes_too_much_in_a_minute_is_asked_to_wait(terminal, line):
 
 def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
     accounts = terminal.app.accounts
-    accounts.add_addresses("alice", "wonderland", ["a@b.org"])
     account = accounts.id_of("alice")
+    accounts.add_addresses_of(account, ["a@b.org"])
     terminal.app.standing.bounced(account, "a@b.org", "550 no such user")
     page = terminal.do("messages alice wonderland").page
     assert page.startswith("mail to a@b.org came back: 550 no such user; `add alice password a@b")

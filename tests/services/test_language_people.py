@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import fakeredis
 import pytest
 from fakes.app import CHEAP, FakeApp, Terminal
+from msgspec.structs import replace
 
 from domain.errors import Code
 from infra.accounts import Accounts, Profile
@@ -303,7 +304,8 @@ def test_of_two_changes_at_one_moment_the_later_is_to_be_tried_again(terminal, l
     whole, client = app.accounts, Meddled(connection_pool=app.client.connection_pool)
     app.accounts = Accounts(client, CHEAP)
     app.accounts.verify("alice", "wonderland")  # so that no script is run to count a login
-    client.meddle = lambda: whole.set_language("alice", "wonderland", "de")
+    alice = whole.id_of("alice")
+    client.meddle = lambda: whole.change_of(alice, lambda one: replace(one, language="de"))
     answer = terminal.do(line.format("alice wonderland"))
     assert answer.code == Code.BUSY
     assert answer.sentence.endswith("try again")

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from services.app.games import games
 from services.language.forms import FORMS
-from services.language.parsing import Line, Unparsed, games, parse, rules, written
+from services.language.parsing import Line, Unparsed, parse, rules, written
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 EXAMPLES = [

@@ -19,8 +19,8 @@ from domain.match.state import positions
 from domain.rules import current, game_of
 from infra.notes import Notes
 from infra.unread import Counts
-from services.language.boards import state_of
-from services.language.parsing import games
+from services.app.games import games
+from services.app.matches import state_of
 from services.web.boards import MOST_MOVES, Shown, picture, tried
 from services.web.films import film
 from services.web.library import _start

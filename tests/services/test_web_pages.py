@@ -13,7 +13,7 @@ from fakes.web import Guest, Read, door
 
 from domain.rules import all_games, all_rules, game_of
 from domain.rules.option_form import OptionField, OptionKind
-from services.language.parsing import games
+from services.app.games import games
 from services.web.assets import ASSETS, VERSION, url_of
 from services.web.choices import TIMES, featured, options_of, suggested, to_show
 from services.web.pages import HEADERS

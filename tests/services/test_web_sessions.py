@@ -8,7 +8,7 @@ from fakes.api import PASSWORD, Api
 from fakes.web import Guest, door
 
 from infra.sessions import LASTS_SECONDS, Sessions
-from services.language.boards import state_of
+from services.app.matches import state_of
 from services.web.browsers import name_of_browser
 from services.web.pages import own_path
 from services.web.routes import PAGES

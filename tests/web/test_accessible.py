@@ -7,7 +7,7 @@ from fakes.api import PASSWORD, Player
 from fakes.browser import PHONE, faults_of
 from playwright.sync_api import expect
 
-from services.language.boards import state_of
+from services.app.matches import state_of
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from services.language.boards import state_of
+from services.app.matches import state_of
 from services.web.assets import url_of
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from fakes.browser import choices
 from fakes.tokens import check_one
 from playwright.sync_api import expect
 
-from services.language.boards import state_of
+from services.app.matches import state_of
 
 pytestmark = pytest.mark.slow
 

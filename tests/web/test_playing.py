@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from domain.fairness import Stream
 from domain.match.state import position_of
 from domain.rules import current
-from services.language.boards import state_of
-from services.language.parsing import games
+from services.app.games import games
+from services.app.matches import state_of
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from fakes.browser import pick_any
 from playwright.sync_api import expect
 
 from domain.rules import current
-from services.language.parsing import games
+from services.app.games import games
 
 pytestmark = pytest.mark.slow
 

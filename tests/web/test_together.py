@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from infra.sessions import Sessions
-from services.language.boards import state_of
+from services.app.matches import state_of
 
 pytestmark = pytest.mark.slow
 

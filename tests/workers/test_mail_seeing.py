@@ -67,12 +67,12 @@ def test_answering_to_the_code_s_mail_gives_it_back(mailing: Mailing):
 
 
 def test_a_code_is_sent_again_when_the_address_is_given_again_but_not_all_day(mailing: Mailing):
-    mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
     subjects = []
     for _ in range(5):
         subjects += [mail["Subject"] for mail in mailing.mail()]
         mailing.bench.now += 1
-        mailing.accounts.add_addresses("dora", "password", ["dora@example.org"])
+        mailing.accounts.add_addresses_of(dora, ["dora@example.org"])
     assert len(subjects) == 3
     assert len(set(subjects)) == 1
 
@@ -88,7 +88,7 @@ def test_only_addresses_that_are_not_good_get_a_code(mailing: Mailing):
 
     mailing.change(dora, proven)
     mailing.bench.now += 1
-    mailing.accounts.add_addresses("dora", "password", ["more@example.org"])
+    mailing.accounts.add_addresses_of(dora, ["more@example.org"])
     assert recipients(mailing.mail()) == ["more", "new"]
 
 

@@ -1,0 +1,29 @@
+"""Blocks: players whose challenges, messages and chat an account does not want."""
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from services.app.context import App
+from services.app.names import userids_of
+
+
+def add_block(app: App, account: AccountId, userid: str) -> None:
+    """Block a player; `unknown-user`, `too-many`, and `bad-option` for oneself."""
+    other = app.accounts.id_of(userid)
+    if other == account:
+        raise Refusal(Code.BAD_OPTION, "you can't block yourself")
+    app.blocks.add(account, other)
+
+
+def remove_block(app: App, account: AccountId, userid: str) -> None:
+    """Unblock a player, who need not be blocked; `unknown-user`."""
+    app.blocks.remove(account, [app.accounts.id_of(userid)])
+
+
+def blocked_by(app: App, account: AccountId) -> list[str]:
+    """Return the userids of the players that an account blocks, sorted.
+
+    Those whose accounts were erased are dropped.
+    """
+    userids = userids_of(app, app.blocks.of(account))
+    app.blocks.remove(account, [other for other, userid in userids.items() if userid is None])
+    return sorted(userid for userid in userids.values() if userid is not None)

@@ -1,0 +1,47 @@
+"""The games as players name them, and which drawing of their boards a player may choose."""
+
+from functools import cache
+
+from domain.errors import Code, Refusal
+from domain.rules import AnyRules, all_rules, current
+
+
+@cache
+def games() -> tuple[str, ...]:
+    """Return the keys of all games, sorted."""
+    return tuple(sorted({rules.key for rules in all_rules()}))
+
+
+def read_game(text: str) -> AnyRules:
+    """Return the newest rules of a game, named in any case; `unknown-game` if there is none."""
+    return current(text.lower())
+
+
+def read_contest(text: str) -> AnyRules:
+    """Return the newest rules of a game for several players; `usage` for a puzzle."""
+    return check_contest(read_game(text))
+
+
+def check_contest(rules: AnyRules) -> AnyRules:
+    """Return the rules, unless they are a puzzle's: puzzles have scores and no ratings."""
+    if rules.players == (1,):
+        raise Refusal(
+            Code.USAGE, f"{rules.key} is played alone, so it has scores instead; ask for those"
+        )
+    return rules
+
+
+def read_puzzle(text: str) -> AnyRules:
+    """Return the newest rules of a puzzle; `usage` for a game for several players."""
+    rules = read_game(text)
+    if rules.players != (1,):
+        raise Refusal(Code.USAGE, f"{rules.key} is no puzzle: only games played alone have scores")
+    return rules
+
+
+def read_display(rules: AnyRules, text: str) -> str:
+    """Return the name of a drawing of the game's boards, written in any case; `bad-option`."""
+    if text.lower() not in rules.displays:
+        known = " or ".join(rules.displays)
+        raise Refusal(Code.BAD_OPTION, f"{rules.key} has no display {text[:24]!r}; it is {known}")
+    return text.lower()

@@ -1,0 +1,111 @@
+"""Matches to look at: as they stand or stood, drawn, and what only one player may see."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+import msgspec
+
+from domain.drawing import draw_svg, draw_text
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.match.record import Snapshot, unpack_snapshot
+from domain.match.replies import Laid, unpack
+from domain.match.state import MatchState, position_at, position_of
+from domain.rules import AnyRules, game_of, pinned
+from services.app.context import App
+from services.app.damaged import reading
+from services.app.endings import ending_in_drawing
+from services.app.games import read_display
+
+
+def load_snapshot(app: App, board: int) -> Snapshot:
+    """Return a match as it is stored; `unknown-board`, or `damaged` if it can't be read."""
+    (data,) = app.store.snapshots([board])
+    with reading(app.damage, board):
+        snapshot = unpack_snapshot(data)
+    return check_exists(board, snapshot)
+
+
+def state_of(app: App, board: int) -> MatchState:
+    """Return a match as it stands; refused as `load_snapshot` does."""
+    return load_snapshot(app, board).state
+
+
+def check_exists(board: int, snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot, unless it is that of a board without a match: `unknown-board`."""
+    if not snapshot.state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+    return snapshot
+
+
+def check_ply(board: int, state: MatchState, ply: int) -> int:
+    """Return the ply, unless the match has not come to it (`unknown-ply`) or has no position.
+
+    A match has no position (`not-started`) before its draw.
+    """
+    if not 0 <= ply <= state.ply:
+        raise Refusal(
+            Code.UNKNOWN_PLY, f"match {board} stands at #{state.ply}; there is no #{ply} yet"
+        )
+    if state.unplaced:
+        why = "ended before it had a position" if state.over else "waits, and has no position yet"
+        raise Refusal(Code.NOT_STARTED, f"match {board} {why}")
+    return ply
+
+
+def board_svg(state: MatchState, ply: int, names: Sequence[str], *, standalone: bool = True) -> str:
+    """Return a match as it stood after so many moves, drawn with the last of them marked."""
+    rules = pinned(state.rules)
+    now = ply == state.ply
+    last = state.moves_of(ply)[-1] if ply else ""
+    return draw_svg(
+        rules,
+        position_of(state) if now else position_at(state, ply),
+        names,
+        last=last,
+        before=position_at(state, ply - 1) if last and game_of(rules.key).needs_previous else None,
+        ended=ending_in_drawing(state, names) if now else None,
+        standalone=standalone,
+    )
+
+
+def board_text(state: MatchState, ply: int, names: Sequence[str], display: str = "") -> str:
+    """Return a match as it stood after so many moves, drawn as text.
+
+    `display` is one of the game's, or empty for its first; `bad-option` for any other.
+    """
+    rules = pinned(state.rules)
+    display = read_display(rules, display or rules.displays[0])
+    return draw_text(rules, position_at(state, ply), display, names)
+
+
+def preferred_display(app: App, account: AccountId, rules: AnyRules) -> str:
+    """Return the display that an account has chosen for a game, or the game's first."""
+    profile = app.accounts.record_of(account)
+    # what is drawn may answer an accepted move, so an account that was erased is no failure
+    chosen = dict(profile.displays).get(rules.key, "") if profile else ""
+    return chosen if chosen in rules.displays else rules.displays[0]
+
+
+class PrivatePart(msgspec.Struct, frozen=True):
+    """What only one player of a match may see."""
+
+    conditional_moves: Laid
+    draft: str
+    """The move that the player submitted and has not confirmed; empty without one."""
+
+
+def private_part(app: App, board: int, state: MatchState, account: AccountId) -> PrivatePart | None:
+    """Return what a player alone may see of a match; None for an account that does not play."""
+    if account not in state.seats:
+        return None
+    ((_, data),) = app.store.matches([board])
+    laid = unpack(data).get(state.seats.index(account), Laid())
+    draft = app.drafts.get(board, account)
+    fits = draft is not None and draft.line == line_of(state) and not state.over
+    return PrivatePart(laid, draft.text if draft is not None and fits else "")
+
+
+def line_of(state: MatchState) -> bytes:
+    """Return what tells the moves that were played from any others."""
+    return sha256(state.moves.encode()).digest()[:8]

@@ -1,0 +1,73 @@
+"""What players write: messages, broadcasts, and the chat of a match.
+
+Each function that writes takes the id of the command, and writes once whatever is repeated.
+"""
+
+from collections.abc import Sequence
+
+from domain.errors import Code, Refusal
+from domain.match.decide import seat_of
+from domain.match.events import AccountId, CommandId
+from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
+from services.app.contact import check_chat, check_message
+from services.app.context import App
+from services.app.matches import state_of
+
+
+def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
+    """Return the accounts of a message's recipients, each once; `unknown-user`, `bad-request`."""
+    if len(userids) > RECIPIENTS:  # before each of them is looked up
+        raise Refusal(
+            Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(userids)}"
+        )
+    return list(dict.fromkeys(app.accounts.id_of(userid) for userid in userids))
+
+
+def send_message(
+    app: App, account: AccountId, to: Sequence[AccountId], text: str, command: CommandId
+) -> None:
+    """Write to players; `not-wanted` if one of them blocks the account."""
+    check_message(app, account, to)
+    app.letters.send(account, to, _lines(text), command)
+
+
+def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> None:
+    """Write to everybody, as an arbiter; `not-an-arbiter` for any other account."""
+    profile = app.accounts.record_of(account)
+    if profile is None or not profile.arbiter:
+        raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
+    app.letters.broadcast(account, _lines(text), command)
+
+
+def inbox(app: App, account: AccountId) -> list[Letter]:
+    """Return all messages and broadcasts that an account can read, the newest first."""
+    return app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+
+
+def mark_read_until(app: App, account: AccountId, until: int) -> None:
+    """Mark the messages that were written up to a time, in ms, as read."""
+    app.letters.mark_read(account, [one for one in inbox(app, account) if one.at <= until])
+
+
+def say(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
+    """Write to the other players of a match; `not-a-player` for an account that does not play."""
+    state = state_of(app, board)
+    seat_of(account, state)
+    check_chat(app, account, state.seats)
+    app.letters.chat(board, account, _lines(text), command, state.seats)
+
+
+def heard(app: App, board: int, account: AccountId, count: int = 50) -> list[Letter]:
+    """Return the newest lines of a match's chat, the oldest of them first, and mark them as read.
+
+    `not-a-player` for an account that does not play.
+    """
+    seat_of(account, state_of(app, board))
+    said = app.letters.chat_of(board, count)
+    app.letters.mark_chat_read(account, board, said)
+    return said
+
+
+def _lines(text: str) -> str:
+    """Return a text with the line ends that are kept, because browsers send others."""
+    return text.replace("\r\n", "\n")

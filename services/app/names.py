@@ -1,0 +1,47 @@
+"""The names of players, as sentences and lists show them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from domain.match.events import AccountId
+from services.app.context import App
+
+FORMER_PLAYER: Final = "a former player"
+"""The name of an account that was erased."""
+
+
+def userids_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str | None]:
+    """Return the userids of accounts; None for an account that was erased."""
+    wanted = list(dict.fromkeys(accounts))
+    return dict(zip(wanted, app.accounts.name_of(wanted), strict=True))
+
+
+def names_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str]:
+    """Return the names of accounts, also of those that were erased."""
+    return {account: shown_name(name) for account, name in userids_of(app, accounts).items()}
+
+
+def names_by_seat(app: App, seats: Sequence[AccountId]) -> tuple[str, ...]:
+    """Return the names of a match's players."""
+    return shown_names(app.accounts.name_of(seats))
+
+
+def shown_names(userids: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the names to show for userids."""
+    return tuple(map(shown_name, userids))
+
+
+def shown_name(userid: str | None) -> str:
+    """Return the name to show for a userid."""
+    return userid or FORMER_PLAYER
+
+
+def name_of(app: App, account: AccountId) -> str:
+    """Return the name of one account."""
+    return names_by_seat(app, [account])[0]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them, such as `alice, bob and carol`."""
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last

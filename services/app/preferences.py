@@ -1,0 +1,88 @@
+"""What a player prefers everywhere: language, mail, challenges by name, and drawings of boards."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.accounts import Account
+from services.app.contact import ANYONE, KNOWN, NONE
+from services.app.context import App
+from services.app.games import read_display, read_game
+
+LANGUAGES: Final = {"en": "English", "de": "German"}
+"""The languages of help."""
+
+NOTICES: Final = {
+    "move": "a mail at once whenever something happens",
+    "daily": "one mail a day, and a reminder when your time runs out",
+    "none": "no mail, not even reminders",
+}
+"""When mail is sent."""
+
+CHALLENGES: Final = {
+    ANYONE: "of anybody",
+    KNOWN: "only of players they have played with, written to or challenged",
+    NONE: "of nobody",
+}
+"""Whose challenges by name a player takes."""
+
+
+class PreferenceChanges(msgspec.Struct, frozen=True):
+    """Preferences as a player writes them; None leaves one as it is."""
+
+    language: str | None = None
+    notify: str | None = None
+    challenges: str | None = None
+    displays: Mapping[str, str] | None = None
+    """A drawing by game; a game that is not named gets its first."""
+    display: tuple[str, str] | None = None
+    """A game and its drawing; those of other games stay."""
+
+
+def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) -> Account:
+    """Change what is wanted, all of it or, with a `bad-option`, nothing; return the new record.
+
+    A choice of when mail is sent ends a sign-off.
+    """
+    fields: dict[str, object] = {}
+    if wanted.language is not None:
+        fields["language"] = read_language(wanted.language)
+    if wanted.notify is not None:
+        fields["notify"] = _read_choice(wanted.notify, NOTICES, "time for mail")
+        fields["signed_off"] = False
+    if wanted.challenges is not None:
+        choice = _read_choice(wanted.challenges, CHALLENGES, "choice of challenges")
+        fields["challenges"] = choice
+    displays = None if wanted.displays is None else _read_displays(wanted.displays)
+    display = _read_displays(dict([wanted.display] if wanted.display else []))
+    records: list[Account] = []
+
+    def changed(record: Account) -> Account:
+        drawn = (dict(record.displays) if displays is None else displays) | display
+        record = msgspec.structs.replace(record, displays=tuple(sorted(drawn.items())), **fields)
+        records.append(record)
+        return record
+
+    app.accounts.change_of(account, changed)
+    return records[-1]
+
+
+def read_language(text: str) -> str:
+    """Return the code of a language, empty for English; `bad-option` if there is no help in it."""
+    code = _read_choice(text, LANGUAGES, "language of help")
+    return "" if code == "en" else code
+
+
+def _read_displays(wanted: Mapping[str, str]) -> dict[str, str]:
+    read = [(read_game(game), display) for game, display in wanted.items()]
+    return {rules.key: read_display(rules, display) for rules, display in read}
+
+
+def _read_choice(text: str, known: Mapping[str, str], what: str) -> str:
+    if text.lower() not in known:
+        choices = " or ".join(f"{code} ({meaning})" for code, meaning in known.items())
+        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no {what}; choose {choices}")
+    return text.lower()

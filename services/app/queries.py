@@ -1,0 +1,101 @@
+"""What has been played and by whom: players, ratings, finished matches, scores."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.match.record import refold
+from domain.match.state import positions
+from domain.rules import AnyRules, pinned
+from domain.rules.protocol import Score
+from infra.accounts import Profile
+from infra.projections.head_to_head import Record
+from infra.projections.history import Row as FinishedRow
+from infra.projections.ratings import Point, Rating
+from infra.projections.scores import Row as ScoreRow
+from infra.projections.scores import puzzle_name
+from services.app.context import App
+from services.app.damaged import reading
+from services.app.games import games
+
+_PAIR: Final = 2
+
+_SCORES_KEPT: Final = 2_000
+
+
+def player(app: App, userid: str) -> tuple[AccountId, Profile]:
+    """Return a player's account and what others may know of it; `unknown-user`."""
+    account = app.accounts.id_of(userid)
+    profile = app.accounts.record_of(account)
+    if profile is None:
+        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
+    return account, profile
+
+
+def ratings_of(app: App, account: AccountId) -> dict[str, Rating]:
+    """Return a player's ratings by game, of those in which a rated match was finished."""
+    found = {key: app.ratings.player(key, account) for key in games()}
+    return {key: rating for key, rating in found.items() if rating.matches}
+
+
+def rating_series(app: App, game: str, account: AccountId, most: int) -> tuple[Rating, list[Point]]:
+    """Return a player's rating, and what it was after each of the last `most` matches."""
+    now = app.ratings.player(game, account)
+    return now, app.ratings.series(game, account, max(0, now.matches - most), most)
+
+
+def head_to_head(app: App, game: str, one: AccountId, other: AccountId) -> Record:
+    """Return how a player did against another; `bad-players` for one and the same."""
+    if one == other:
+        raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
+    return app.head_to_head.of(game, one, other)
+
+
+def finished_matches(
+    app: App, game: str, players: Sequence[AccountId], start: int, count: int
+) -> list[FinishedRow]:
+    """Return finished matches of a game, of one player, or of two, the last ended first."""
+    return app.history.of(game, *_pair(players), start, count)
+
+
+def count_finished(app: App, game: str, players: Sequence[AccountId]) -> int:
+    """Count the finished matches of a game, of one player, or of two."""
+    return app.history.count(game, *_pair(players))
+
+
+def _pair(players: Sequence[AccountId]) -> tuple[AccountId | None, AccountId | None]:
+    if len(players) > _PAIR:
+        raise Refusal(Code.USAGE, "name two players at most")
+    one, other = (*players, None, None)[:_PAIR]
+    return one, other
+
+
+def best_scores(
+    app: App, rules: AnyRules, options: Sequence[str] = (), count: int | None = None
+) -> list[ScoreRow]:
+    """Return the best score of each player of a puzzle, the best first.
+
+    Options that the puzzle does not have are refused as its rules do.
+    """
+    written = rules.write_options(rules.read_options(options))
+    return app.scores.best(puzzle_name(rules.key, written), count)
+
+
+def score_of(app: App, row: ScoreRow) -> Score:
+    """Return the best score of a match by replay; it has ended, so this is done once."""
+    known = _scores(row)
+    if not known:
+        with reading(app.damage, row.board):
+            state = refold(app.store.events(row.board))
+        rules = pinned(state.rules)
+        found = [score for position in positions(state) if (score := rules.score(position))]
+        known.append(min(found, key=lambda score: score.rank))
+    return known[0]
+
+
+@lru_cache(_SCORES_KEPT)
+def _scores(_: ScoreRow) -> list[Score]:
+    """Return the place where a row's score is kept, empty at first."""
+    return []

@@ -1,0 +1,20 @@
+"""Every front end, over one real server for each module of tests."""
+
+from collections.abc import Iterator
+
+import pytest
+from fakes.api import Api
+from fakes.front_ends import Everywhere, Person, everywhere
+
+
+@pytest.fixture(scope="module")
+def front_ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
+    """The terminal, mail, the API and the pages."""
+    with Api(tmp_path_factory.mktemp("app")) as api, everywhere(api) as found:
+        yield found
+
+
+@pytest.fixture
+def pair(front_ends: Everywhere) -> tuple[Person, Person]:
+    """Two players who have just signed up."""
+    return front_ends.person(), front_ends.person()

@@ -1,0 +1,107 @@
+"""One player at every front end over one server: the terminal, mail, the API and the pages."""
+
+import html
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import httpx
+
+from fakes.api import PASSWORD, Api, Player
+from fakes.app import CHEAP
+from fakes.mails import mail
+from fakes.web import Guest
+from infra.mail.addresses import Addresses
+from infra.mail.outbox import Outbox
+from services.app.context import App
+from services.language import LOCAL, Answer, Language
+from services.mail.accounts import MailAccounts
+from services.mail.office import Office
+
+_DOMAIN = "play.example.org"
+
+_MESSAGE = re.compile(r'<p class="message"[^>]*>(.*?)</p>', re.DOTALL)
+
+
+class Everywhere:
+    """Every front end of one server."""
+
+    def __init__(self, api: Api, guests: Callable[[], Guest]) -> None:
+        self.api = api
+        self.language = Language(api.parts, origin=LOCAL)
+        self._guests = guests
+        accounts = MailAccounts(api.parts.data, CHEAP)
+        self._app = App(api.settings, data=api.parts.data, accounts=accounts)
+        self._addresses = Addresses(b"s" * 32, _DOMAIN)
+        self._office = Office(self._app, accounts, api.parts.data, self._addresses)
+        self._numbers = itertools.count(1)
+
+    def person(self, name: str = "") -> "Person":
+        """Sign a player up, who is then logged in at the pages and has a token."""
+        player, guest = self.api.player(name=name), self._guests()
+        assert guest.log_in(player.name).status_code == 303
+        return Person(self, player, guest)
+
+    def mail(self, line: str) -> str:
+        """Send a command line by mail; returns the answer's text, with its lines joined."""
+        number = next(self._numbers)
+        data = mail(line, id_=f"<{number}@everywhere.example.org>")
+        sender = f"sender{number}@example.org"
+        self._office.take(self._addresses.server_address, sender, data)
+        outbox = Outbox(self.api.parts.data)
+        (answer,) = [letter for _, letter in outbox._all() if letter.to == sender]
+        return answer.body
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self._app.close()
+
+
+class Person:
+    """One player at every front end."""
+
+    def __init__(self, everywhere: Everywhere, player: Player, guest: Guest) -> None:
+        self.everywhere = everywhere
+        self.api = player
+        self.web = guest
+        self.name = player.name
+        self.account = player.account
+        self.own = f"{player.name} {PASSWORD}"
+
+    def terminal(self, line: str) -> Answer:
+        """Give a command line at the terminal."""
+        return self.everywhere.language.do(line)
+
+    def mail(self, line: str) -> str:
+        """Give a command line by mail."""
+        return self.everywhere.mail(line)
+
+
+@contextmanager
+def everywhere(api: Api) -> Iterator[Everywhere]:
+    """All front ends of a server that runs."""
+    with ExitStack() as stack:
+        found = Everywhere(api, lambda: stack.enter_context(Guest(api)))
+        stack.callback(found.close)
+        yield found
+
+
+def sentence(response: httpx.Response) -> str:
+    """The sentence of a refusal, of the API or of a page, as the terminal has it."""
+    if response.headers["content-type"].startswith("text/html"):
+        found = _MESSAGE.search(response.text)
+        assert found, response.text
+        return plain(html.unescape(found[1]))
+    return plain(response.json()["detail"])
+
+
+def plain(text: str) -> str:
+    """A sentence without a capital at its beginning and a stop at its end."""
+    text = text.strip().removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
+def joined(text: str) -> str:
+    """A text with its lines joined, so that a sentence is found wherever it was broken."""
+    return " ".join(text.split())
