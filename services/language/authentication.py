@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.start_options import read_start_options
+from services.app.accounts import authenticate
 from services.app.context import App
 from services.language.invocation import Origin
 from services.language.parsing import Line
@@ -28,7 +29,7 @@ def nobody(_app: App, _line: Line, _origin: Origin) -> None:
 def signer(app: App, line: Line, origin: Origin) -> AccountId:
     """Return the account of the password in the line, or that of the seat where the line was sent."""
     if line.has("password"):
-        return _verify(app, line.get("userid"), line.get("password"))
+        return authenticate(app, line.get("userid"), line.get("password"))
     # the grammar asks for a password, but for what is said to a seat
     assert origin.proven is not None
     return origin.proven
@@ -48,18 +49,13 @@ def challenger(app: App, line: Line, origin: Origin) -> AccountId | None:
         )
     if passwords:
         name = own[0][len(_AS) :] if own else line.get("userid")
-        return _verify(app, name, passwords[0])
+        return authenticate(app, name, passwords[0])
     if origin.proven is None and not origin.trusted:
         # a --password that is misspelt or empty is refused as an option, which says more
         terms = [flag for flag in line.all("flag") if flag.startswith("--")]
         read_start_options(terms, len(line.all("userid")))
         raise Refusal(Code.UNAUTHORIZED, _UNPROVEN)
     return origin.proven
-
-
-def _verify(app: App, name: str, password: str) -> AccountId:
-    app.ready()  # first, because even a good password leaves a trace
-    return app.accounts.verify(name, password)
 
 
 def names_challenger(flag: str) -> bool:

@@ -88,7 +88,6 @@ GENERAL: Final = (
         "userid old new [--end-tokens]",
         "give the account another password, and end its sessions",
         people.change_password,
-        proof=signer,
     ),
     Form(
         "change_address",
