@@ -5,8 +5,6 @@ import re
 
 from msgspec.structs import replace
 
-from fakes.desk import CHEAP, PASSWORDS, FakeDesk
-from fakes.mails import mail
 from infra.accounts import Address
 from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter
@@ -14,6 +12,8 @@ from infra.mail.outbox import Outbox
 from services.language import LOCAL, Language
 from services.mail.accounts import MailAccounts
 from services.mail.office import Office
+from tests.fakes.desk import CHEAP, PASSWORDS, FakeDesk
+from tests.helpers.mails import mail
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"

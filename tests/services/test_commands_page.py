@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.desk import FakeDesk, Terminal
 
 from services.language.forms import FORMS, OF_GAMES
 from services.language.parsing import parse, rules
+from tests.fakes.desk import FakeDesk, Terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 

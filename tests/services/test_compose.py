@@ -1,6 +1,4 @@
 import pytest
-from fakes.desk import CHEAP, FakeDesk
-from fakes.served import until
 from redis import Redis
 
 from infra.accounts import Accounts
@@ -10,6 +8,8 @@ from infra.settings import Settings
 from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.compose import Composition
+from tests.fakes.desk import CHEAP, FakeDesk
+from tests.helpers.served import until
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
 
 from domain.errors import Code, Refusal
 from infra.blocks import MOST
 from infra.challenges import Challenges, Proposal
 from services.language import contact
+from tests.fakes.desk import PASSWORDS, FakeDesk, Terminal
 
 ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
 
 from domain.match.events import Called, MatchStarted, decode
 from infra.mail.addresses import Addresses
@@ -14,6 +13,7 @@ from infra.projections.notices import Kind
 from services.cli.verify import check
 from services.language.desk import Desk
 from services.mail.composing import Composing
+from tests.fakes.desk import FakeDesk, Terminal
 
 TEXT = b"bob's text"
 DIGEST = sha256(TEXT).hexdigest()

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import PASSWORDS, FakeDesk, Terminal
 
 from domain.errors import Code
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, TEXT_LIMIT, Letters
 from infra.limits import CommandLimit
+from tests.fakes.desk import PASSWORDS, FakeDesk, Terminal
 
 
 @pytest.fixture

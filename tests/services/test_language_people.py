@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import fakeredis
 import pytest
-from fakes.desk import CHEAP, FakeDesk, Terminal
 
 from domain.errors import Code
 from infra.accounts import Accounts, Profile
 from infra.limits import CommandLimit
 from services.cli.verify import check
+from tests.fakes.desk import CHEAP, FakeDesk, Terminal
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Puzzles, chance, three players and languages, as typed at a terminal."""
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
-from fakes.side import catch_up
+
+from tests.fakes.desk import FakeDesk, Terminal
+from tests.helpers.side import catch_up
 
 
 @pytest.fixture

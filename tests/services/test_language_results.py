@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.desk import FakeDesk, Terminal
 
 from domain.errors import Code
+from tests.fakes.desk import FakeDesk, Terminal
 
 
 @pytest.fixture

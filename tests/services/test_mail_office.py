@@ -4,9 +4,6 @@ import logging
 from contextlib import ExitStack
 
 import pytest
-from fakes.desk import PASSWORDS
-from fakes.mails import mail, report
-from fakes.office import DOMAIN, SERVER, FakeOffice, box
 
 from domain.errors import Code, Refusal
 from domain.match.events import decode
@@ -18,6 +15,9 @@ from infra.sessions import Sessions
 from services.mail.accounts import WRONG_PASSWORDS, MailAccounts
 from services.mail.mime import UnfitError
 from services.mail.office import TryAgainError
+from tests.fakes.desk import PASSWORDS
+from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
+from tests.helpers.mails import mail, report
 
 MOVE = "pow2 move 1 alice wonderland m13-j7"
 

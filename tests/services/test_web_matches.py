@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fakes.api import PASSWORD, Api, until
-from fakes.web import Guest, door
 from markupsafe import Markup
 
 from domain.match.state import positions
@@ -23,6 +21,8 @@ from services.language.parsing import games
 from services.web.boards import MOST_MOVES, Shown, picture, tried
 from services.web.films import film
 from services.web.library import _start
+from tests.helpers.api import PASSWORD, Api, until
+from tests.helpers.web import Guest, door
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from fakes.browser import choices
 from playwright.sync_api import expect
 
 from services.language.boards import state_of
+from tests.helpers.browser import choices
 
 pytestmark = pytest.mark.slow
 

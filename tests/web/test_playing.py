@@ -4,7 +4,6 @@ import random
 import re
 
 import pytest
-from fakes.browser import choices, notation_of
 from playwright.sync_api import expect
 
 from domain.fairness import Stream
@@ -12,6 +11,7 @@ from domain.match.state import position_of
 from domain.rules import current
 from services.language.boards import state_of
 from services.language.parsing import games
+from tests.helpers.browser import choices, notation_of
 
 pytestmark = pytest.mark.slow
 

@@ -6,17 +6,17 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.logs import ANCHOR, REFUSAL, Logs
-from fakes.side import catch_up, contents, settle
-from fakes.steps import Steps, stepped_client
-from fakes.stories import ended, moved, offered, resigned, started, three
 from redis import Redis
 
 from infra.embedded import EmbeddedServer
 from infra.projections.lists import Lists
 from infra.projections.shelf import Shelf, Write
 from infra.projections.specs import LISTS, SPECS, Spec
+from tests.fakes.logs import ANCHOR, REFUSAL, Logs
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.steps import Steps, stepped_client
+from tests.helpers.stories import ended, moved, offered, resigned, started, three
 from workers.projections import PROJECTIONS
 from workers.projections.finished import StandingsProjection
 from workers.projections.lists import ListsProjection

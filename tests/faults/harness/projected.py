@@ -7,12 +7,12 @@ made anew up to the same leaf, as `matchpost rebuild --check` does it, and compa
 import time
 from collections.abc import Iterator
 
-from faults.harness.checker import Violation
 from redis import Redis
 
 from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.store.port import Store
+from tests.faults.harness.checker import Violation
 from workers.projections import PROJECTIONS
 from workers.projections.check import Check
 from workers.projections.projection import Projection
