@@ -1,4 +1,4 @@
-# ruff: noqa: E402, I001 - the path is set first
+# ruff: noqa: I001 - the path is set first
 """Proves on a server under load that what the side workers keep is what a rebuild makes.
 
     .venv/bin/python tests/projections_run.py --events 100000
@@ -23,13 +23,13 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Self
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from redis import Redis
 
-from fakes.bench import Bench
-from fakes.corpus import Corpus
-from fakes.side import settle
+from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
+from tests.helpers.side import settle
 from infra.clients import make_client
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api
-from fakes.front_ends import Everywhere, Person, everywhere
+
+from tests.fakes.front_ends import Everywhere, Person, everywhere
+from tests.helpers.api import Api
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ import html
 import re
 
 import pytest
-from fakes.api import PASSWORD
-from fakes.front_ends import joined, plain, sentence
 
 from infra import keys
 from infra.sessions import Sessions
@@ -13,6 +11,8 @@ from infra.tokens import Scope, Tokens
 from services.app.names import FORMER_PLAYER
 from services.app.password_check import FRESH_MS
 from services.web.visitors import SESSION
+from tests.fakes.front_ends import joined, plain, sentence
+from tests.helpers.api import PASSWORD
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import html
 import re
 
 import pytest
-from fakes.front_ends import joined, plain, sentence
 
 from infra import keys
+from tests.fakes.front_ends import joined, plain, sentence
 
 DESCRIPTION = re.compile(r"<desc>(.*?)</desc>")
 

@@ -3,10 +3,10 @@
 import html
 
 import pytest
-from fakes.front_ends import joined, plain, sentence
 
 from domain.errors import Code
 from infra.letters import RECIPIENTS, TEXT_LIMIT
+from tests.fakes.front_ends import joined, plain, sentence
 
 
 def message_refusals(one, names, text, *, mailed=False):

@@ -1,6 +1,6 @@
 """What is asked about players and results is answered alike at every front end."""
 
-from fakes.front_ends import joined, plain, sentence
+from tests.fakes.front_ends import joined, plain, sentence
 
 
 def test_a_puzzle_has_no_ratings_at_any_front_end(pair):

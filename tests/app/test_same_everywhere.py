@@ -3,8 +3,13 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from fakes.api import PASSWORD, Api, Player
-from fakes.everywhere import (
+
+from domain.clocks.days import DAY
+from domain.match.events import Absent, MatchStarted, decode
+from infra import keys
+from infra.durability import Mode
+from services.app.drafts import draft_of
+from tests.fakes.everywhere import (
     API,
     FRONT_ENDS,
     MAIL,
@@ -16,13 +21,8 @@ from fakes.everywhere import (
     Result,
     same,
 )
-from fakes.everywhere import everywhere as front_ends
-
-from domain.clocks.days import DAY
-from domain.match.events import Absent, MatchStarted, decode
-from infra import keys
-from infra.durability import Mode
-from services.app.drafts import draft_of
+from tests.fakes.everywhere import everywhere as front_ends
+from tests.helpers.api import PASSWORD, Api, Player
 
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
 ACCEPT = Action("accept", {"do": "accept"}, {"do": "accept"}, "powerdrain")

@@ -4,7 +4,6 @@ from asyncio import Runner
 from collections.abc import Iterator, Sequence
 
 import pytest
-from fakes.memory import memory_client
 from redis import Redis
 
 from domain.match.events import CommandId
@@ -16,6 +15,7 @@ from infra.store.async_store import AsyncStore
 from infra.store.memory import MemoryStore
 from infra.store.port import Shape, Store, Submission, Submitted
 from infra.store.server import RedisStore
+from tests.fakes.memory import memory_client
 
 CAP = 5
 SHAPE = Shape(shards=4, lanes=1)

@@ -1,10 +1,9 @@
 """Matches with clocks, as the tests of reminders, flags, pauses and vacations begin them."""
 
-from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
-
 from domain.clocks.days import DAY
 from domain.match.commands import Offer
 from domain.match.events import Paused
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
 TERMS = ("--nagtime=2", "--forfeittime=5")
 NAG, FLAG = BEGIN + 2 * DAY, BEGIN + 5 * DAY

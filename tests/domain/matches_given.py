@@ -2,12 +2,12 @@
 
 import random
 
-from fakes.given import ALICE, BOB, CAROL, Match, Turn, challenge
 from hypothesis import strategies as st
 
 from domain.match.commands import Move
 from domain.match.state import position_of
 from domain.rules import pinned
+from tests.helpers.given import ALICE, BOB, CAROL, Match, Turn, challenge
 
 TWO, THREE = (ALICE, BOB), (ALICE, BOB, CAROL)
 KINDS = {

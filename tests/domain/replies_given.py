@@ -1,9 +1,8 @@
 """Matches in which replies are laid ready, and what their events are."""
 
-from fakes.given import Match
-
 from domain.match.events import Envelope, Moved, decode
 from domain.match.replies import Laid, Reply
+from tests.helpers.given import Match
 
 LIGHT, DARK = 0, 1
 OUT, FORTH = "m13-j7", "a13-c11"

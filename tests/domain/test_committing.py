@@ -3,7 +3,6 @@
 from hashlib import sha256
 
 import pytest
-from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 from msgspec.structs import replace
 
 from domain.clocks.days import DAY
@@ -39,6 +38,7 @@ from domain.match.events import (
 )
 from domain.match.record import Broken
 from domain.match.state import deadline, due, reminds
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
 NOBODY = Commitment()

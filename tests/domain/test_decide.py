@@ -1,7 +1,6 @@
 """The decider, given-when-then."""
 
 import pytest
-from fakes.given import ALICE, BOARD, BOB, CAROL, alternating, history, pow2, sent, when
 
 from domain.errors import Code
 from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Start
@@ -17,6 +16,7 @@ from domain.match.events import (
 )
 from domain.match.state import initial, position_at, position_of, positions
 from domain.rules import current
+from tests.helpers.given import ALICE, BOARD, BOB, CAROL, alternating, history, pow2, sent, when
 
 STARTED = [pow2()]
 

@@ -1,7 +1,6 @@
 """The decider and time: reminders, flags, what comes too late, and when a clock begins."""
 
 import pytest
-from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 from msgspec.structs import replace
 
 from domain.clocks.days import DAY
@@ -37,6 +36,7 @@ from domain.match.record import Broken
 from domain.match.state import deadline, due, position_of, reminds
 from domain.rules import pinned
 from tests.domain.clocks_given import FLAG, NAG, TERMS, three, two
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 ACTS = [
     Move(text="m13-m9"),

@@ -1,7 +1,6 @@
 """The decider and time that does not count: moves taken back, pauses, vacations."""
 
 import pytest
-from fakes.given import ALICE, BEGIN, BOB, CAROL
 
 from domain.clocks.days import DAY
 from domain.errors import Code
@@ -27,6 +26,7 @@ from domain.match.events import (
 )
 from domain.match.state import deadline, due, reminds
 from tests.domain.clocks_given import FLAG, NAG, paused_match, three, two
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL
 
 # --- taking back
 

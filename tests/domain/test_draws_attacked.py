@@ -12,12 +12,12 @@ from statistics import mean
 
 import msgspec
 import pytest
-from fakes.given import ALICE, BOB, Match
 
 from domain.fairness import Commitment, Draw, Seed, Stream, key_of
 from domain.match.commands import Answer, Decline, Reveal, Start
 from domain.match.events import MatchStarted, Withheld
 from domain.rules import pinned
+from tests.helpers.given import ALICE, BOB, Match
 
 DRAWS = 1_000
 TEXTS = 4

@@ -1,12 +1,11 @@
 """What goliath and line bring into a match: counts that are agreed to, and passes on record."""
 
-from fakes.given import ALICE, BOB, alternating, when
-
 from domain.errors import Code
 from domain.match.commands import Answer, Move, Offer, Start
 from domain.match.decide import Rejected
 from domain.match.events import Answered, Ended, Moved, Offered
 from domain.rules import current
+from tests.helpers.given import ALICE, BOB, alternating, when
 
 SEPARATED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
 """David has 3 intersections left, Goliath 52, who is to move."""

@@ -7,8 +7,6 @@ from itertools import groupby, pairwise
 from typing import Final, get_args
 
 import pytest
-from fakes.examples import examples
-from fakes.given import BEGIN, CAROL, Match, challenge
 from hypothesis import given
 from msgspec.structs import replace
 
@@ -46,6 +44,8 @@ from domain.match.replies import NONE, Reply
 from domain.match.state import MatchState, deadline, due, position_of, reminds
 from domain.rules import pinned
 from tests.domain.matches_given import KINDS, any_move, called, seeds
+from tests.helpers.examples import examples
+from tests.helpers.given import BEGIN, CAROL, Match, challenge
 
 STEPS = 80
 HOUR: Final = DAY // 24

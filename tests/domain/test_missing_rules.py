@@ -1,7 +1,6 @@
 """A match on a game that is not installed: whatever needs the rules is refused in a sentence."""
 
 import pytest
-from fakes.given import ALICE, BOB, sent
 from msgspec.structs import replace
 
 from domain.clocks.days import DAY
@@ -12,6 +11,7 @@ from domain.match.decide import Decided, Given, Rejected, decide
 from domain.match.events import THE_SERVER, Ended, MatchStarted, Moved
 from domain.match.state import evolve, initial, position_of, positions
 from domain.rules import MissingRules, pinned, unpack
+from tests.helpers.given import ALICE, BOB, sent
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
 STATE = evolve(evolve(initial(), STARTED, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2_000)

@@ -8,7 +8,6 @@ from typing import get_args
 
 import msgspec
 import pytest
-from fakes.given import ALICE, BOB, Match, alternating, history, pow2, sent
 from msgspec.structs import fields
 
 from domain.clocks.terms import Terms
@@ -42,6 +41,7 @@ from domain.match.record import (
 )
 from domain.match.state import with_position
 from tests.golden.make_events import FILE, MATCHES
+from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2, sent
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "events-1.json").read_text())
 """As an earlier version wrote them: a move without `queued`, a start without `terms`."""

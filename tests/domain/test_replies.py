@@ -1,7 +1,6 @@
 """Replies laid ready: when they are played, and what they become in the history."""
 
 import pytest
-from fakes.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 from domain.clocks.days import DAY
 from domain.errors import Code
@@ -32,6 +31,7 @@ from tests.domain.replies_given import (
     queued,
     waiting,
 )
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 # --- played in the same decision
 

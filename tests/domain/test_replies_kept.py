@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-from fakes.given import ALICE, BOB, Match, pow2
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -24,6 +23,7 @@ from tests.domain.replies_given import (
     queued,
     waiting,
 )
+from tests.helpers.given import ALICE, BOB, Match, pow2
 
 # --- what is dropped
 

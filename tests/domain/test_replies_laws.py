@@ -8,7 +8,6 @@ import random
 from collections.abc import Iterator, Sequence
 
 import pytest
-from fakes.given import Match, Turn
 from hypothesis import given, settings
 from msgspec.structs import replace
 
@@ -16,6 +15,7 @@ from domain.match.commands import Move, Resign
 from domain.match.events import Event, Moved, decode
 from domain.match.replies import NONE, Reply
 from tests.domain.matches_given import KINDS, called, moves, seeds
+from tests.helpers.given import Match, Turn
 
 LONGEST = 40
 Laying = tuple[int, Reply]

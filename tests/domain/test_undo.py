@@ -3,8 +3,6 @@
 import random
 
 import pytest
-from fakes.examples import examples
-from fakes.given import ALICE, BOARD, BOB, CAROL, sent
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +14,8 @@ from domain.match.events import Undone
 from domain.match.record import NO_MATCH, refold, seal
 from domain.match.state import position_at, position_of, with_position
 from domain.rules import current
+from tests.helpers.examples import examples
+from tests.helpers.given import ALICE, BOARD, BOB, CAROL, sent
 
 PLAYERS = (ALICE, BOB, CAROL)
 

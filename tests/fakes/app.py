@@ -7,8 +7,6 @@ from tempfile import TemporaryDirectory
 from argon2 import PasswordHasher
 
 from domain.match.events import AccountId
-from fakes.memory import memory_client
-from fakes.side import catch_up
 from infra.accounts import Accounts
 from infra.blocks import Blocks
 from infra.challenges import Challenges
@@ -35,6 +33,8 @@ from infra.store.memory import MemoryStore
 from infra.store.port import Shape
 from infra.words import Words
 from services.language import LOCAL, Answer, Language
+from tests.fakes.memory import memory_client
+from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -13,9 +13,6 @@ from msgspec.structs import replace
 from domain.errors import Code
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
-from fakes.api import PASSWORD, Api, Player
-from fakes.mails import mail
-from fakes.web import Guest
 from infra.accounts import Address
 from infra.mail.addresses import Addresses
 from infra.mail.outbox import Outbox
@@ -23,6 +20,9 @@ from services.app.error_codes import PROBLEMS
 from services.language import LOCAL, Answer, Language
 from services.mail.office import Office, TryAgainError
 from services.web.pages import sentence as as_sentence
+from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.mails import mail
+from tests.helpers.web import Guest
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"

@@ -8,16 +8,16 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 
-from fakes.api import PASSWORD, Api, Player
-from fakes.app import CHEAP
-from fakes.mails import mail
-from fakes.web import Guest
 from infra.mail.addresses import Addresses
 from infra.mail.outbox import Outbox
 from services.app.context import App
 from services.language import LOCAL, Answer, Language
 from services.mail.accounts import MailAccounts
 from services.mail.office import Office
+from tests.fakes.app import CHEAP
+from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.mails import mail
+from tests.helpers.web import Guest
 
 _DOMAIN = "play.example.org"
 

@@ -5,14 +5,14 @@ import re
 
 from msgspec.structs import replace
 
-from fakes.app import CHEAP, PASSWORDS, FakeApp
-from fakes.mails import mail
 from infra.accounts import Accounts, Address
 from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter
 from infra.mail.outbox import Outbox
 from services.language import LOCAL, Language
 from services.mail.office import Office, password_limit
+from tests.fakes.app import CHEAP, PASSWORDS, FakeApp
+from tests.helpers.mails import mail
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"

@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 # a checkout tests itself, whatever is installed beside it
-os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
+os.environ["PYTHONPATH"] = str(ROOT)
 
-from faults.harness import results  # noqa: E402 - after the path is set
-from faults.harness.runs import RUNS, Run  # noqa: E402
+from tests.faults.harness import results  # noqa: E402 - after the path is set
+from tests.faults.harness.runs import RUNS, Run  # noqa: E402
 
 
 def main() -> int:

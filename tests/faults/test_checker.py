@@ -6,13 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes.side import catch_up
-from faults.harness import held
-from faults.harness.checker import check
-from faults.harness.elsewhere import elsewhere
-from faults.harness.load import STRANGER, Client, orders
-from faults.harness.projected import projected
-from faults.harness.record import Record, Result
 from redis import Redis
 
 from domain.match import commands
@@ -32,6 +25,13 @@ from infra.projections.shelf import Write as Change
 from infra.projections.specs import LISTS
 from infra.store.port import Committed, Conflict, Done, Known, Queued, Shape, Submission, Write
 from infra.store.server import RedisStore
+from tests.faults.harness import held
+from tests.faults.harness.checker import check
+from tests.faults.harness.elsewhere import elsewhere
+from tests.faults.harness.load import STRANGER, Client, orders
+from tests.faults.harness.projected import projected
+from tests.faults.harness.record import Record, Result
+from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 from workers.projections import PROJECTIONS

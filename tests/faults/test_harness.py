@@ -8,12 +8,12 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from faults.harness import power, results
-from faults.harness.proxy import Break, Proxy
-from faults.harness.results import Outcome
-from faults.harness.runs import RUNS
 
 from infra.faults import POINTS
+from tests.faults.harness import power, results
+from tests.faults.harness.proxy import Break, Proxy
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.runs import RUNS
 
 RUNNER = Path(__file__).with_name("run.py")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from fakes.served import Player, Served, all_play, matches, state_of, until
 from redis import Redis
 
 from domain.match.audit import verify
@@ -18,6 +17,7 @@ from infra.durability import Mode
 from infra.outcomes import Outcome
 from infra.process import is_alive
 from infra.store.server import RedisStore
+from tests.helpers.served import Player, Served, all_play, matches, state_of, until
 
 pytestmark = pytest.mark.slow
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from faults.harness import chance, copies, kills, lost, poison, power, results, room
-from faults.harness.results import Outcome
-from faults.harness.web import WEB_POINTS
 
 from infra.faults import POINTS
+from tests.faults.harness import chance, copies, kills, lost, poison, power, results, room
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.web import WEB_POINTS
 
 pytestmark = pytest.mark.slow
 

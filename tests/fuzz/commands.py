@@ -20,13 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
-from fakes.app import CHEAP, FakeApp
-from fakes.side import catch_up
-from fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line
 
 from domain.errors import Code
 from domain.match.record import unpack_snapshot
@@ -40,6 +36,9 @@ from infra.projections.lists import Lists
 from infra.projections.ratings import Ratings
 from infra.projections.standings import Standings
 from services.language import LOCAL, Answer, Language
+from tests.fakes.app import CHEAP, FakeApp
+from tests.fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line
+from tests.helpers.side import catch_up
 
 COUNT: Final = 1_000_000
 

@@ -20,13 +20,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import httpx
-from fakes.api import PASSWORD, Api, Player
 
 from infra.tokens.text import _signed
+from tests.helpers.api import PASSWORD, Api, Player
 
 CLIENTS = 16
 

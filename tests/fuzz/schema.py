@@ -17,12 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from fakes.api import Api, Player
-
 from infra.tokens import Scope
+from tests.helpers.api import Api, Player
 
 TOOL = Path(sys.executable).with_name("schemathesis")
 

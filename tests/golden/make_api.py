@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "services" / "api" / "examples.json"
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+    sys.path.insert(0, str(ROOT))
 
-from fakes.api import Api, Player  # noqa: E402 - found where the path says
+from tests.helpers.api import Api, Player  # noqa: E402 - found where the path says
 
 LISTED = 8
 """Words of a list that are shown."""

@@ -29,7 +29,7 @@ from domain.match.commands import (
 )
 from domain.match.events import THE_SERVER
 from domain.match.replies import Reply
-from tests.fakes.given import ALICE, BOB, CAROL, Match, challenge, pow2
+from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 
 FILE = Path(__file__).parent / "events-2.json"
 

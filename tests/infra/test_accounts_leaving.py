@@ -3,7 +3,6 @@ from contextlib import closing
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.steps import Killed, Steps, kill, stepped_client
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -11,6 +10,7 @@ from infra import keys
 from infra.accounts import Accounts
 from infra.accounts.accounts import UNCLAIMED_SECONDS
 from infra.embedded import EmbeddedServer
+from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 FOR_GOOD = -1
 """What Redis calls the life of a key that does not expire."""

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.app import CHEAP
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -12,6 +11,7 @@ from infra import attempts, keys
 from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING, Accounts
 from infra.attempts import LOCAL, Source, coming_from, source
 from infra.limits import WRONG_PASSWORDS
+from tests.fakes.app import CHEAP
 
 PASSWORD = "wonderland"
 MANY = 1_000_000

@@ -4,19 +4,6 @@ import string
 from collections.abc import Callable
 
 import pytest
-from fakes.proposals import (
-    ALICE,
-    BOB,
-    CAROL,
-    DAVE,
-    HALVES,
-    POW2,
-    Clock,
-    ids,
-    new_command,
-    prepare_server,
-    records,
-)
 from msgspec.structs import replace
 from redis import Redis
 
@@ -33,6 +20,19 @@ from infra.challenges import (
     read_proposal,
 )
 from infra.challenges.record import make_id, pack
+from tests.helpers.proposals import (
+    ALICE,
+    BOB,
+    CAROL,
+    DAVE,
+    HALVES,
+    POW2,
+    Clock,
+    ids,
+    new_command,
+    prepare_server,
+    records,
+)
 
 DAY = 24 * 3_600_000
 

@@ -6,7 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from fakes.proposals import (
+from msgspec.structs import replace
+from redis import Redis
+
+from domain.errors import Code, Refusal
+from infra import keys
+from infra.challenges import DRAFT_MS, MOST, Challenge, Challenges, Proposal, State
+from infra.challenges.record import make_id
+from infra.embedded import EmbeddedServer
+from tests.helpers.proposals import (
     ALICE,
     BOB,
     CAROL,
@@ -20,15 +28,7 @@ from fakes.proposals import (
     prepare_server,
     records,
 )
-from fakes.steps import Killed, Steps, kill, stepped_client
-from msgspec.structs import replace
-from redis import Redis
-
-from domain.errors import Code, Refusal
-from infra import keys
-from infra.challenges import DRAFT_MS, MOST, Challenge, Challenges, Proposal, State
-from infra.challenges.record import make_id
-from infra.embedded import EmbeddedServer
+from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from fakes.proposals import HALVES, PLAYERS, POW2, Clock, new_command, prepare_server
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -18,6 +17,7 @@ from redis import Redis
 
 from domain.errors import Code, Refusal
 from infra.challenges import OPEN_MS, Challenge, Challenges, Proposal, State
+from tests.helpers.proposals import HALVES, PLAYERS, POW2, Clock, new_command, prepare_server
 
 DAY = 24 * 3_600_000
 

@@ -4,19 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from fakes.proposals import (
-    ALICE,
-    BOB,
-    CAROL,
-    HALVES,
-    PLAYERS,
-    POW2,
-    Clock,
-    ids,
-    new_command,
-    prepare_server,
-    records,
-)
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -32,6 +19,19 @@ from infra.challenges import (
     State,
 )
 from infra.challenges.record import join
+from tests.helpers.proposals import (
+    ALICE,
+    BOB,
+    CAROL,
+    HALVES,
+    PLAYERS,
+    POW2,
+    Clock,
+    ids,
+    new_command,
+    prepare_server,
+    records,
+)
 
 DAY = 24 * 3_600_000
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
-from fakes.memory import memory_client
 from redis import Redis
 
 from infra import keys
 from infra.drafts import KEPT, Draft, Drafts
+from tests.fakes.memory import memory_client
 
 SHARDS = 4
 ALICE, BOB = (bytes([number]) * 8 for number in (0xA1, 0xB0))

@@ -3,9 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp
-from fakes.given import ALICE, BOB, sent
-from fakes.memory import memory_client
 
 from domain.errors import Code, Refusal
 from domain.match import commands
@@ -15,6 +12,9 @@ from infra.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, Outcome
 from infra.lanes import Lanes
 from infra.outcomes import parse, stored, tail
 from infra.store.port import REFUSALS, Known, Queued, Turned
+from tests.fakes.app import FakeApp
+from tests.fakes.memory import memory_client
+from tests.helpers.given import ALICE, BOB, sent
 
 START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fakes.dying import DyingClient, Killed
-from fakes.memory import memory_client
 from redis import Redis
 from redis.exceptions import ResponseError
 
@@ -25,6 +23,8 @@ from infra.letters import (
     Letters,
     read_text,
 )
+from tests.fakes.dying import DyingClient, Killed
+from tests.fakes.memory import memory_client
 
 SHARDS = 4
 ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))

@@ -3,9 +3,6 @@
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE, BOB
-from fakes.mailing import Mailing
-from fakes.sink import Sink
 from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
@@ -17,6 +14,9 @@ from infra.mail.letter import Letter
 from infra.mail.outbox import Rest
 from infra.mail.progress import Item, Progress
 from infra.mail.written import MailedLetters
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE, BOB
+from tests.helpers.mailing import Mailing
 
 ANSWER = Letter(id="a1@play.example.org", to="alice@example.org", subject="Re: m", body="yes\n")
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from fakes.sink import Sink, certificate, free_port
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from infra.mail.letter import Letter, Purpose, fit_subject
 from infra.mail.message import envelope_sender, written
 from infra.mail.relay import Fate, Relay, RelayDownError, Sent
 from infra.mail.route import Route
+from tests.fakes.sink import Sink, certificate, free_port
 
 ALICE = b"alice..."
 OURS = Addresses(bytes(32), "play.example.org")

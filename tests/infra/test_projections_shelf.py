@@ -1,13 +1,13 @@
 """Generations of a projection: written once, replaced at once, taken away in the end."""
 
 import pytest
-from fakes.memory import memory_client
 from redis import Redis
 
 from infra import keys, scripts
 from infra.projections.shelf import BusyError, Checkpoint, Generation, Shelf
 from infra.projections.specs import Spec
 from infra.projections.view import View
+from tests.fakes.memory import memory_client
 
 SPEC = Spec("lists", 3)
 ENDS = (9, 9)

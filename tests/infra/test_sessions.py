@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from fakes.steps import Killed, Steps, kill, stepped_client
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -20,6 +19,7 @@ from infra.sessions import (
     list_key,
     record_key,
 )
+from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
 DAY = 24 * 3_600_000

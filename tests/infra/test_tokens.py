@@ -10,7 +10,6 @@ from hashlib import sha256
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.tokens import check, check_one
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
@@ -34,6 +33,7 @@ from infra.tokens import (
     parse,
 )
 from infra.tokens.text import make
+from tests.fakes.tokens import check, check_one
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
 DAY = 24 * 3_600_000

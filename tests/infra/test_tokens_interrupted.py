@@ -6,8 +6,6 @@ from contextlib import closing
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.steps import Killed, Steps, kill, stepped_client
-from fakes.tokens import check
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -15,6 +13,8 @@ from infra import keys
 from infra.accounts import Accounts
 from infra.embedded import EmbeddedServer
 from infra.tokens import UNLISTED_MS, Tokens
+from tests.fakes.tokens import check
+from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 ALICE = bytes([0xA1]) * 8
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

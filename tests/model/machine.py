@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import ClassVar
 
 import redis
-from fakes.given import ALICE, BOB, CAROL
 from hypothesis import event, note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -32,6 +31,7 @@ from infra.store.port import (
     Write,
 )
 from infra.store.server import RedisStore
+from tests.helpers.given import ALICE, BOB, CAROL
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
 from workers.commands.drain import Drain

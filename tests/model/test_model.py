@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 import redis
-from fakes.examples import FULL
-from fakes.memory import memory_client
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -20,6 +18,8 @@ from infra import keys
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.store.port import Committed, Write
+from tests.fakes.memory import memory_client
+from tests.helpers.examples import FULL
 from tests.model.machine import MatchServer, Steps
 
 STEPS = 50

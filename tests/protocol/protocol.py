@@ -20,9 +20,7 @@ ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("frozen.json")
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from fakes.api import Api  # noqa: E402 - found where the path says
+    sys.path.insert(0, str(ROOT))
 
 from domain.match import commands  # noqa: E402
 from domain.match.events import (  # noqa: E402
@@ -41,6 +39,7 @@ from services.api.edge import REGISTRY  # noqa: E402
 from services.app.error_codes import PROBLEMS  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.language.forms import FORMS  # noqa: E402
+from tests.helpers.api import Api  # noqa: E402 - found where the path says
 
 Protocol = dict[str, Any]
 

@@ -3,12 +3,12 @@ from collections.abc import Iterator
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.memory import memory_client
 from redis import Redis
 
 from domain.errors import Code, Refusal
 from infra import keys
 from infra.accounts import Accounts, check_password, read_name
+from tests.fakes.memory import memory_client
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 DEARER = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)

@@ -2,7 +2,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import PASSWORD, Api, code_of
+
+from tests.helpers.api import PASSWORD, Api, code_of
 
 TOKEN = {"label": "my bot", "scopes": ["read", "play"]}
 

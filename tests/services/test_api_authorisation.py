@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
-from fakes.api import PASSWORD, Api, Player, code_of
 
 import services.api
 from domain.match.events import command_id
@@ -15,6 +14,7 @@ from services.api.app import ROUTES
 from services.api.context import DOOR
 from services.language.forms import FORMS
 from services.language.parsing import parse
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 EXAMPLES = json.loads((Path(services.api.__file__).parent / "examples.json").read_text())
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import PASSWORD, Api, Player, code_of
 
 from infra import keys
 from infra.starts import MOST_BETWEEN_TWO
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 
 @pytest.fixture(scope="module")

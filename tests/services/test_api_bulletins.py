@@ -3,12 +3,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api, Player, Told, code_of
 
 from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, place_of
 from infra.store.port import Watermark
 from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Gap, Horizon
 from services.api.context import Rhythm
+from tests.helpers.api import Api, Player, Told, code_of
 
 HEARTBEAT = 0.4
 

@@ -2,7 +2,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fakes.api import Api, Player, code_of, until
+
+from tests.helpers.api import Api, Player, code_of, until
 
 FAST = {"game": "pow2", "options": ["fast"], "terms": ["--unrated", "--days=3"], "seat": 0}
 

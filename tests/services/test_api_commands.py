@@ -3,9 +3,9 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
-from fakes.api import Api, Player, code_of, until
 
 from infra.durability import Mode
+from tests.helpers.api import Api, Player, code_of, until
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fakes.api import Api, code_of, until
 
 from services.api import streams
 from services.api.connections import Bounds, bounds_for
 from services.api.networks import network_of
+from tests.helpers.api import Api, code_of, until
 
 HURRIED = Bounds(head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from fakes.api import Api, code_of
 
 from domain.errors import Code
 from services.app.error_codes import PROBLEMS
+from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
 

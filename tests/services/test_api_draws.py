@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 import pytest
-from fakes.api import PASSWORD, Api, Player, code_of
 
 from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
 from domain.match.commands import Sent, Start
 from domain.match.events import Absent, MatchStarted, decode
 from services.cli.verify import check
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")
 DIGESTS = tuple(sha256(text).hexdigest() for text in TEXTS)

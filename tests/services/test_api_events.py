@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fakes.api import Api, Player, Told, code_of, until
 
 from domain.match.audit import verify
 from domain.match.events import decode
@@ -17,6 +16,7 @@ from infra.store.async_store import AsyncStore
 from infra.store.port import Shape
 from services.api.context import Rhythm
 from services.api.following import Follower
+from tests.helpers.api import Api, Player, Told, code_of, until
 
 HEARTBEAT = 0.3
 

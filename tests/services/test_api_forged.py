@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api
-from fuzz.forged import REFUSALS, run
+
+from tests.fuzz.forged import REFUSALS, run
+from tests.helpers.api import Api
 
 
 @pytest.fixture(scope="module")

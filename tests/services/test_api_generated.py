@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from fakes.api import Api, Player, code_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import services.api
+from tests.helpers.api import Api, Player, code_of
 
 EXAMPLES = json.loads((Path(services.api.__file__).parent / "examples.json").read_text())
 

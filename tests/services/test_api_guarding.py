@@ -11,8 +11,6 @@ from threading import Event, Lock
 import httpx
 import pytest
 from argon2 import PasswordHasher
-from fakes.api import PASSWORD, Api, Player, code_of, until
-from fakes.web import Guest, door
 from msgspec.structs import replace
 
 from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING, Account
@@ -22,6 +20,8 @@ from infra.tokens import Tokens
 from services.api.context import Rhythm
 from services.app.password_check import FRESH_MS
 from services.web.visitors import SESSION
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
+from tests.helpers.web import Guest, door
 
 NEW = "looking-glass"
 PLACES = HASHES_AT_ONCE + HASHES_WAITING

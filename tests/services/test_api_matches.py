@@ -2,7 +2,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api, Player, code_of, until
+
+from tests.helpers.api import Api, Player, code_of, until
 
 
 @pytest.fixture(scope="module")

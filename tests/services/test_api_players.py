@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api, Player, code_of
+
+from tests.helpers.api import Api, Player, code_of
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import Api, Player, code_of
+
+from tests.helpers.api import Api, Player, code_of
 
 LINE = ["m13-j7", "a13-d7", "m1-i3", "a1-a5"]
 

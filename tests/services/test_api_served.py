@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fakes.served import Served
 
 from services.client import Client, ProblemError
+from tests.helpers.served import Served
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from fakes.api import Api, Player, code_of
 
 from infra.projections.ratings import Ratings
 from infra.projections.scores import Scores
 from services.api.bodies import LIMIT
 from services.api.metrics import serving_metrics
+from tests.helpers.api import Api, Player, code_of
 
 
 @pytest.fixture(scope="module")

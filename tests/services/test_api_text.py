@@ -2,7 +2,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fakes.api import PASSWORD, Api, code_of, until
+
+from tests.helpers.api import PASSWORD, Api, code_of, until
 
 
 @pytest.fixture(scope="module")

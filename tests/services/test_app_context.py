@@ -1,6 +1,4 @@
 import pytest
-from fakes.app import CHEAP, FakeApp
-from fakes.served import until
 from redis import Redis
 
 from infra.accounts import Accounts
@@ -11,6 +9,8 @@ from infra.store.port import Shape
 from infra.store.server import RedisStore
 from services.app.context import App
 from services.language import LOCAL, Language
+from tests.fakes.app import CHEAP, FakeApp
+from tests.helpers.served import until
 
 
 @pytest.fixture

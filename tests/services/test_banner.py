@@ -5,11 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fakes.served import SCRIPT, Served
 
 from infra.durability import Mode
 from infra.settings import Settings
 from services.serve.banner import banner
+from tests.helpers.served import SCRIPT, Served
 
 
 def typed(said: str) -> list[str]:

@@ -6,11 +6,11 @@ import subprocess
 from typing import Any
 
 import pytest
-from fakes.served import SCRIPT
 
 from domain.match.decide import Decided, decide
 from domain.match.record import NO_MATCH, Snapshot, seal
 from services.bench.workload import games, moves, starts
+from tests.helpers.served import SCRIPT
 
 
 def bench(*words: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from domain.match.events import command_id, decode
@@ -11,6 +10,7 @@ from infra import keys
 from infra.limits import CommandLimit
 from infra.starts import MOST, MOST_BETWEEN_TWO
 from services.language import UNKNOWN, Answer, Language, Origin
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
 class Door:

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from fakes.proposals import new_command
-from fakes.served import Served, state_of, until
 
 from infra.accounts import Accounts
 from infra.challenges import Challenges, Proposal, State
+from tests.helpers.proposals import new_command
+from tests.helpers.served import Served, state_of, until
 
 pytestmark = pytest.mark.slow
 

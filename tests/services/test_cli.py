@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fakes.served import SCRIPT, Served
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
@@ -19,6 +18,7 @@ from services import __version__
 from services.cli import errors
 from services.cli.flags import SETTINGS, split_line
 from services.cli.main import WAIT_SECONDS, main
+from tests.helpers.served import SCRIPT, Served
 
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
 

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from fakes.served import Served
 
 from domain.errors import Code, Refusal
 from services.cli import do
 from services.language.parsing import blanks
+from tests.helpers.served import Served
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from fakes.served import Served
 
 from infra.settings import load
 from infra.tokens import Scope
 from services.app.context import App
 from services.client import Client, ProblemError, client
+from tests.helpers.served import Served
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from fakes.served import Served
 
 from infra.settings import load
 from infra.tokens import Scope
 from services.app.context import App
 from services.client import Client, ProblemError, Texts
 from services.client.commitment_lines import read_committing_line
+from tests.helpers.served import Served
 
 GATHER = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.app import FakeApp, Terminal
 
 from services.language.forms import FORMS, OF_GAMES
 from services.language.parsing import parse, rules
+from tests.fakes.app import FakeApp, Terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code, Refusal
 from infra.blocks import MOST
 from infra.challenges import Proposal
 from services.app.actor import Actor
 from services.app.challenges import take
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
 

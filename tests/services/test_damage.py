@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.api import PASSWORD, Api, Player, code_of
-from fakes.web import Guest
 
 from infra import keys
 from services.cli import verify
 from services.doctor import Level, gather, judge
 from services.language import Language
+from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.web import Guest
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
 PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/film.svg", "/compare")

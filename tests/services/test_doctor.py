@@ -12,10 +12,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes.bench import Bench
-from fakes.given import ALICE
-from fakes.served import Served, until
-from fakes.side import catch_up
 from redis import Redis
 
 from domain.match.commands import Move
@@ -41,6 +37,10 @@ from services.doctor.facts import (
     ShardFacts,
     WorkerFacts,
 )
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE
+from tests.helpers.served import Served, until
+from tests.helpers.side import catch_up
 
 OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "door:1")

@@ -4,7 +4,6 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.timed import TimedBench
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -14,6 +13,7 @@ from infra.clock import Clock, ClockNotes
 from infra.embedded import EmbeddedServer
 from infra.settings import Settings
 from services.doctor import Finding, Level, gather, judge
+from tests.helpers.timed import TimedBench
 
 NAG = Terms(nag=1, forfeit=3)
 HOUR = DAY // 24

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes.served import SCRIPT, Served, until
 from redis import Redis
 
 from infra import keys
@@ -25,6 +24,7 @@ from infra.store.server import RedisStore
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, OutboxFacts
 from services.serve.main import _sign_of_life
+from tests.helpers.served import SCRIPT, Served, until
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fakes.sample_game import install
-from fakes.served import SCRIPT, Served, until
 
 from infra.game_packages import GROUP
+from tests.helpers.sample_game import install
+from tests.helpers.served import SCRIPT, Served, until
 
 KEPT = (
     "the game 'tictactoe' is not installed on this server; "

@@ -3,8 +3,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp, Terminal
-from fakes.games import whole_game
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
@@ -12,6 +10,8 @@ from domain.rules import all_rules
 from services.app.games import games
 from services.cli.verify import check
 from services.language import Language
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.games import whole_game
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
-from fakes.games import whole_game
 
 from domain.errors import Code
 from infra.limits import CommandLimit
 from services.cli.verify import check
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.helpers.games import whole_game
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 import pytest
-from fakes.app import FakeApp, Terminal
 
 from domain.match.events import Called, MatchStarted, decode
 from infra.mail.addresses import Addresses
@@ -14,6 +13,7 @@ from infra.projections.notices import Kind
 from services.app.context import App
 from services.cli.verify import check
 from services.mail.composing import Composing
+from tests.fakes.app import FakeApp, Terminal
 
 TEXT = b"bob's text"
 DIGEST = sha256(TEXT).hexdigest()

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp, Terminal
-from fakes.examples import examples
-from fuzz.commands import KINDS, check, run
-from fuzz.lines import EXAMPLES, NEW, PASSWORDS
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code
 from services.language import Answer
+from tests.fakes.app import FakeApp, Terminal
+from tests.fuzz.commands import KINDS, check, run
+from tests.fuzz.lines import EXAMPLES, NEW, PASSWORDS
+from tests.helpers.examples import examples
 
 SECRET = PASSWORDS["alice"]
 

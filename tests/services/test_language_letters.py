@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, TEXT_LIMIT, Letters
 from infra.limits import CommandLimit
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
 @pytest.fixture

@@ -18,8 +18,6 @@ from typing import Any, Self
 import fakeredis
 import msgspec
 import pytest
-from fakes.app import CHEAP, FakeApp
-from fakes.examples import FULL
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
@@ -28,6 +26,8 @@ from infra.accounts import Accounts
 from infra.limits import LoginLimit
 from services.language import LOCAL, Language
 from services.language.parsing import parse
+from tests.fakes.app import CHEAP, FakeApp
+from tests.helpers.examples import FULL
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 EXAMPLES = [

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import fakeredis
 import pytest
-from fakes.app import CHEAP, FakeApp, Terminal
 from msgspec.structs import replace
 
 from domain.errors import Code
 from infra.accounts import Accounts, Profile
 from infra.limits import CommandLimit
 from services.cli.verify import check
+from tests.fakes.app import CHEAP, FakeApp, Terminal
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Puzzles, chance, three players and languages, as typed at a terminal."""
 
 import pytest
-from fakes.app import FakeApp, Terminal
-from fakes.side import catch_up
+
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.side import catch_up
 
 
 @pytest.fixture

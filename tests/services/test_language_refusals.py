@@ -2,13 +2,13 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code
 from domain.match.events import NO_HASH
 from domain.match.record import Snapshot, pack_snapshot
 from domain.match.state import MatchState
 from infra.store.port import REFUSALS
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp, Terminal
 
 from domain.errors import Code
+from tests.fakes.app import FakeApp, Terminal
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp, Terminal
 
 from domain.errors import Code
 from services.cli.verify import check
+from tests.fakes.app import FakeApp, Terminal
 
 
 @pytest.fixture

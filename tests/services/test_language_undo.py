@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp, Terminal
 
 from domain.errors import Code
 from domain.match.record import unpack_snapshot
@@ -11,6 +10,7 @@ from domain.match.state import position_of
 from domain.rules import pinned
 from services.cli.verify import check
 from services.language import Answer
+from tests.fakes.app import FakeApp, Terminal
 
 
 @pytest.fixture

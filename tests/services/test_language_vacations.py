@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import FakeApp, Terminal
 
 from domain.clocks import ledger
 from domain.clocks.days import DAY
 from domain.errors import Code
 from domain.match.record import unpack_snapshot
 from services.cli.verify import check
+from tests.fakes.app import FakeApp, Terminal
 
 SECOND = 1_000
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fakes.served import Player, Served, matches, until
 
 from infra import keys, liveness
 from infra.embedded import EmbeddedServer
 from infra.liveness import Heart
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
+from tests.helpers.served import Player, Served, matches, until
 
 BEGIN = (
     "import sys, time; from infra import liveness; from infra.liveness import HEART; "

@@ -1,13 +1,13 @@
 """What a mail asks for: whole command lines to the server, a few words to a seat."""
 
 import pytest
-from fakes.mails import mail
 
 from domain.errors import Code, Refusal
 from domain.rules import current
 from services.language.parsing import parse_at_seat
 from services.mail.asking import LINES, Player, at_seat, at_server, bare_subject
 from services.mail.reading import read
+from tests.helpers.mails import mail
 
 MOVE = "pow2 move 1 alice wonderland m13-j7"
 ALICE = Player(13, b"alice's.", "alice", current("pow2"))

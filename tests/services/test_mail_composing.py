@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.match.events import decode
 from domain.match.record import unpack_snapshot
@@ -16,6 +15,7 @@ from infra.mail.letter import fit_subject
 from infra.mail.progress import Item
 from infra.projections.notices import Kind
 from services.mail.composing import Composing
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 NAMES = tuple(PASSWORDS)
 MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]

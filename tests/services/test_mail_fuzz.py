@@ -3,7 +3,8 @@
 from itertools import islice
 
 import pytest
-from fuzz import mails
+
+from tests.fuzz import mails
 
 SAMPLE = 3_000
 

@@ -11,8 +11,9 @@ from email.message import EmailMessage
 from email.utils import make_msgid
 
 import pytest
-from fakes.served import Served
-from fakes.sink import Sink, free_port
+
+from tests.fakes.sink import Sink, free_port
+from tests.helpers.served import Served
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"

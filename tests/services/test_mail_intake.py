@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from fakes.mails import mail
-from fakes.served import until
-from fakes.wire import Wire
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
@@ -20,6 +17,9 @@ from services.mail.intake import Counter
 from services.mail.mime import LINE, SIZE, UnfitError
 from services.mail.office import TryAgainError
 from services.serve.sockets import listen, listen_unix
+from tests.helpers.mails import mail
+from tests.helpers.served import until
+from tests.helpers.wire import Wire
 
 HERE = "known@play.example.org"
 

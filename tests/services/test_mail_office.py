@@ -4,9 +4,6 @@ import logging
 from contextlib import ExitStack
 
 import pytest
-from fakes.app import PASSWORDS
-from fakes.mails import mail, report
-from fakes.office import DOMAIN, SERVER, FakeOffice, box
 
 from domain.errors import Code, Refusal
 from domain.match.events import decode
@@ -17,6 +14,9 @@ from infra.mail.deliveries import ANSWERS, REFUSALS
 from infra.sessions import Sessions
 from services.mail.mime import UnfitError
 from services.mail.office import WRONG_PASSWORDS, TryAgainError
+from tests.fakes.app import PASSWORDS
+from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
+from tests.helpers.mails import mail, report
 
 MOVE = "pow2 move 1 alice wonderland m13-j7"
 

@@ -3,10 +3,10 @@
 from base64 import b64encode
 
 import pytest
-from fakes.mails import in_parts, mail, part, report, several
 
 from services.mail.mime import FIELDS, LINE, NESTING, PARTS, SIZE, UnfitError
 from services.mail.reading import Failure, read
+from tests.helpers.mails import in_parts, mail, part, report, several
 
 
 def lines(data):

@@ -9,10 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fakes.mails import mail
-from fakes.served import SCRIPT, Served, until
-from fakes.sink import free_port
-from fakes.wire import Wire
 from msgspec.structs import replace
 
 from domain.match.record import unpack_snapshot
@@ -21,6 +17,10 @@ from infra.durability import Mode
 from infra.mail.addresses import FILE_NAME, Addresses, read_secret
 from infra.mail.outbox import Outbox
 from infra.store.server import RedisStore
+from tests.fakes.sink import free_port
+from tests.helpers.mails import mail
+from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.wire import Wire
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"

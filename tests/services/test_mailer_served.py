@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.served import SCRIPT, Served, until
-from fakes.sink import Sink
 from msgspec.structs import replace
 
 from infra.accounts import Accounts, Address
+from tests.fakes.sink import Sink
+from tests.helpers.served import SCRIPT, Served, until
 
 DOMAIN = "play.example.org"
 

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fakes.served import SCRIPT, Served
+
+from tests.helpers.served import SCRIPT, Served
 
 ROOT = Path(__file__).parents[2]
 

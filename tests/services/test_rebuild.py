@@ -5,10 +5,6 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB
-from fakes.served import Served, all_play, matches, state_of, until
-from fakes.side import catch_up, contents, settle
 from redis import Redis
 
 from domain.match.commands import Decline, Move, Offer, Resign
@@ -21,6 +17,10 @@ from infra.projections.specs import LISTS, SPECS
 from infra.settings import Settings
 from services.cli.main import PROJECTIONS
 from services.cli.rebuild import run
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB
+from tests.helpers.served import Served, all_play, matches, state_of, until
+from tests.helpers.side import catch_up, contents, settle
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@ import io
 import json
 
 import pytest
-from fakes.examples import examples
-from fakes.games import whole_game
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code
 from services.cli.referee import LINE_LIMIT, judge, serve
+from tests.helpers.examples import examples
+from tests.helpers.games import whole_game
 
 
 def ask(**request) -> dict:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import pytest
-from fakes.api import Api
-from fakes.app import FakeApp, Terminal
 
 from domain.rules import all_rules, current
 from services.language.parsing import parse
 from services.language.typography import as_flag, as_move, as_plain
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.api import Api
 
 T = TypeVar("T")
 

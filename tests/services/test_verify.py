@@ -2,7 +2,6 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from fakes.app import FakeApp, Terminal
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
@@ -13,6 +12,7 @@ from domain.match.record import Broken, pack_snapshot, seal, unpack_snapshot
 from infra import outcomes
 from infra.store.memory import MemoryStore
 from services.cli.verify import check
+from tests.fakes.app import FakeApp, Terminal
 
 BOARD = 1
 EVENTS = 8

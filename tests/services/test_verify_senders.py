@@ -5,10 +5,6 @@ from hashlib import sha256
 from typing import get_args
 
 import pytest
-from fakes.api import PASSWORD, Api, until
-from fakes.app import FakeApp, Terminal
-from fakes.office import FakeOffice
-from fakes.web import Guest
 
 from domain.errors import Code
 from domain.games.halves.position import HalvesMove, canonical
@@ -24,6 +20,10 @@ from infra.store.port import Store
 from infra.store.server import RedisStore
 from services.cli.verify import check, damaged_matches
 from services.language import Language
+from tests.fakes.app import FakeApp, Terminal
+from tests.fakes.office import FakeOffice
+from tests.helpers.api import PASSWORD, Api, until
+from tests.helpers.web import Guest
 from workers.scheduler import Scheduler
 
 TIMED = ["--days=3", "--nagtime=1"]

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from fakes.api import Api
-from fakes.web import Guest, Read, door
+
+from tests.helpers.api import Api
+from tests.helpers.web import Guest, Read, door
 
 
 @pytest.fixture(scope="module")

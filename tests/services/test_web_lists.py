@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 
 import pytest
-from fakes.api import Api, Player, until
-from fakes.web import Guest, door
 
 from services.web.paging import Part
+from tests.helpers.api import Api, Player, until
+from tests.helpers.web import Guest, door
 
 MANY = 56
 

@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fakes.api import PASSWORD, Api, until
-from fakes.tokens import check, check_one
-from fakes.web import Guest, door
 from markupsafe import Markup
 
 from domain.match.state import positions
@@ -24,6 +21,9 @@ from services.app.matches import state_of
 from services.web.boards import MOST_MOVES, Shown, picture, tried
 from services.web.films import film
 from services.web.library import _start
+from tests.fakes.tokens import check, check_one
+from tests.helpers.api import PASSWORD, Api, until
+from tests.helpers.web import Guest, door
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
-from fakes.api import Api, code_of
-from fakes.web import Guest, Read, door
 
 from domain.rules import all_games, all_rules, game_of
 from domain.rules.option_form import OptionField, OptionKind
@@ -20,6 +18,8 @@ from services.web.pages import HEADERS
 from services.web.plots import Series, plot
 from services.web.prose import blocks
 from services.web.visitors import Form
+from tests.helpers.api import Api, code_of
+from tests.helpers.web import Guest, Read, door
 
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
 SLOW = 0.05

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from fakes.api import PASSWORD, Api
-from fakes.web import Guest, door
 
 from infra.sessions import LASTS_SECONDS, Sessions
 from services.app.matches import state_of
@@ -13,6 +11,8 @@ from services.web.browsers import name_of_browser
 from services.web.pages import own_path
 from services.web.routes import PAGES
 from services.web.visitors import csrf_of
+from tests.helpers.api import PASSWORD, Api
+from tests.helpers.web import Guest, door
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 

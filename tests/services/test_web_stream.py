@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from fakes.api import Api
-from fakes.web import Guest, door
 
 from infra.sessions import Sessions
 from services.api.context import Rhythm
 from services.api.marks import Chat, Home, marks
 from services.api.streams import BY_ACCOUNT
+from tests.helpers.api import Api
+from tests.helpers.web import Guest, door
 
 QUICK = Rhythm(heartbeat=0.2)
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from fakes.api import Api
-from fakes.web import door
 
 from services.web import exports
 from services.web.lines import MOST_LINKED
+from tests.helpers.api import Api
+from tests.helpers.web import door
 
 ENDLESS = " ".join(("a5", "-a5") * 850)
 """A puzzle's stone set and taken off, as long as a line may be."""

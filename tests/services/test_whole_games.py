@@ -3,12 +3,12 @@
 import random
 
 import pytest
-from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.match.record import unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import all_rules, pinned, rules_id
 from services.cli.verify import check
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 NAMES = tuple(PASSWORDS)
 

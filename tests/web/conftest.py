@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from fakes.api import Api, Player
-from fakes.browser import Person, chromium
 from playwright.sync_api import Browser, expect
 
 from infra.sessions import Sessions
+from tests.helpers.api import Api, Player
+from tests.helpers.browser import Person, chromium
 
 SLOWNESS = float(os.environ.get("BROWSER_SLOWNESS", "1"))
 

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from fakes.api import PASSWORD, Player
-from fakes.browser import PHONE, faults_of
 from playwright.sync_api import expect
 
 from services.app.matches import state_of
+from tests.helpers.api import PASSWORD, Player
+from tests.helpers.browser import PHONE, faults_of
 
 pytestmark = pytest.mark.slow
 

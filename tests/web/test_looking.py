@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from fakes.browser import choices
-from fakes.tokens import check_one
 from playwright.sync_api import expect
 
 from services.app.matches import state_of
+from tests.fakes.tokens import check_one
+from tests.helpers.browser import choices
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,6 @@ import random
 import re
 
 import pytest
-from fakes.browser import choices, notation_of
 from playwright.sync_api import expect
 
 from domain.fairness import Stream
@@ -12,6 +11,7 @@ from domain.match.state import position_of
 from domain.rules import current
 from services.app.games import games
 from services.app.matches import state_of
+from tests.helpers.browser import choices, notation_of
 
 pytestmark = pytest.mark.slow
 

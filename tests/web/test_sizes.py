@@ -1,11 +1,11 @@
 """Boards on every screen: the whole of it is seen, and Play with it."""
 
 import pytest
-from fakes.browser import pick_any
 from playwright.sync_api import expect
 
 from domain.rules import current
 from services.app.games import games
+from tests.helpers.browser import pick_any
 
 pytestmark = pytest.mark.slow
 

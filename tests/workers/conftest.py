@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.bench import Bench
-from fakes.memory import memory_client
 from redis import Redis
 
+from tests.fakes.memory import memory_client
+from tests.helpers.bench import Bench
 from workers.commands import limits
 
 

@@ -17,10 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
-from fakes.given import ALICE, BOB  # noqa: E402 - after the path is set
-from fakes.timed import TimedBench  # noqa: E402
 from redis import Redis  # noqa: E402
 
 from domain.clocks.days import DAY  # noqa: E402
@@ -28,6 +26,8 @@ from domain.clocks.terms import Terms  # noqa: E402
 from domain.match.commands import Start  # noqa: E402
 from infra.embedded import EmbeddedServer  # noqa: E402
 from infra.store.port import Shape  # noqa: E402
+from tests.helpers.given import ALICE, BOB  # noqa: E402 - after the path is set
+from tests.helpers.timed import TimedBench  # noqa: E402
 from tests.workers.month import Month  # noqa: E402
 
 SHAPE = Shape(shards=8, lanes=1)

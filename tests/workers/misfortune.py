@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from fakes.dying import Killed
-from fakes.timed import TimedStore
-
 from domain.match.events import CommandId
 from infra.store.port import Committed, Queued, Submission, Submitted, Write
+from tests.fakes.dying import Killed
+from tests.helpers.timed import TimedStore
 
 
 class Fate(TimedStore):

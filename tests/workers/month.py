@@ -16,9 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from fakes.dying import DyingClient, Killed
-from fakes.given import ALICE, BOB, CAROL
-from fakes.timed import BEGIN, HOUR, TimedBench
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -42,6 +39,9 @@ from infra import keys
 from infra.durability import Mode
 from infra.store.port import Shape
 from services.cli.verify import damaged_matches
+from tests.fakes.dying import DyingClient, Killed
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.timed import BEGIN, HOUR, TimedBench
 from tests.workers.misfortune import Darkness, Fate
 from tests.workers.plain_clock import Kept, PlainClock
 from tests.workers.players import Players

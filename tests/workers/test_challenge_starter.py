@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 import pytest
-from fakes.bench import Bench
-from fakes.proposals import new_command
 from msgspec.structs import replace
 from redis.exceptions import ConnectionError as LostConnectionError
 
@@ -15,6 +13,8 @@ from infra.challenges import Challenge, Challenges, Proposal, State
 from infra.challenges.start import challenge_start
 from infra.gateway import submission_of
 from infra.words import Words
+from tests.helpers.bench import Bench
+from tests.helpers.proposals import new_command
 from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
 from workers.scheduler import RETRY_SECONDS
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from fakes.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from redis import Redis
 
 from domain.clocks.days import DAY
 from domain.match.events import Flagged, Nagged
 from infra import keys
 from infra.clock import HOLD_MS, ClockNotes
+from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers.clock_check import ClockCheck
 from workers.scheduler import Scheduler
 

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB, CAROL
-from fakes.timed import BEGIN, SHORT, TimedBench
 from msgspec.structs import replace
 from redis import Redis
 
@@ -34,6 +31,9 @@ from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
 from infra.words import Words
 from services.cli.verify import check
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from workers.commands.drain import Drain
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}

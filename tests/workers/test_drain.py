@@ -4,8 +4,6 @@ import logging
 from collections.abc import Callable, Sequence
 
 import pytest
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB, CAROL
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
@@ -21,6 +19,8 @@ from infra.durability import Mode
 from infra.lanes import Taken
 from infra.store.port import Committed, Known, Submission, Write
 from infra.store.server import RedisStore
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB, CAROL
 from workers.commands.drain import SMALL_BACKLOG, SMALL_BATCH, Drain
 from workers.commands.handle import Decider
 from workers.commands.suspects import TRIES

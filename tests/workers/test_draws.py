@@ -6,8 +6,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB, CAROL
 from redis import Redis
 
 from domain.errors import Code
@@ -23,6 +21,8 @@ from infra.seeds import Seeds, chains_left
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
 from services.cli.verify import check, damaged_matches
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB, CAROL
 from workers.commands.drain import Drain
 
 

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE
-from fakes.timed import FLAG, SHORT, TimedBench, alarms
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -14,6 +12,8 @@ from domain.match.record import unpack_snapshot
 from infra import keys
 from infra.damage import Damage
 from infra.due import DueTimes
+from tests.helpers.given import ALICE
+from tests.helpers.timed import FLAG, SHORT, TimedBench, alarms
 from workers.due_check import BOARDS_PER_TICK, ROUND_SECONDS, DueCheck
 
 SHARDS = 4

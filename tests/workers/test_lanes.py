@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from threading import Thread
 
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB
-
 from domain.match.commands import Move, Sent
 from infra import keys
 from infra.clients import make_async_client
@@ -16,6 +13,8 @@ from infra.lanes import LEASE_MS, AsyncLanes, Lanes, Taken
 from infra.pipe import Pipe
 from infra.store.port import Committed, Write
 from infra.store.server import RedisStore
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB
 from workers.commands.drain import Drain
 from workers.scheduler import Scheduler
 

@@ -5,9 +5,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.mailing import Mailing, recipients, text_of
-from fakes.sink import Sink
 from msgspec.structs import replace
 from redis import Redis
 
@@ -18,6 +15,9 @@ from infra.mail.bell import Bell
 from infra.mail.chats import WAIT_MS, Chats
 from infra.mail.forgetting import forget_mail
 from infra.mail.written import MailedLetters
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.mailing import Mailing, recipients, text_of
 
 
 @pytest.fixture

@@ -6,9 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.mailing import HOMES, Mailing, recipients
-from fakes.sink import Sink
 from msgspec.structs import replace
 from redis import Redis
 from redis.exceptions import ConnectionError as LostConnectionError
@@ -19,6 +16,9 @@ from infra.mail.codes import Codes
 from infra.mail.letter import Letter, Purpose
 from infra.mail.outbox import TAKEN_MS, Outbox, Taken
 from infra.mail.standing import Standing
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.mailing import HOMES, Mailing, recipients
 from workers.mail.deliver import (
     BACKOFF_MS,
     GIVE_UP_MS,

@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.mailing import HOMES, Mailing, recipients, text_of
-from fakes.sink import Sink
 from msgspec.structs import replace
 from redis import Redis
 
@@ -19,6 +16,9 @@ from infra import keys
 from infra.accounts import Address
 from infra.mail import keys as mail_keys
 from infra.mail.progress import Progress
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
 
 HOUR = DAY // 24
 

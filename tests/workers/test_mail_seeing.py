@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.mailing import HOMES, Mailing, recipients, text_of
-from fakes.sink import Sink
 from msgspec.structs import replace
 from redis import Redis
 
@@ -21,6 +18,9 @@ from infra.mail.forgetting import forget_mail
 from infra.mail.progress import NEWS_LIMIT, Item, Progress, next_digest
 from infra.mail.standing import Standing
 from infra.mail.written import MailedLetters
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
 
 HOUR = DAY // 24
 COMMAND = bytes(16)

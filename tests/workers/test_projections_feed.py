@@ -6,11 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.logs import ANCHOR, REFUSAL, Logs
-from fakes.side import catch_up, contents, settle
-from fakes.steps import Steps, stepped_client
-from fakes.stories import ended, moved, offered, resigned, started, three
 from redis import Redis
 
 from infra.embedded import EmbeddedServer
@@ -20,6 +15,11 @@ from infra.projections.ratings import RatingsProjection
 from infra.projections.shelf import Shelf, Write
 from infra.projections.specs import LISTS, SPECS, Spec
 from infra.projections.standings import StandingsProjection
+from tests.fakes.logs import ANCHOR, REFUSAL, Logs
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.steps import Steps, stepped_client
+from tests.helpers.stories import ended, moved, offered, resigned, started, three
 from workers.projections import PROJECTIONS
 from workers.projections.worker import ProjectionWorker
 

@@ -1,10 +1,6 @@
 """History, standings, head-to-head: given matches that have ended, then these."""
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.logs import Logs
-from fakes.side import catch_up
-from fakes.stories import challenged, ended, moved, resigned, started, three, undone
 from redis import Redis
 
 from domain.clocks.terms import Terms
@@ -13,6 +9,10 @@ from domain.match.state import Reason
 from infra.projections.head_to_head import HeadToHead, Record
 from infra.projections.history import History, Row
 from infra.projections.standings import Standing, Standings
+from tests.fakes.logs import Logs
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up
+from tests.helpers.stories import challenged, ended, moved, resigned, started, three, undone
 
 ALL_MOVE = (moved(1, 0, 1), moved(2, 1, 2), moved(3, 2, 0))
 """Each of three moves."""

@@ -3,15 +3,24 @@
 from itertools import pairwise
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.logs import ANCHOR, REFUSAL, Logs
-from fakes.side import catch_up
-from fakes.stories import challenged, ended, moved, offered, resigned, started, three, undone
 from redis import Redis
 
 from domain.match.events import THE_SERVER, Answered, Declined, Flagged, Gathered, Nagged, Sealed
 from domain.match.state import Offering, Reason
 from infra.projections.lists import Counts, Lists, Row, State
+from tests.fakes.logs import ANCHOR, REFUSAL, Logs
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up
+from tests.helpers.stories import (
+    challenged,
+    ended,
+    moved,
+    offered,
+    resigned,
+    started,
+    three,
+    undone,
+)
 
 
 @pytest.fixture

@@ -1,10 +1,6 @@
 """What players are told: given events, when they are read, then these notices."""
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.logs import Logs
-from fakes.side import catch_up
-from fakes.stories import challenged, ended, moved, offered, resigned, started, three, undone
 from redis import Redis
 
 from domain.match.events import (
@@ -21,6 +17,19 @@ from domain.match.events import (
 )
 from domain.match.state import Reason
 from infra.projections.notices import KEPT, Kind, Notice, Notices
+from tests.fakes.logs import Logs
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up
+from tests.helpers.stories import (
+    challenged,
+    ended,
+    moved,
+    offered,
+    resigned,
+    started,
+    three,
+    undone,
+)
 
 TURN, OVER = Kind.YOUR_TURN, Kind.OVER
 

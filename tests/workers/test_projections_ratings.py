@@ -5,16 +5,16 @@ import random
 import time
 
 import pytest
-from fakes.given import ALICE, BOB, CAROL
-from fakes.logs import Logs
-from fakes.side import catch_up, contents, settle
-from fakes.stories import ended, moved, resigned, started, three
 from redis import Redis
 
 from domain.clocks.terms import Terms
 from domain.match.events import MatchStarted
 from domain.ratings import NEWCOMER
 from infra.projections.ratings import Rated, Rating, Ratings, RatingsProjection, rate
+from tests.fakes.logs import Logs
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.stories import ended, moved, resigned, started, three
 from workers.projections.worker import ProjectionWorker
 
 ONLY = (RatingsProjection(),)

@@ -7,15 +7,15 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from fakes.bench import Bench
-from fakes.corpus import Corpus
-from fakes.side import catch_up, contents
-from fakes.steps import Steps, stepped_client
 from redis import Redis
 
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
 from infra.store.server import RedisStore
+from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
+from tests.helpers.side import catch_up, contents
+from tests.helpers.steps import Steps, stepped_client
 from workers.projections import PROJECTIONS
 from workers.projections.verify import ProjectionVerifier
 from workers.projections.worker import ProjectionWorker

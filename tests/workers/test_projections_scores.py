@@ -1,13 +1,13 @@
 """Leaderboards of puzzles, from the logs: the best first, of equals the first."""
 
 import msgspec
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB, CAROL
-from fakes.side import catch_up
 from redis import Redis
 
 from domain.match.commands import Move, Resign, Start
 from infra.projections.scores import Row, Scores
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.side import catch_up
 
 
 def solve(bench: Bench, board: int, account: bytes, *moves: str) -> None:

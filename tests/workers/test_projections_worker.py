@@ -8,11 +8,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from fakes.given import ALICE
-from fakes.logs import Logs
-from fakes.served import Served, all_play, matches, until
-from fakes.side import catch_up, contents, settle
-from fakes.stories import ended, moved, started
 from redis import Redis
 
 from infra import keys
@@ -22,6 +17,11 @@ from infra.projections.shelf import Shelf
 from infra.projections.specs import LISTS, Spec
 from infra.store.port import Shape
 from infra.store.server import RedisStore
+from tests.fakes.logs import Logs
+from tests.helpers.given import ALICE
+from tests.helpers.served import Served, all_play, matches, until
+from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.stories import ended, moved, started
 from workers.projections.worker import ProjectionWorker
 
 

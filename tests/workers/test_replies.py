@@ -6,10 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.bench import Bench
-from fakes.dying import Killed
-from fakes.given import ALICE, BOB, CAROL
-from fakes.timed import BEGIN, TimedBench
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -28,6 +24,10 @@ from infra.embedded import EmbeddedServer
 from infra.outcomes import parse
 from infra.store.port import NOTHING, Committed, Entry, Store, Write
 from infra.store.server import RedisStore
+from tests.fakes.dying import Killed
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.timed import BEGIN, TimedBench
 from workers.commands.drain import Drain
 
 OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from fakes.given import ALICE
-from fakes.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -15,6 +13,8 @@ from domain.match.commands import Move
 from domain.match.events import Flagged, Nagged
 from domain.match.state import Reason
 from infra import keys
+from tests.helpers.given import ALICE
+from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
 SHARDS = range(4)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.timed import BEGIN, FLAG, HOUR, TimedBench, TimedStore, alarms
 from redis import Redis
 
 from domain.clocks.days import DAY
@@ -18,6 +17,7 @@ from domain.match.state import MatchState
 from infra import keys
 from infra.outcomes import parse
 from infra.store.port import REFUSALS, refusal_field
+from tests.helpers.timed import BEGIN, FLAG, HOUR, TimedBench, TimedStore, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
 SHARDS = range(4)

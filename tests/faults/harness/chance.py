@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from fakes.served import until
-from faults.harness.kills import OUTCOME_SECONDS, RESTART_EVERY
-from faults.harness.record import now
-from faults.harness.results import Outcome
-from faults.harness.station import Station, kill, outcomes_of, progress, since
+from tests.faults.harness.kills import OUTCOME_SECONDS, RESTART_EVERY
+from tests.faults.harness.record import now
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import Station, kill, outcomes_of, progress, since
+from tests.helpers.served import until
 
 CHILDREN = {"worker": "matchpost worker", "side": "matchpost side", "Valkey": "valkey-server"}
 """What is killed, but for `serve` itself, by a part of its command line."""

@@ -22,8 +22,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-from faults.harness.held import Held
-from faults.harness.record import Invocation, Result
 
 from domain.match import audit
 from domain.match.events import (
@@ -38,6 +36,8 @@ from domain.match.events import (
 from domain.match.record import Broken, check_chain, refold, unpack_snapshot
 from domain.match.state import with_position
 from infra.outcomes import parse
+from tests.faults.harness.held import Held
+from tests.faults.harness.record import Invocation, Result
 
 
 class Violation(msgspec.Struct, frozen=True):

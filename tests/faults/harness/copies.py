@@ -4,12 +4,11 @@ import random
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from faults.harness.load import Client, orders
-from faults.harness.record import Record
-from faults.harness.results import Outcome
-from faults.harness.station import Station
-
 from domain.match.commands import Sent
+from tests.faults.harness.load import Client, orders
+from tests.faults.harness.record import Record
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import Station
 
 DOORS = 5
 BOARDS_AT_ONCE = 4

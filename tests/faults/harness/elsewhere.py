@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from faults.harness.checker import Violation
 
 from domain.match.audit import verify
 from domain.match.record import Broken
+from tests.faults.harness.checker import Violation
 
 Histories = dict[int, list[bytes]]
 
@@ -25,7 +25,7 @@ def elsewhere(histories: Mapping[int, Sequence[bytes]]) -> list[Violation]:
     env = {
         **os.environ,
         "PYTHONHASHSEED": str(random.randrange(1, 1 << 32)),
-        "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]),
+        "PYTHONPATH": str(tests.parent),
     }
     done = subprocess.run(
         [sys.executable, __file__],

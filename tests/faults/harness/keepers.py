@@ -5,10 +5,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from fakes.served import until
-from faults.harness.load import Client, orders
-from faults.harness.record import now
-from faults.harness.station import FOREIGN_BOARDS, Station, outcomes_of, progress, since
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -24,6 +20,10 @@ from infra.outcomes import parse
 from infra.queue import wake
 from infra.store.server import RedisStore
 from services.bench.workload import PlannedGame, starts
+from tests.faults.harness.load import Client, orders
+from tests.faults.harness.record import now
+from tests.faults.harness.station import FOREIGN_BOARDS, Station, outcomes_of, progress, since
+from tests.helpers.served import until
 from workers.scheduler import SENDER
 
 _LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fakes.served import until
-from faults.harness.keepers import kill_the_keeper
-from faults.harness.load import Load, orders
-from faults.harness.record import now
-from faults.harness.results import Outcome
-from faults.harness.station import (
+from domain.match import commands
+from domain.match.commands import Sent
+from infra.faults import POINTS, VARIABLE
+from tests.faults.harness.keepers import kill_the_keeper
+from tests.faults.harness.load import Load, orders
+from tests.faults.harness.record import now
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import (
     FOREIGN_BOARDS,
     Station,
     gone,
@@ -22,11 +24,8 @@ from faults.harness.station import (
     since,
     slowest_outcome,
 )
-from faults.harness.web import kill_at
-
-from domain.match import commands
-from domain.match.commands import Sent
-from infra.faults import POINTS, VARIABLE
+from tests.faults.harness.web import kill_at
+from tests.helpers.served import until
 
 OUTCOME_SECONDS = 15.0
 """From the start of a replacement until every command that was in flight has its outcome."""
@@ -233,7 +232,7 @@ def _door(station: Station, sent: Sent, fault: str) -> tuple[str, int, int] | No
     env = {
         **station.served.env,
         VARIABLE: fault,
-        "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]),
+        "PYTHONPATH": str(tests.parent),
     }
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("door.py"), commands.encode(sent).hex()],

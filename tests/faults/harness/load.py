@@ -8,8 +8,6 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from fakes.served import gateway
-from faults.harness.record import Invocation, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -23,6 +21,8 @@ from infra.outcomes import Outcome
 from infra.store.port import Store
 from infra.store.server import RedisStore
 from services.bench.workload import PlannedGame, games, moves, starts
+from tests.faults.harness.record import Invocation, Record, Result, now
+from tests.helpers.served import gateway
 
 Connect = Callable[[], Redis]
 

@@ -6,14 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count
 from pathlib import Path
 
-from faults.harness.load import Client, orders
-from faults.harness.proxy import Break, Proxy
-from faults.harness.record import Record
-from faults.harness.results import Outcome
-from faults.harness.station import Station
-
 from infra.clients import make_client
 from infra.embedded import EmbeddedServer
+from tests.faults.harness.load import Client, orders
+from tests.faults.harness.proxy import Break, Proxy
+from tests.faults.harness.record import Record
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import Station
 
 CLIENTS = 20
 EXCHANGES = 6

@@ -4,14 +4,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from faults.harness.load import Client, orders
-from faults.harness.poisoned import KINDS, MARK
-from faults.harness.record import now
-from faults.harness.results import Outcome
-from faults.harness.station import Station, since, slowest_outcome
-
 from domain.match.commands import Move, Sent
 from domain.match.events import command_id
+from tests.faults.harness.load import Client, orders
+from tests.faults.harness.poisoned import KINDS, MARK
+from tests.faults.harness.record import now
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import Station, since, slowest_outcome
 
 FIRST_BOARD = 2_000_000
 """Of the poisoned matches."""

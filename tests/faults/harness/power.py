@@ -18,12 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
-from fakes.served import until
-from faults.harness.results import Outcome
-from faults.harness.station import Station, progress
 
 from infra.aof import newest
 from infra.process import is_alive
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import Station, progress
+from tests.helpers.served import until
 
 NOISE = 4096
 SERIES = 15

@@ -7,13 +7,13 @@ made anew up to the same leaf, as `matchpost rebuild --check` does it, and compa
 import time
 from collections.abc import Iterator
 
-from faults.harness.checker import Violation
 from redis import Redis
 
 from infra.projections.lag import Lag, lag
 from infra.projections.projection import Projection
 from infra.projections.specs import SPECS
 from infra.store.port import Store
+from tests.faults.harness.checker import Violation
 from workers.projections import PROJECTIONS
 from workers.projections.rebuild import StuckError
 from workers.projections.verify import ProjectionVerifier

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fakes.served import until
-from faults.harness.record import Result, now
-from faults.harness.results import Outcome
-from faults.harness.station import Station, progress, since
+from tests.faults.harness.record import Result, now
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import Station, progress, since
+from tests.helpers.served import until
 
 DISK_BYTES = 24 << 20
 RESUMED_SECONDS = 30.0

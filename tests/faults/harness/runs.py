@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from faults.harness import chance, copies, kills, lost, poison, power, room
-from faults.harness.results import Outcome
-from faults.harness.web import WEB_POINTS
 
 from infra.faults import POINTS
+from tests.faults.harness import chance, copies, kills, lost, poison, power, room
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.web import WEB_POINTS
 
 
 class Run(msgspec.Struct, frozen=True):

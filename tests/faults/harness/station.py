@@ -5,13 +5,6 @@ import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from fakes.served import SERVE, Served, until
-from faults.harness import held
-from faults.harness.checker import check
-from faults.harness.elsewhere import elsewhere
-from faults.harness.load import Load
-from faults.harness.projected import projected
-from faults.harness.record import Invocation, Record, Result, now
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -22,6 +15,13 @@ from infra.embedded import EmbeddedError, socket_url
 from infra.projections.shelf import Shelf
 from infra.projections.specs import SPECS
 from infra.store.server import RedisStore
+from tests.faults.harness import held
+from tests.faults.harness.checker import check
+from tests.faults.harness.elsewhere import elsewhere
+from tests.faults.harness.load import Load
+from tests.faults.harness.projected import projected
+from tests.faults.harness.record import Invocation, Record, Result, now
+from tests.helpers.served import SERVE, Served, until
 
 DRAINED_SECONDS = 30
 

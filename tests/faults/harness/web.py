@@ -5,10 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from fakes.app import CHEAP
-from fakes.served import until
-from faults.harness.record import now
-from faults.harness.station import FOREIGN_BOARDS, Station, progress, since
 from redis import Redis
 
 from domain.match.commands import Move, Sent
@@ -17,6 +13,10 @@ from infra.accounts import Accounts
 from infra.faults import POINTS
 from infra.tokens import Scope, Tokens
 from services.bench.workload import games
+from tests.fakes.app import CHEAP
+from tests.faults.harness.record import now
+from tests.faults.harness.station import FOREIGN_BOARDS, Station, progress, since
+from tests.helpers.served import until
 
 WEB_POINTS = tuple(p for p in POINTS if p.startswith("submit."))
 

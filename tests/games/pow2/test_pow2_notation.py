@@ -3,13 +3,13 @@
 from itertools import islice
 
 import pytest
-from fakes.examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import NAMES
 from domain.games.pow2.position import HAND, Pow2Move
 from tests.fuzz.notations import RULES, check, texts
+from tests.helpers.examples import examples
 
 PLACES = st.integers(0, len(NAMES) - 1)
 MOVES = st.builds(Pow2Move, PLACES, PLACES, st.integers(0, (1 << len(NAMES)) - 1)) | st.builds(

@@ -10,7 +10,7 @@ from domain.match.events import (
     Resigned,
     Undone,
 )
-from fakes.given import ALICE, BOB, CAROL
+from tests.helpers.given import ALICE, BOB, CAROL
 
 
 def started(

@@ -10,13 +10,13 @@ from domain.clocks.days import DAY
 from domain.clocks.terms import Terms
 from domain.match.commands import Start
 from domain.match.events import Envelope, Flagged, Nagged, decode
-from fakes.bench import Bench
-from fakes.given import ALICE, BOB
 from infra.durability import Mode
 from infra.lanes import Lanes
 from infra.seeds import Seeds
 from infra.store.port import NOTHING, Entry, Shape
 from infra.store.server import RedisStore
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB
 from workers.commands.drain import Drain
 from workers.scheduler import Scheduler
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import httpx
 
-from fakes.api import PASSWORD, Api
+from tests.helpers.api import PASSWORD, Api
 
 _PROOF = re.compile(r'name="csrf" value="([0-9a-f]{64})"')
 _KEY = re.compile(r'name="key" value="([0-9a-f]{32})"')

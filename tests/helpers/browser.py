@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
-from fakes.api import PASSWORD, Api
+from tests.helpers.api import PASSWORD, Api
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 

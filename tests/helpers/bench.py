@@ -9,7 +9,6 @@ from domain.match.commands import Command, Sent, Start
 from domain.match.decide import decide
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
-from fakes.given import ALICE, BOB, sent
 from infra.durability import Mode
 from infra.gateway import submission_of
 from infra.lanes import Lanes
@@ -17,6 +16,7 @@ from infra.outcomes import Outcome, parse
 from infra.seeds import Seeds
 from infra.store.port import Shape, Submitted
 from infra.store.server import RedisStore
+from tests.helpers.given import ALICE, BOB, sent
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 

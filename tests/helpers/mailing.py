@@ -11,9 +11,6 @@ from redis import Redis
 
 from domain.match.commands import Command, Sent, Start
 from domain.match.events import AccountId
-from fakes.given import ALICE, BOB, CAROL
-from fakes.sink import Sink
-from fakes.timed import TimedBench
 from infra import keys
 from infra.accounts import Account, Accounts, Address
 from infra.accounts.record import encode
@@ -25,6 +22,9 @@ from infra.mail.progress import Progress
 from infra.mail.relay import Relay
 from infra.mail.route import Route
 from services.mail.composing import Composing
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.timed import TimedBench
 from workers.mail.mailer import Mailer
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

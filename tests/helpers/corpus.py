@@ -15,9 +15,9 @@ from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign,
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import pinned
-from fakes.bench import Bench
 from infra.gateway import submission_of
 from infra.store.port import Submission
+from tests.helpers.bench import Bench
 
 GAMES = (
     ("torere/1", 2),

@@ -17,9 +17,6 @@ from argon2 import PasswordHasher
 from redis import Redis
 from redis.exceptions import RedisError
 
-from fakes.app import CHEAP
-from fakes.conformance import Conformance
-from fakes.memory import memory_client
 from infra.accounts import Accounts
 from infra.durability import Mode
 from infra.embedded import EmbeddedServer
@@ -34,6 +31,9 @@ from services.api.app import make_app
 from services.api.connections import Bounds, server_config
 from services.api.context import USUAL, Rhythm
 from services.app.context import App
+from tests.fakes.app import CHEAP
+from tests.fakes.memory import memory_client
+from tests.helpers.conformance import Conformance
 from workers.commands.drain import Drain
 from workers.projections.worker import ProjectionWorker
 
