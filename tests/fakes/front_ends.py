@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 
+from infra.accounts import Accounts
 from infra.mail.addresses import Addresses
 from infra.mail.outbox import Outbox
 from services.app.context import App
 from services.language import LOCAL, Answer, Language
-from services.mail.accounts import MailAccounts
-from services.mail.office import Office
+from services.mail.office import Office, password_limit
 from tests.fakes.app import CHEAP
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.mails import mail
@@ -31,10 +31,11 @@ class Everywhere:
         self.api = api
         self.language = Language(api.parts, origin=LOCAL)
         self._guests = guests
-        accounts = MailAccounts(api.parts.data, CHEAP)
-        self._app = App(api.settings, data=api.parts.data, accounts=accounts)
+        data = api.parts.data
+        accounts = Accounts(data, CHEAP, limit=password_limit(data))
+        self._app = App(api.settings, data=data, accounts=accounts)
         self._addresses = Addresses(b"s" * 32, _DOMAIN)
-        self._office = Office(self._app, accounts, api.parts.data, self._addresses)
+        self._office = Office(self._app, data, self._addresses)
         self._numbers = itertools.count(1)
 
     def person(self, name: str = "") -> "Person":
