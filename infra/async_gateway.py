@@ -39,14 +39,6 @@ Answer = TypeVar("Answer")
 Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
 
 
-class PendingAt(OutcomePending):
-    """A command was accepted whose outcome is not known yet; `place` is where it will be."""
-
-    def __init__(self, board: int, command: CommandId, why: str) -> None:
-        self.place = f"/api/matches/{board}/commands/{command.hex()}"
-        super().__init__(f"{why}; its outcome will be at {self.place}")
-
-
 class AsyncCommandGateway:
     """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop."""
 
@@ -84,8 +76,8 @@ class AsyncCommandGateway:
     async def send(self, sent: Sent, ply: int, seconds: float) -> Outcome:
         """Submit a command and return its outcome, an acceptance or a refusal.
 
-        As `CommandGateway.send`: raises `Refusal` when the store did not accept it, `PendingAt`
-        when there is no outcome in time.
+        As `CommandGateway.send`: raises `Refusal` when the store did not accept it,
+        `OutcomePending` when there is no outcome in time.
         """
         submission = submission_of(sent, ply, self._channel)
         digest = submission.digest
@@ -99,7 +91,7 @@ class AsyncCommandGateway:
                 return known
             stored = await asyncio.wait_for(future, seconds)
         except TimeoutError:
-            raise PendingAt(sent.match, sent.id, PENDING_TEXT) from None
+            raise OutcomePending(PENDING_TEXT) from None
         finally:
             self._forget(sent, future)
         point("submit.heard")
@@ -178,7 +170,7 @@ class AsyncCommandGateway:
             try:
                 found = await self._store.outcomes(wanted) if wanted else []
             except (aredis.RedisError, OSError):
-                continue  # a caller that waits gets `PendingAt` in time
+                continue  # a caller that waits gets `OutcomePending` in time
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:
                     self._tell(command, stored)

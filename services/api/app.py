@@ -36,6 +36,7 @@ from services.api.challenges import (
 )
 from services.api.commands import command_outcome, give_command, reveal_text
 from services.api.context import USUAL, ApiContext, Rhythm, open_context
+from services.api.drafts import confirm_draft, drop_draft, show_draft, submit_draft
 from services.api.edge import Edge
 from services.api.events import follow_account, show_events
 from services.api.letters import list_messages, mark_messages, say, send_message, show_chat
@@ -53,6 +54,7 @@ from services.api.tables import (
     show_rating,
 )
 from services.api.text import do_line, list_games, list_scores, show_game, show_help
+from services.api.vacations import end_vacation, show_vacation, take_vacation
 from services.app.context import App
 from services.web.problems import lost
 from services.web.routes import WEB_ROUTES
@@ -71,6 +73,10 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_replies,
     lay_replies,
     drop_replies,
+    show_draft,
+    submit_draft,
+    drop_draft,
+    confirm_draft,
     show_chat,
     say,
     list_challenges,
@@ -89,6 +95,9 @@ ROUTES: Final[tuple[Any, ...]] = (
     change_password,
     log_out_everywhere,
     delete_account,
+    show_vacation,
+    take_vacation,
+    end_vacation,
     list_blocks,
     block_player,
     unblock_player,

@@ -7,6 +7,7 @@ What a route needs stands at the route, once: its `security` is in the OpenAPI d
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
+from uuid import uuid4
 
 import msgspec
 from litestar import Request
@@ -16,8 +17,9 @@ from litestar.di import NamedDependency
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.tokens import Scope, Token
-from services.api.context import ApiContext, Asked
+from services.api.context import DOOR, ApiContext, Asked
 from services.api.visitors import weight_of
+from services.app.actor import Actor
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -70,6 +72,10 @@ class Caller(msgspec.Struct, frozen=True):
                 f"the token {self.token.label!r} lacks the scope {scope}; make one that has it",
             )
         return self.account
+
+    def actor(self, scope: Scope, key: str | None = None) -> Actor:
+        """Return the account as who acts, by the key of the request or one of its own."""
+        return Actor(self.need(scope), DOOR, key or uuid4().hex)
 
 
 async def admit(request: AnyRequest) -> None:

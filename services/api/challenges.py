@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Annotated, Final
-from uuid import uuid4
 
 import msgspec
 from litestar import delete, get, post
@@ -12,27 +11,21 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter
 from redis.exceptions import RedisError
 
-from domain.clocks.terms import write_terms
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent
-from domain.match.events import AccountId, command_id
-from domain.rules import pinned, rules_id
-from infra.challenges import Challenge, Proposal, State
-from infra.gateway import OutcomePending
+from infra.challenges import Challenge, State
+from infra.gateway import WAIT_SECONDS, OutcomePending
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
-from services.api.commands import WAIT_SECONDS, Key, Wait
-from services.api.context import DOOR, ApiContext
+from services.api.commands import Key, Wait, send
+from services.api.context import ApiContext
 from services.api.players import Cursor, GameWanted, Limit
-from services.api.starting import Commitment, Words, begin
-from services.app import contact
-from services.app.games import read_game as known
+from services.api.starting import Commitment, Words
+from services.app import challenges
+from services.app.challenges import mark_started, proposal_of, start_when_full
+from services.app.games import read_game
 from services.app.names import userids_of
-from services.language.draws import all_committed, committed
-from services.language.starting import check_players, start_command
-from services.language.terms import Agreed, read_agreed
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +99,7 @@ def list_challenges(
     limit: Limit = 50,
 ) -> Challenges:
     """Return open challenges of all games, or of one."""
-    key = None if game is None else known(game).key
+    key = None if game is None else read_game(game).key
     found = context.app.challenges.listed(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
     return Challenges(_shown(context, found[:limit]), more)
@@ -166,13 +159,16 @@ def open_challenge(
 
     A rated match of chance gathers (`--gather`) whether or not that is said.
     """
-    account = caller.need(Scope.PLAY)
-    command = command_id(DOOR, account, key or uuid4().hex)
-    proposal = proposal_of(data)
-    if data.commitment:
-        _check_gathers(proposal)
-    own = bytes.fromhex(data.commitment)
-    made = context.app.challenges.open(account, proposal, command, own)
+    actor = caller.actor(Scope.PLAY, key)
+    proposal = proposal_of(
+        read_game(data.game),
+        data.options,
+        data.terms,
+        seats=data.seats,
+        seat=data.seat,
+        note=data.note,
+    )
+    made = challenges.propose(context.app, actor, proposal, data.commitment)
     return _shown(context, [made])[0]
 
 
@@ -207,8 +203,8 @@ async def accept_challenge(
     ] = "",
 ) -> OpenChallenge:
     """Take a free seat; with the last one the match starts. To repeat it is safe."""
-    account = caller.need(Scope.PLAY)
-    taken = await asyncio.to_thread(take, context, challenge, account, commitment)
+    actor = caller.actor(Scope.PLAY)
+    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
     if taken.state is State.TAKEN:
         taken = await start(context, taken, wait)
     return (await asyncio.to_thread(_shown, context, [taken]))[0]
@@ -226,15 +222,7 @@ def withdraw_challenge(
     challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Withdraw a challenge of one's own, or give back the seat taken in another's."""
-    context.app.challenges.withdraw(caller.need(Scope.PLAY), challenge)
-
-
-def take(context: ApiContext, id_: str, account: AccountId, commitment: str) -> Challenge:
-    """Take a free seat, with what the player commits to for the draw; empty for nothing."""
-    if commitment:
-        _check_gathers(context.app.challenges.get(id_).proposal)
-    own = bytes.fromhex(commitment)
-    return contact.take(context.app, context.app.challenges, id_, account, own)
+    challenges.withdraw(context.app, caller.actor(Scope.PLAY), challenge)
 
 
 async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
@@ -242,10 +230,9 @@ async def start(context: ApiContext, challenge: Challenge, wait: float) -> Chall
 
     `PendingAt` when there is no outcome in time; it is started all the same, see `start_full`.
     """
-    sent = await asyncio.to_thread(_sent, context, challenge)
-    begun = await begin(context, sent, wait)
-    # crash window: the match has started and the challenge does not know its board
-    return await asyncio.to_thread(context.app.challenges.done, challenge.id, begun.board)
+    command = await asyncio.to_thread(start_when_full, context.app, challenge)
+    begun = await send(context, command, wait)
+    return await asyncio.to_thread(mark_started, context.app, challenge, begun.board)
 
 
 async def start_full(context: ApiContext) -> None:
@@ -266,70 +253,6 @@ async def _try_to_start(context: ApiContext, challenge: Challenge) -> None:
         return  # it has been handed in, and is noted next time
     except Refusal as reason:
         logger.warning("challenge %s could not be started (%s)", challenge.id, reason)
-
-
-def proposal_of(data: NewChallenge) -> Proposal:
-    """Return what is proposed, in the one form in which it is kept; refused as a start is."""
-    rules = known(data.game)
-    options = rules.read_options(data.options)
-    check_players(rules, range(data.seats))
-    agreed = read_agreed(data.terms, data.seats)
-    if agreed.commitment:
-        raise Refusal(Code.BAD_OPTION, "a commitment to an open challenge stands beside its terms")
-    if agreed.word:
-        raise Refusal(
-            Code.BAD_OPTION,
-            "an open challenge takes no --entropy, since all could read it; with --gather the "
-            "players give it when the match starts",
-        )
-    if agreed.gather and not rules.needs_draw(options, data.seats):
-        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
-    # who takes it is a stranger, and nobody shall have to trust one
-    rated = agreed.terms is not None and agreed.terms.rated
-    gather = agreed.gather or (rated and rules.needs_draw(options, data.seats))
-    return Proposal(
-        rules=rules_id(rules),
-        options=rules.write_options(options),
-        words=_words(msgspec.structs.replace(agreed, gather=gather)),
-        seats=data.seats,
-        seat=data.seat,
-        note=data.note,
-    )
-
-
-def gathers(proposal: Proposal) -> bool:
-    """Return whether the match of a challenge waits for its players' commitments."""
-    return "--gather" in proposal.words
-
-
-def _check_gathers(proposal: Proposal) -> None:
-    """Refuse, as `bad-option`, a commitment where nothing is gathered."""
-    if not gathers(proposal):
-        raise Refusal(
-            Code.BAD_OPTION, "the match gathers nothing for a draw; leave `commitment` out"
-        )
-
-
-def _words(agreed: Agreed) -> tuple[str, ...]:
-    gather = ("--gather",) if agreed.gather else ()
-    return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
-
-
-def _sent(context: ApiContext, challenge: Challenge) -> Sent:
-    """Return the command that starts the match, the same from whoever gives it."""
-    proposal, seats = challenge.proposal, challenge.seated
-    agreed = read_agreed(proposal.words, proposal.seats)
-    rules = pinned(proposal.rules)
-    command = challenge.start_id
-    begun = start_command(rules, proposal.options, agreed, seats, command)
-    board = context.app.store.allocate(command)
-    # whose taking made it full, so that all others are told; the same for whoever starts it
-    actor = challenge.takers[-1]
-    sent = Sent(board, command, actor, begun)
-    if begun.gather:
-        given = dict(challenge.commitments)
-        return committed(context.app, sent, all_committed(context.app.words, board, seats, given))
-    return sent
 
 
 def _shown(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

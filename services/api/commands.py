@@ -1,8 +1,6 @@
 """Commands in a match: `POST /api/matches/{board}/commands`."""
 
-import asyncio
 from typing import Annotated, Final
-from uuid import uuid4
 
 import msgspec
 from litestar import get, post
@@ -10,23 +8,27 @@ from litestar.di import NamedDependency
 from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
-from domain.match import commands
-from domain.match.commands import Command, Sent
-from domain.match.decide import OFFER_KINDS, seat_of
-from domain.match.events import AccountId, CommandId, command_id
-from domain.match.state import MatchState
-from domain.rules import pinned
-from infra.async_gateway import PendingAt
+from domain.match.decide import seat_of
+from domain.match.events import CommandId
+from infra.gateway import WAIT_SECONDS
 from infra.outcomes import Outcome, parse
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import AHEAD, PLAY, Caller
-from services.api.context import DOOR, ApiContext
-from services.language.draws import Part, consent, read_text, revealed
-from services.language.typography import read_move
-
-WAIT_SECONDS: Final = 10.0
+from services.api.context import ApiContext
+from services.api.pending import outcome_at
+from services.app.commands import (
+    PLAIN_ACTIONS,
+    Action,
+    Consent,
+    MatchCommand,
+    PlayMove,
+    Propose,
+    RevealText,
+    finish,
+)
+from services.app.draws import Part, read_text, revealed
 
 MOST_WAIT: Final = 60.0
 
@@ -166,13 +168,12 @@ async def give_command(
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
     """Carry out a command, and give its outcome once it is durable."""
-    account = caller.need(Scope.PLAY)
+    actor = caller.actor(Scope.PLAY, key)
     state = (await context.snapshot(board, caller.match)).state
-    seat_of(account, state)
-    id_ = command_id(DOOR, account, key or uuid4().hex)
-    command = await command_of(data, context, board, account, state, id_)
-    sent = Sent(board, id_, account, command)
-    return promised(context, board, id_, await context.gateway.send(sent, state.ply, wait))
+    id_ = actor.command_id()
+    with outcome_at(board, id_):
+        outcome = await context.act(actor, board, state, action_of(data), wait)
+    return answered(board, id_, outcome)
 
 
 class Revealing(Asked, frozen=True):
@@ -207,7 +208,7 @@ async def reveal_text(
     """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
     state = (await context.match(board)).state
     sent = revealed(board, state, read_text(data.text))
-    return promised(context, board, sent.id, await context.gateway.send(sent, state.ply, wait))
+    return await send(context, MatchCommand(sent, state.ply), wait)
 
 
 @get(
@@ -239,19 +240,15 @@ async def command_outcome(
     outcome = parse(stored)
     if not outcome.accepted:
         return answered(board, id_, outcome)
-    return promised(context, board, id_, outcome)
+    with outcome_at(board, id_):
+        return answered(board, id_, finish(context.app, outcome))
 
 
-def promised(context: ApiContext, board: int, id_: CommandId, outcome: Outcome) -> Answered:
-    """Show the outcome of a command that was accepted, and refuse one that was not.
-
-    `PendingAt` where nothing may be promised.
-    """
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.sentence)
-    if not context.app.durable:
-        raise PendingAt(board, id_, "with durability none this is never more than pending")
-    return answered(board, id_, outcome)
+async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
+    """Hand a command in, and show its outcome."""
+    sent = command.sent
+    with outcome_at(sent.match, sent.id):
+        return answered(sent.match, sent.id, await context.send(command, wait))
 
 
 def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
@@ -267,42 +264,16 @@ def answered(board: int, id_: CommandId, outcome: Outcome) -> Answered:
     )
 
 
-async def command_of(
-    asked: AnyAsked,
-    context: ApiContext,
-    board: int,
-    account: AccountId,
-    state: MatchState,
-    id_: CommandId,
-) -> Command:
-    """Return the command that is meant; what can be told without deciding is told here."""
+def action_of(asked: AnyAsked) -> Action:
+    """Return what the body of a request asks for."""
     match asked:
         case Move():
-            rules = pinned(state.rules)
-            return commands.Move(text=rules.write(read_move(rules, asked.move)), ply=asked.ply)
+            return PlayMove(asked.move, asked.ply)
         case Offer():
-            return _offer(asked.kind, state)
+            return Propose(asked.kind)
         case Accept():
-            part = Part(asked.entropy, asked.commitment)
-            return await asyncio.to_thread(consent, context.app, board, account, state, id_, part)
+            return Consent(Part(asked.entropy, asked.commitment))
         case Reveal():
-            return commands.Reveal(text=read_text(asked.text))
+            return RevealText(asked.text)
         case _:
-            return _PLAIN[type(asked)]
-
-
-_PLAIN: Final[dict[type[AskedInMatch], Command]] = {
-    Reject: commands.Answer(accept=False),
-    Resign: commands.Resign(),
-    Decline: commands.Decline(),
-    Resume: commands.Resume(),
-}
-
-
-def _offer(kind: str, state: MatchState) -> commands.Offer:
-    kinds = (*OFFER_KINDS, *pinned(state.rules).offers)
-    if kind not in kinds:
-        raise Refusal(
-            Code.UNKNOWN_OFFER, f"{kind!r} can't be proposed; what can be is: {', '.join(kinds)}"
-        )
-    return commands.Offer(kind=kind)
+            return PLAIN_ACTIONS[str(asked.__struct_config__.tag)]

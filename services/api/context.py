@@ -13,11 +13,13 @@ import msgspec
 
 from domain.errors import Refusal
 from domain.match.record import Snapshot, unpack_snapshot
+from domain.match.state import MatchState
 from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.batches import Batches
 from infra.clients import make_async_client
 from infra.lanes import AsyncLanes
+from infra.outcomes import Outcome
 from infra.pipe import Pipe, sound
 from infra.queue import wake
 from infra.store.async_store import AsyncStore
@@ -27,6 +29,8 @@ from services.api.following import Follower
 from services.api.marks import Marks
 from services.api.streams import Streams
 from services.api.visitors import Visitors
+from services.app.actor import Actor
+from services.app.commands import Action, MatchCommand, command_of, finish, needs_redis
 from services.app.context import App
 from services.app.damaged import UNREADABLE, damaged
 from services.app.matches import check_exists
@@ -122,6 +126,18 @@ class ApiContext:
     async def match(self, board: int) -> Snapshot:
         """Return a match as it is stored, as `load_snapshot` does: `unknown-board`, `damaged`."""
         return check_exists(board, await self.snapshot(board))
+
+    async def act(
+        self, actor: Actor, board: int, state: MatchState, action: Action, seconds: float
+    ) -> Outcome:
+        """Have a player act in a match; refused and pending as `finish` says."""
+        make = partial(command_of, self.app, actor, board, state, action)
+        command = await asyncio.to_thread(make) if needs_redis(action) else make()
+        return await self.send(command, seconds)
+
+    async def send(self, command: MatchCommand, seconds: float) -> Outcome:
+        """Hand a command in, and return its outcome once it is accepted; else as `finish` says."""
+        return finish(self.app, await self.gateway.send(command.sent, command.ply, seconds))
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
         """Note that a match can't be read, and return the refusal for its reader."""

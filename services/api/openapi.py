@@ -32,6 +32,7 @@ TAGS: Final = {
     "events": "A match's whole history, and what happens now",
     "challenges": "Matches that wait for whoever wants to play",
     "replies": "Moves laid ready, played by the server the moment their turn comes",
+    "drafts": "Moves that are looked at before they are played",
     "letters": "What players write to each other",
     "accounts": "The own account",
     "tokens": "What a program shows in place of a password",

@@ -10,10 +10,10 @@ from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.async_gateway import PendingAt
 from infra.gateway import OutcomePending
 from services.api.bodies import LIMIT, WrongKindError, uncapital
 from services.api.methods import methods_of
+from services.api.pending import PendingAt
 from services.app.error_codes import PROBLEMS, server_failure
 
 logger = logging.getLogger(__name__)

@@ -7,8 +7,7 @@ from litestar import delete, get, put
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
-from domain.errors import Code, Refusal
-from domain.match.decide import seat_of
+from domain.errors import Code
 from domain.match.replies import MOST, Laid
 from infra.tokens import Scope
 from services.api.answers import refuses
@@ -16,13 +15,9 @@ from services.api.bodies import Asked
 from services.api.callers import PLAY, READ, Caller
 from services.api.commands import BoardNumber
 from services.api.context import ApiContext
-from services.app.matches import state_of
-from services.language.replies import laid_by, lay
+from services.app.conditional_moves import conditional_moves_of, set_conditional_moves
 
 _TAGS: Final = ["replies"]
-
-_MOST_MOVES: Final = 2 * MOST
-"""Moves in one request: each is judged."""
 
 _Line = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=520)], ...],
@@ -72,8 +67,7 @@ def show_replies(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> LaidReady:
     """Return what the caller has laid ready; nobody else is ever told."""
-    seat = seat_of(caller.need(Scope.READ), state_of(context.app, board))
-    return _shown(board, laid_by(context.app, board, seat))
+    return _shown(board, conditional_moves_of(context.app, caller.need(Scope.READ), board))
 
 
 @put(
@@ -103,10 +97,8 @@ def lay_replies(
     caller: NamedDependency[Caller],
 ) -> LaidReady:
     """Lay replies ready in place of those there are."""
-    seat = seat_of(caller.need(Scope.PLAY), state_of(context.app, board))
-    if sum(map(len, data.lines)) > _MOST_MOVES:
-        raise Refusal(Code.TOO_LONG, f"{_MOST_MOVES} moves in all lines are the most")
-    return _shown(board, lay(context.app, board, seat, data.lines))
+    actor = caller.actor(Scope.PLAY)
+    return _shown(board, set_conditional_moves(context.app, actor, board, data.lines))
 
 
 @delete(
@@ -121,8 +113,7 @@ def drop_replies(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Drop all that the caller has laid ready in a match."""
-    seat = seat_of(caller.need(Scope.PLAY), state_of(context.app, board))
-    lay(context.app, board, seat, ())
+    set_conditional_moves(context.app, caller.actor(Scope.PLAY), board, ())
 
 
 def _shown(board: int, laid: Laid) -> LaidReady:

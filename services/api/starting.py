@@ -2,7 +2,6 @@
 
 import asyncio
 from typing import Annotated
-from uuid import uuid4
 
 import msgspec
 from litestar import post
@@ -10,19 +9,16 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from domain.errors import Code
-from domain.match.commands import Sent
-from domain.match.events import CommandId, command_id
 from domain.rules import current
+from infra.gateway import WAIT_SECONDS
 from infra.tokens import Scope
 from services.api.accounts import Userid
 from services.api.answers import refuses
 from services.api.bodies import Asked
 from services.api.callers import PLAY, Caller
-from services.api.commands import WAIT_SECONDS, Answered, Key, Wait, promised
-from services.api.context import DOOR, ApiContext
-from services.language.draws import Part
-from services.language.starting import sent_by_name, start_command
-from services.language.terms import read_agreed
+from services.api.commands import Answered, Key, Wait, send
+from services.api.context import ApiContext
+from services.app.start import start_by_name
 
 Words = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=20)
@@ -72,22 +68,15 @@ async def start_match(
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
     """Challenge players by name; the match starts at once, or waits for their consent."""
-    account = caller.need(Scope.PLAY)
-    id_ = command_id(DOOR, account, key or uuid4().hex)
-    sent = await asyncio.to_thread(start_of, data, context, account, id_)
-    return await begin(context, sent, wait)
-
-
-async def begin(context: ApiContext, sent: Sent, wait: float) -> Answered:
-    """Hand a start in, and give its outcome."""
-    outcome = await context.gateway.send(sent, 0, wait)
-    return promised(context, sent.match, sent.id, outcome)
-
-
-def start_of(data: NewMatch, context: ApiContext, account: bytes, id_: CommandId) -> Sent:
-    """Return the command that starts a match, under a number of its own; refused as a start is."""
-    rules = current(data.game.lower())
-    agreed = read_agreed(data.terms, len(data.players))
-    seats = [context.app.accounts.id_of(name) for name in data.players]
-    start = start_command(rules, data.options, agreed, seats, id_)
-    return sent_by_name(context.app, account, id_, start, Part(agreed.word, data.commitment))
+    actor = caller.actor(Scope.PLAY, key)
+    command = await asyncio.to_thread(
+        start_by_name,
+        context.app,
+        actor,
+        current(data.game.lower()),
+        data.players,
+        options=data.options,
+        terms=data.terms,
+        commitment=data.commitment,
+    )
+    return await send(context, command, wait)

@@ -10,9 +10,9 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
-from infra.challenges import Challenge, Challenges, State
 from infra.projections.lists import State as Listed
 from services.app.context import App
+from services.app.damaged import reading
 from services.app.games import games
 from services.app.names import name_of
 
@@ -52,14 +52,9 @@ def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> Non
     _check_blocks(app, sender, others, "reads no chat of yours")
 
 
-def take(
-    app: App, challenges: Challenges, id_: str, account: AccountId, commitment: bytes = b""
-) -> Challenge:
-    """Take a seat in an open challenge, as `Challenges.take` does, unless one of its players objects."""
-    found = challenges.get(id_)
-    if found.state is State.OPEN and account not in found.players:
-        _check_blocks(app, account, found.players, "takes no challenges from you")
-    return challenges.take(id_, account, commitment)
+def check_company(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
+    """Refuse an account that one of the players of an open challenge does not want to meet."""
+    _check_blocks(app, account, players, "takes no challenges from you")
 
 
 def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], sentence: str) -> None:
@@ -91,8 +86,13 @@ def is_known(app: App, account: AccountId, other: AccountId) -> bool:
 def _plays(app: App, account: AccountId, other: AccountId) -> bool:
     rows = app.lists.of(account, Listed.ACTIVE, count=_SEARCHED)
     boards = [row.board for row in rows if other in row.seats]
-    found = [unpack_snapshot(data).state for data in app.store.snapshots(boards)] if boards else []
-    return any(has_taken_up(state, state.seats.index(account)) for state in found)
+    snapshots = app.store.snapshots(boards) if boards else []
+    for board, data in zip(boards, snapshots, strict=True):
+        with reading(app.damage, board):
+            state = unpack_snapshot(data).state
+        if has_taken_up(state, state.seats.index(account)):
+            return True
+    return False
 
 
 def has_taken_up(state: MatchState, seat: int) -> bool:

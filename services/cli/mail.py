@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from redis.exceptions import RedisError
 
+from infra.accounts import Accounts
 from infra.clients import make_client
 from infra.embedded import NotRunningError, socket_url
 from infra.heartbeats import Role
@@ -20,10 +21,9 @@ from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
 from services.beating import beating
-from services.mail.accounts import MailAccounts
 from services.mail.doors import serve
 from services.mail.intake import Counter
-from services.mail.office import Office
+from services.mail.office import Office, password_limit
 from services.serve.listening import listen_for_mail
 from services.serve.logs import log_to_stderr
 
@@ -82,12 +82,13 @@ def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
     """Return what takes mail, on connections of its own."""
     url = settings.redis_url or socket_url(settings.data)
     with make_client(url) as data:
-        accounts = MailAccounts(
+        accounts = Accounts(
             data,
+            limit=password_limit(data),
             password_rate=settings.password_rate,
             readdressed=telling(data, settings.mail_domain),
         )
         with App(settings, data=data, accounts=accounts) as parts:
             parts.ready()
             passwords = settings.mail_passwords == "on"
-            yield Office(parts, accounts, data, addresses, passwords=passwords)
+            yield Office(parts, data, addresses, passwords=passwords)

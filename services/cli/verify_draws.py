@@ -21,7 +21,7 @@ from domain.match.events import (
 from domain.match.record import Broken
 from infra.keys import shard_of
 from infra.store.port import Store
-from services.language.draws import NOT_GATHERED
+from services.app.draws import NOT_GATHERED
 
 
 class Log:

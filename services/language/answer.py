@@ -3,6 +3,7 @@
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.match.events import AccountId
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -16,6 +17,8 @@ class Answer(msgspec.Struct, frozen=True):
     page: str = ""
     """Several lines without a line end: a board, a help page."""
     code: str = ""
+    account: AccountId | None = None
+    """The account whose password stood in the line and was right."""
 
     @property
     def text(self) -> str:

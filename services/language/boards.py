@@ -12,16 +12,16 @@ from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from infra.projections.lists import State
 from services.app.context import App
+from services.app.draws import said_of_draw
 from services.app.games import read_display
 from services.app.matches import check_ply, preferred_display, private_part, state_of
+from services.app.move_text import read_move, split_ply
 from services.language.answer import Answer
 from services.language.bounces import came_back
-from services.language.draws import said_of_draw
 from services.language.invocation import Invocation
 from services.language.laying import lines_of
-from services.language.reading import read_board, split_ply
+from services.language.reading import read_board
 from services.language.telling import Scene, heading, heading_at
-from services.language.typography import read_move
 
 BOARDS: Final = 20
 """Boards drawn in one answer, at most."""

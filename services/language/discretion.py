@@ -11,8 +11,8 @@ from typing import Final
 
 from domain.errors import Refusal
 from infra.accounts import PASSWORD_LENGTHS
+from services.app.typography import as_flag, as_move, as_plain
 from services.language.parsing import Line
-from services.language.typography import as_flag, as_move, as_plain
 
 _HIDDEN: Final = "'...'"
 
@@ -65,7 +65,8 @@ def _may_stand_for_password(line: Line, part: str, word: str) -> bool:
     if part == "flag":
         # misspelt, or in a form that has none
         return bool(get_close_matches(word.partition("=")[0].lower(), ["--password"], n=1))
-    signed = line.has("password")
+    # a value stands in signed lines alone; those that are sent to a seat leave the password out
+    signed = line.has("password") or part == "value"
     return signed and part in _DISPLACED and _may_be_password(word) and "@" not in word
 
 

@@ -21,6 +21,7 @@ from services.language import (
     vacations,
 )
 from services.language.answer import Answer
+from services.language.authentication import Proof, challenger, nobody, signer
 from services.language.invocation import Invocation
 
 
@@ -36,6 +37,10 @@ class Form(msgspec.Struct, frozen=True):
     summary: str
     handler: Callable[[Invocation], Answer]
     of_game: bool = False
+    proof: Proof = nobody
+    """How it is found out which account gives the command."""
+    in_match: bool = False
+    """Whether its board names a match, which is loaded before that."""
 
     def usage(self, game: str = "GAME") -> str:
         """Show how the command is written."""
@@ -61,13 +66,21 @@ GENERAL: Final = (
     ),
     Form("games", "games", "", "list the games and puzzles", helping.list_games),
     Form("signup", "signup", f"{_OWN} [ADDRESS ...]", "make an account", people.signup),
-    Form("add", "add", f"{_OWN} ADDRESS ...", "add mail addresses", people.add_addresses),
+    Form(
+        "add",
+        "add",
+        f"{_OWN} ADDRESS ...",
+        "add mail addresses",
+        people.add_addresses,
+        proof=signer,
+    ),
     Form(
         "verify",
         "verify",
         f"{_OWN} CODE",
         "prove a mail address by the code that was mailed there",
         people.verify,
+        proof=signer,
     ),
     Form(
         "change_password",
@@ -75,6 +88,7 @@ GENERAL: Final = (
         "userid old new [--end-tokens]",
         "give the account another password, and end its sessions",
         people.change_password,
+        proof=signer,
     ),
     Form(
         "change_address",
@@ -82,6 +96,7 @@ GENERAL: Final = (
         f"{_OWN} [ADDRESS ...]",
         "replace all mail addresses, by none if none is given",
         people.change_addresses,
+        proof=signer,
     ),
     Form(
         "set",
@@ -89,6 +104,7 @@ GENERAL: Final = (
         f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none",
         "choose the language of help, when mail is sent, and whose challenges you take",
         people.set_preference,
+        proof=signer,
     ),
     Form(
         "vacation",
@@ -96,6 +112,7 @@ GENERAL: Final = (
         f"{_OWN} [DAYS|back]",
         "stop your clocks for whole days",
         vacations.vacation,
+        proof=signer,
     ),
     Form(
         "signoff",
@@ -103,6 +120,7 @@ GENERAL: Final = (
         _OWN,
         "stop all mail; `set ... notify` starts it again",
         people.signoff,
+        proof=signer,
     ),
     Form(
         "delete", "delete", _OWN, "erase the account and all personal data, for good", people.delete
@@ -113,8 +131,9 @@ GENERAL: Final = (
         f"{_OWN} [userid]",
         "take no challenges, messages and chat of a player, or list whom you block",
         blocks.block,
+        proof=signer,
     ),
-    Form("unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock),
+    Form("unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock, proof=signer),
     Form(
         "list",
         "list",
@@ -128,14 +147,18 @@ GENERAL: Final = (
         f"{_OWN} userid[,userid ...] TEXT",
         "write to players; the text may also stand on the lines after",
         letters.message,
+        proof=signer,
     ),
-    Form("messages", "messages", _OWN, "read what was written to you", letters.messages),
+    Form(
+        "messages", "messages", _OWN, "read what was written to you", letters.messages, proof=signer
+    ),
     Form(
         "broadcast",
         "broadcast",
         f"{_OWN} TEXT",
         "write to everybody; arbiters only",
         letters.broadcast,
+        proof=signer,
     ),
     Form(
         "multiple",
@@ -169,6 +192,7 @@ OF_GAMES: Final = (
         "start a match; -options are the game's, --options the server's",
         play.challenge,
         of_game=True,
+        proof=challenger,
     ),
     Form(
         "move",
@@ -177,6 +201,8 @@ OF_GAMES: Final = (
         "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume",
         play.move,
         of_game=True,
+        proof=signer,
+        in_match=True,
     ),
     Form(
         "queue",
@@ -185,6 +211,8 @@ OF_GAMES: Final = (
         "lay replies ready, to be played at once when their turn comes",
         replies.queue,
         of_game=True,
+        proof=signer,
+        in_match=True,
     ),
     Form(
         "submit",
@@ -193,6 +221,8 @@ OF_GAMES: Final = (
         "look at a move before it is played",
         drafts.submit,
         of_game=True,
+        proof=signer,
+        in_match=True,
     ),
     Form(
         "confirm",
@@ -201,6 +231,8 @@ OF_GAMES: Final = (
         "play the move that was submitted",
         drafts.confirm,
         of_game=True,
+        proof=signer,
+        in_match=True,
     ),
     Form(
         "preview",
@@ -209,6 +241,7 @@ OF_GAMES: Final = (
         "show where moves would lead; nothing is played",
         boards.preview,
         of_game=True,
+        in_match=True,
     ),
     Form(
         "previewas",
@@ -217,8 +250,18 @@ OF_GAMES: Final = (
         "preview, drawn as you prefer it",
         boards.preview_as,
         of_game=True,
+        proof=signer,
     ),
-    Form("resign", "resign", _IN_MATCH, "give the match up", play.resign, of_game=True),
+    Form(
+        "resign",
+        "resign",
+        _IN_MATCH,
+        "give the match up",
+        play.resign,
+        of_game=True,
+        proof=signer,
+        in_match=True,
+    ),
     Form(
         "decline",
         "decline",
@@ -226,6 +269,8 @@ OF_GAMES: Final = (
         "refuse to play, before your first move",
         play.decline,
         of_game=True,
+        proof=signer,
+        in_match=True,
     ),
     Form(
         "chat",
@@ -234,6 +279,8 @@ OF_GAMES: Final = (
         "write to the players of a match, or read what they wrote",
         letters.chat,
         of_game=True,
+        proof=signer,
+        in_match=True,
     ),
     Form(
         "show_boards",
@@ -258,6 +305,7 @@ OF_GAMES: Final = (
         "show boards as you prefer them, with what only you may see",
         boards.show_as,
         of_game=True,
+        proof=signer,
     ),
     Form(
         "game_games",
@@ -297,6 +345,7 @@ OF_GAMES: Final = (
         "choose how the game's boards are drawn for you",
         people.set_for_game,
         of_game=True,
+        proof=signer,
     ),
 )
 

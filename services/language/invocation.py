@@ -5,11 +5,12 @@ from typing import Final
 
 import msgspec
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.match.state import MatchState
 from domain.rules import AnyRules, current
 from infra.accounts import Profile
-from services.app.accounts import authenticate
+from services.app.accounts import own_profile
+from services.app.actor import Actor
 from services.app.context import App
 from services.language.answer import Answer
 from services.language.parsing import Line
@@ -57,27 +58,41 @@ class Invocation(msgspec.Struct, frozen=True):
     again: Callable[[str, str], Answer]
     """Carries out another line, by a key of its own."""
     origin: Origin = UNKNOWN
+    match: tuple[int, MatchState] | None = None
+    """Board and state of the match that the line names, where its form is one of a match."""
+    identity: Actor | None = None
+    """The account that gives the command, where the form asks for a proof."""
 
     @property
     def rules(self) -> AnyRules:
         """The newest rules of the game, in a command that names one."""
         return current(self.line.get("game").lower())
 
-    def account(self) -> AccountId:
-        """Return who gives the command, once password and pace are known good."""
-        return self.admitted(authenticate(self.app, *self.sender))
+    @property
+    def board(self) -> int:
+        """The board of the match."""
+        assert self.match is not None
+        return self.match[0]
 
-    def admitted(self, account: AccountId) -> AccountId:
-        """Return an account that is proven, once its pace is known good."""
-        self.app.pace.check(account)
-        return account
+    @property
+    def state(self) -> MatchState:
+        """The match, as it stood when the line came."""
+        assert self.match is not None
+        return self.match[1]
+
+    @property
+    def actor(self) -> Actor:
+        """The account that gives the command, proven before the handler was called."""
+        assert self.identity is not None
+        return self.identity
+
+    def account(self) -> AccountId:
+        """Return the id of the account that gives the command."""
+        return self.actor.account
 
     def profile(self, account: AccountId) -> Profile:
         """Return what is known of an account that has just been verified."""
-        found = self.app.accounts.record_of(account)
-        if found is None:
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-        return found
+        return own_profile(self.app, account)
 
     @property
     def sender(self) -> tuple[str, str]:

@@ -5,17 +5,28 @@ from difflib import get_close_matches
 from typing import Final
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.gateway import WAIT_SECONDS
+from services.app.actor import Actor
 from services.app.context import App
 from services.app.games import games
 from services.language.answer import Answer, refusal
+from services.language.boards import present
 from services.language.discretion import discreet, shown
 from services.language.forms import FORMS, GENERAL, OF_GAMES, Form
 from services.language.invocation import UNKNOWN, Invocation, Origin
-from services.language.parsing import Line, Unparsed, parse, written
-from services.language.reading import check_key, check_line, check_text, nearest
+from services.language.parsing import (
+    Line,
+    Seat,
+    Unparsed,
+    parse,
+    parse_at_seat,
+    written,
+)
+from services.language.reading import check_key, check_line, check_text, nearest, read_board
 
 _BY_RULE: Final = {form.rule: form for form in FORMS}
 
@@ -36,6 +47,7 @@ class Language:
         seconds: float = WAIT_SECONDS,
         reader: AccountId | None = None,
         origin: Origin | None = None,
+        seat: Seat | None = None,
     ) -> Answer:
         """Carry out a command line; `multiple` has further lines.
 
@@ -44,14 +56,16 @@ class Language:
         commands a repetition is a new one. `seconds` is how long an outcome is waited for. Errors of the
         server pass through: whether the command was delivered is not known then. `reader` is who
         reads the answer, where the door knows: help is in their language. `origin` is what else the
-        way in knows of the sender.
+        way in knows of the sender. With a
+        `seat` the line is one that its player, whom `origin` proves, sends to its address.
         """
         try:
             text = text.replace("\r\n", "\n")
             check_text(text)
             key = uuid4().hex if key is None else key
             check_key(key)
-            return self._do(_read(text.strip()), key, seconds, reader, origin or self._origin)
+            line = _read_at_seat(text.strip(), seat) if seat else _read(text.strip())
+            return self._do(line, key, seconds, reader, origin or self._origin)
         except Refusal as reason:
             return refusal(reason)
 
@@ -75,10 +89,19 @@ class Language:
             again=lambda text, key: self.do(text, key, seconds, reader, origin),
             origin=origin,
         )
+        account = None
         try:
-            return form.handler(call)
+            if form.in_match:
+                board = read_board(line.get("board"))
+                call = replace(call, match=(board, present(call, board)))
+            account = form.proof(self._app, line, origin)
+            if account is not None:
+                self._app.pace.check(account)
+                call = replace(call, identity=Actor(account, self._door, call_key))
+            answer = form.handler(call)
         except Refusal as reason:
-            raise discreet(reason, line, call.form) from None
+            answer = refusal(discreet(reason, line, call.form))
+        return replace(answer, account=account) if line.has("password") else answer
 
 
 def _read(text: str) -> Line:
@@ -91,6 +114,18 @@ def _read(text: str) -> Line:
     except Unparsed:
         check_line(text)
         raise _misfit(text.split("\n", 1)[0].split()) from None
+    if not line.has("text") and not line.has("body"):
+        check_line(text)
+    return line
+
+
+def _read_at_seat(text: str, seat: Seat) -> Line:
+    try:
+        line = parse_at_seat(text, seat)
+    except Unparsed:
+        check_line(text)
+        meant = _begun(OF_GAMES, text.lower().split()[:1] or [""]) or _begun(OF_GAMES, ["move"])
+        raise _written(meant, seat.game) from None
     if not line.has("text") and not line.has("body"):
         check_line(text)
     return line

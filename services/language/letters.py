@@ -8,10 +8,8 @@ from infra.letters import Letter
 from services.app import messages as use_cases
 from services.app.names import listed, names_by_seat
 from services.language.answer import Answer
-from services.language.boards import present
 from services.language.bounces import came_back
 from services.language.invocation import Invocation
-from services.language.reading import read_board
 from services.language.times import instant
 
 _SHOWN = 20
@@ -64,9 +62,7 @@ def broadcast(call: Invocation) -> Answer:
 
 def chat(call: Invocation) -> Answer:
     """Write to the players of a match, or show their chat; nobody else can."""
-    board = read_board(call.line.get("board"))
-    present(call, board)
-    account = call.account()
+    board, account = call.board, call.account()
     if call.line.has("text") or call.line.has("body"):
         use_cases.say(call.app, board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")

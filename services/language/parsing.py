@@ -10,7 +10,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from services.app.games import games
-from services.language.typography import as_flag, as_move, as_plain
+from services.app.typography import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
     "flag": as_flag,
@@ -23,6 +23,10 @@ _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
 
 _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 """The grammar's terminals for passwords, alone or after the name of a flag."""
+
+
+_AT_SEAT: Final = "at_seat"
+"""The grammar's second start: what is said to a seat's address."""
 
 
 class Unparsed(Exception):  # noqa: N818 - it says what the line is
@@ -69,6 +73,23 @@ def parse(text: str) -> Line:
     return Line(form, tuple(map(_word, tokens)))
 
 
+class Seat(msgspec.Struct, frozen=True):
+    """A seat of a match, whose player need not name it in what is said to its address."""
+
+    game: str
+    board: int
+    userid: str
+
+
+def parse_at_seat(text: str, seat: Seat) -> Line:
+    """Read what is said to a seat's address; `Unparsed` when it has none of the forms."""
+    form, tokens = _read(text, _AT_SEAT)
+    said = dict(map(_word, tokens))
+    board = [] if "state" in said else [("board", f"{seat.board}{said.get('ply', '')}")]
+    words = [word for word in map(_word, tokens) if word[0] != "ply"]
+    return Line(form, (("game", seat.game), *board, ("userid", seat.userid), *words))
+
+
 def blanks(text: str) -> list[Blank]:
     """Return where `-` stands in the place of a password; nowhere in a line of none of the forms."""
     try:
@@ -90,9 +111,9 @@ def _names_the_challenger(token: Token) -> bool:
     return token.type == "FLAG" and as_flag(token).lower().startswith("--as=")
 
 
-def _read(text: str) -> tuple[str, list[Token]]:
+def _read(text: str, start: str = "start") -> tuple[str, list[Token]]:
     try:
-        tree = _parser().parse(text)
+        tree = _parser().parse(text, start)
     except UnexpectedInput:
         raise Unparsed from None  # the library's own words would repeat the sender's
     tokens = [token for token in tree.children if isinstance(token, Token)]
@@ -111,14 +132,20 @@ def _word(token: Token) -> tuple[str, str]:
 def _parser() -> Lark:
     grammar = files("services.language").joinpath("grammar.lark").read_text("utf-8")
     of_games = f"GAME.3: /({'|'.join(games())})(?=\\s|$)/i\n"
-    return Lark(grammar + of_games, parser="lalr", lexer="contextual", maybe_placeholders=False)
+    return Lark(
+        grammar + of_games,
+        start=["start", _AT_SEAT],
+        parser="lalr",
+        lexer="contextual",
+        maybe_placeholders=False,
+    )
 
 
 @cache
 def rules() -> frozenset[str]:
     """Name the grammar's forms."""
     names = {str(rule.origin.name) for rule in _parser().rules}
-    return frozenset(name for name in names if not name.startswith("_")) - {"start"}
+    return frozenset(name for name in names if not name.startswith("_")) - {"start", _AT_SEAT}
 
 
 @cache
@@ -129,4 +156,4 @@ def written() -> frozenset[str]:
         str(rule.origin.name)
         for rule in _parser().rules
         if texts.intersection(symbol.name for symbol in rule.expansion)
-    )
+    ) - {_AT_SEAT}

@@ -16,7 +16,6 @@ FIRST_LIMIT: Final = 2_600
 """Characters of its first line: two names, a password, and a text of 2,000."""
 
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,14}")
-_PLY: Final = re.compile(r"0|[1-9][0-9]{0,5}")  # no sign, no leading zero
 
 
 def check_text(text: str) -> None:
@@ -67,22 +66,6 @@ def read_board(text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise Refusal(Code.UNKNOWN_BOARD, f"{text[:24]!r} is no board number, such as 17")
     return int(text)
-
-
-def read_ply(text: str) -> int:
-    """Return the number after a `#`; `usage` for what can't be one."""
-    if not _PLY.fullmatch(text):
-        raise Refusal(
-            Code.USAGE,
-            f"{f'#{text[:24]}'!r} is no ply; write the number of moves played, as in #0 or #12",
-        )
-    return int(text)
-
-
-def split_ply(text: str) -> tuple[str, int | None]:
-    """Return what stands before `#`, and the ply after it if there is one."""
-    before, mark, after = text.partition("#")
-    return before, read_ply(after.strip()) if mark else None
 
 
 def nearest(word: str, known: Mapping[str, str]) -> str:

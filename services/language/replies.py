@@ -1,139 +1,21 @@
-"""Replies laid ready: queue."""
+"""Conditional moves: queue."""
 
-from collections.abc import Sequence
-
-from domain.errors import Code, Refusal
-from domain.match.decide import seat_of
-from domain.match.record import unpack_snapshot
-from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
-from domain.match.state import MatchState, position_of
-from domain.rules import AnyRules, Seat, pinned
-from services.app.context import App
+from domain.match.replies import Laid
+from services.app.conditional_moves import conditional_moves_of, set_conditional_moves
 from services.language.answer import Answer
-from services.language.boards import present
 from services.language.invocation import Invocation
 from services.language.laying import lines_of
-from services.language.reading import read_board, split_ply
-from services.language.typography import as_move, read_move
-
-_ATTEMPTS = 5
-"""Times it is tried anew when the match moves on meanwhile."""
 
 
 def queue(call: Invocation) -> Answer:
-    """Lay replies ready, drop them, or show what is laid ready."""
-    board = read_board(call.line.get("board"))
-    state = present(call, board)
-    account = call.account()
-    seat = seat_of(account, state)
+    """Store conditional moves, drop them, or show them."""
+    app, actor, board = call.app, call.actor, call.board
     if call.line.has("clear"):
-        call.app.ready()
-        return _shown(board, lay(call.app, board, seat, ()))
+        return _shown(board, set_conditional_moves(app, actor, board, ()))
     if call.line.has("step"):
-        call.app.ready()
-        return _shown(board, lay(call.app, board, seat, [call.line.all("step")], add=True))
-    return _shown(board, laid_by(call.app, board, seat))
-
-
-def laid_by(app: App, board: int, seat: Seat) -> Laid:
-    """Return what a seat has laid ready; for its own player's eyes only."""
-    _, data = app.store.matches([board])[0]
-    return unpack(data).get(seat, Laid())
-
-
-def lay(
-    app: App, board: int, seat: Seat, lines: Sequence[Sequence[str]], *, add: bool = False
-) -> Laid:
-    """Lay the replies of these lines ready; with `add` beside those there are, else in their place.
-
-    A line is moves from the present position on, the others' and one's own in turn, or moves that
-    each name a later ply. No lines drop everything. What was told in notes is read by now. Refused
-    as moves are, as `match-over`, `not-started`, `stale-ply`, `not-your-turn`, `usage`, `too-long`,
-    and as `busy` when the match keeps moving on meanwhile.
-    """
-    for _ in range(_ATTEMPTS):
-        snapshot, data = app.store.matches([board])[0]
-        head, state = unpack_snapshot(snapshot).head, unpack_snapshot(snapshot).state
-        before = unpack(data)
-        old = before.get(seat, Laid()).replies if add else ()
-        laid = _wanted(state, seat, Laid(old), lines)
-        if app.store.lay(board, head, data, pack({**before, seat: laid})):
-            return laid
-    raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
-
-
-def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[str]]) -> Laid:
-    """Return what the seat shall have laid ready: what these lines say, beside what is there."""
-    if not lines:
-        return laid
-    if state.over:
-        raise Refusal(Code.MATCH_OVER, "the match is over")
-    if state.gathering:
-        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
-    for line in lines:
-        steps = [split_ply(as_move(word)) for word in line]
-        more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
-        laid = merged(laid, more)
-    if len(laid.replies) > MOST:
-        raise Refusal(Code.TOO_LONG, f"{MOST} replies are the most; `clear` drops those there are")
-    return laid
-
-
-Step = tuple[str, int | None]
-"""A move's text, and the ply it is meant for if one is given."""
-
-
-def _is_later(state: MatchState, steps: Sequence[Step]) -> bool:
-    """Return whether the first move is for a later ply: then it depends on nothing before."""
-    ply = steps[0][1]
-    return ply is not None and ply > state.ply
-
-
-def _later(state: MatchState, steps: Sequence[Step]) -> list[Reply]:
-    """Read moves for later plies, each to be played there if it is legal then."""
-    rules = pinned(state.rules)
-    replies = []
-    for text, ply in steps:
-        if ply is None or ply <= state.ply:
-            raise Refusal(
-                Code.USAGE, "after a move for a later ply each move says its own, such as m13-j7#6"
-            )
-        replies.append(Reply(ply, None, rules.write(read_move(rules, text))))
-    return replies
-
-
-def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Reply]:
-    """Read a line of moves from the present position on, and give the seat's own in it."""
-    rules, position = pinned(state.rules), position_of(state)
-    path: list[str] = []
-    replies = []
-    for text, ply in steps:
-        at = state.ply + len(path)
-        if ply not in (None, at):
-            raise Refusal(Code.STALE_PLY, f"{text} would be played at #{at}, not at #{ply}")
-        mover = rules.to_move(position)
-        move = _checked(rules, position, text, len(path) + 1)
-        if mover == seat:
-            replies.append(Reply(at, tuple(path), rules.write(move)))
-        path.append(rules.write(move))
-        position = rules.play(position, move)
-    if not replies:
-        raise Refusal(
-            Code.USAGE, "the line has no move of yours: write the other's, then your reply"
-        )
-    if not replies[0].path:
-        raise Refusal(Code.NOT_YOUR_TURN, "it is your turn now: `move` plays the first of these")
-    return replies
-
-
-def _checked(rules: AnyRules, position: object, text: str, number: int) -> object:
-    """Read a move of the line; what is wrong with it is told with its number."""
-    if rules.outcome(position) is not None:
-        raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over before it")
-    try:
-        return rules.check(position, read_move(rules, text))
-    except Refusal as reason:
-        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+        lines = [call.line.all("step")]
+        return _shown(board, set_conditional_moves(app, actor, board, lines, add=True))
+    return _shown(board, conditional_moves_of(app, actor.account, board))
 
 
 def _shown(board: int, laid: Laid) -> Answer:

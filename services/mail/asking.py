@@ -16,10 +16,11 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import AnyRules
 from services.app.games import games
+from services.app.move_text import read_move, split_ply
+from services.app.typography import as_move
 from services.language.forms import FORMS, GENERAL
-from services.language.parsing import Line, Unparsed, parse
-from services.language.reading import FIRST_LIMIT, split_ply
-from services.language.typography import as_move, read_move
+from services.language.parsing import Line, Seat, Unparsed, parse
+from services.language.reading import FIRST_LIMIT
 from services.mail.reading import Read
 from services.mail.visible import paragraph
 
@@ -85,18 +86,25 @@ class Player(msgspec.Struct, frozen=True):
         """What all mails of the match are called."""
         return f"match {self.board}: {self.rules.title}{self.options}"
 
+    @property
+    def seat(self) -> Seat:
+        """The seat, as the command language has it."""
+        return Seat(self.rules.key, self.board, self.name)
+
 
 class Order(msgspec.Struct, frozen=True):
     """One command of a mail."""
 
     text: str
-    """As the command language has it; what holds a password is in here alone."""
+    """As the sender wrote it; what holds a password is in here alone."""
     shown: str
     """How an answer may repeat it that says it was accepted: so its password stood in its place."""
     hint: str = ""
     """How an answer may repeat it in any case."""
     secret: bool = False
     """Whether the sender wrote a password in it."""
+    at_seat: bool = False
+    """Whether it leaves out what the address of the seat says already."""
     refused: str = ""
     """Why it is not carried out, in a sentence."""
 
@@ -106,10 +114,10 @@ def at_server(mail: Read) -> list[Order]:
     return [_whole(text) for text in _texts(mail, _is_line)]
 
 
-def at_seat(mail: Read, player: Player, password: str) -> list[Order]:
-    """Return the commands of a mail to a seat's address, by a password that is good for them."""
+def at_seat(mail: Read, player: Player) -> list[Order]:
+    """Return the commands of a mail to a seat's address."""
     texts = _texts(mail, lambda text: _is_said(text, player.rules), _with_text_below)
-    return [_said(text, player, password) for text in texts]
+    return [_said(text, player) for text in texts]
 
 
 IsCommand: TypeAlias = Callable[[str], bool]
@@ -249,7 +257,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
-def _said(text: str, player: Player, password: str) -> Order:
+def _said(text: str, player: Player) -> Order:
     """Return a command that may leave out what a seat's address says already."""
     words = text.split()
     if _line(text) is not None or (words[0].lower() in _GENERAL and not _SHORT.fullmatch(text)):
@@ -262,22 +270,4 @@ def _said(text: str, player: Player, password: str) -> Order:
         # said in our words, that repeat nothing: there may be a password in it
         return Order("", "", refused=_NO_MOVE.format(player.rules.key))
     shown = _cut(text.partition("\n")[0])
-    return Order(_spelled(words, text, player, password), shown, shown)
-
-
-def _spelled(words: Sequence[str], text: str, player: Player, password: str) -> str:
-    """Write a command out in full."""
-    head, rest = words[0].lower(), text[len(words[0]) :].strip(" ")
-    game, own = player.rules.key, f"{player.name} {password}"
-    at = f"{player.board} {own}"
-    place = f"{player.board}{rest}" if rest.startswith("#") or not rest else rest
-    spelled = {
-        "say": f"{game} chat {at} {rest}",
-        "chat": f"{game} chat {at} {rest}",
-        "show": f"{game} showas {own} {place}",
-        "preview": f"{game} previewas {at} {rest}",
-        "signoff": f"signoff {own}",
-        "set": f"set {own} {rest}",
-        **{same: f"{game} {same} {at} {rest}" for same in ("move", "queue", "submit", "confirm")},
-    }
-    return spelled.get(head, f"{game} move {at} {text}")
+    return Order(text, shown, shown, at_seat=True)

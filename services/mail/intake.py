@@ -16,6 +16,7 @@ from typing import Final, Protocol, TypeVar
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from redis.exceptions import RedisError
 
+from domain.errors import Refusal
 from infra.durability import DurabilityError
 from infra.embedded import NotRunningError
 from services.mail.mime import UnfitError
@@ -110,6 +111,9 @@ class Handler:
             known = await self._counter.run(lambda taker: taker.knows(address))
         except _AWAY as error:
             return _away(error)
+        except Refusal as reason:
+            logger.info("a mail is to come again: %s", reason.code)
+            return _LATER
         if not known:
             return _NOBODY
         envelope.rcpt_tos.append(address)

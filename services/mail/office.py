@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.attempts import Source, coming_from
+from infra.limits import LoginLimit
 from infra.mail.addresses import Addresses
 from infra.mail.codes import Codes
 from infra.mail.deliveries import ANSWERS, REFUSALS, AnswerLimit, Deliveries, key_of
@@ -24,9 +25,8 @@ from infra.mail.standing import Standing
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
-from services.mail.accounts import MailAccounts
 from services.mail.answering import LAST, NOTHING, Said, Sheet
-from services.mail.asking import Order, at_seat, at_server
+from services.mail.asking import Order, Player, at_seat, at_server
 from services.mail.mime import UnfitError
 from services.mail.reading import Read, read
 from services.mail.recipients import Bounce, CodeFor, Directory, Recipient, SeatOf, Server, Signoff
@@ -38,6 +38,11 @@ DOOR: Final = "mail"
 
 WAIT_SECONDS: Final = 5.0
 """How long an outcome is waited for; after that the mail is to be delivered again."""
+
+WRONG_PASSWORDS: Final = 5
+"""How many a userid may have by mail within an hour, before mail with passwords is refused."""
+
+WINDOW_MINUTES: Final = 60
 
 _UNKNOWN: Final = frozenset({Code.UNAVAILABLE, Code.BUSY})
 """Codes after which it pays to come again."""
@@ -53,6 +58,11 @@ Reply: TypeAlias = tuple[Sheet, list[str]]
 """An answer, and the addresses it may go to."""
 
 
+def password_limit(client: redis.Redis) -> LoginLimit:
+    """Return the limit of wrong passwords that come by mail."""
+    return LoginLimit(client, WRONG_PASSWORDS, WINDOW_MINUTES)
+
+
 class TryAgainError(Exception):
     """What became of the mail is not known yet: the same mail is to be delivered once more."""
 
@@ -60,13 +70,12 @@ class TryAgainError(Exception):
 class Office:
     """Takes mail, one at a time. Errors of the server of the matches pass through.
 
-    `accounts` are those of the desk. `passwords` is whether a line may have one.
+    `passwords` is whether a line may have one.
     """
 
     def __init__(
         self,
         app: App,
-        accounts: MailAccounts,
         client: redis.Redis,
         addresses: Addresses,
         *,
@@ -75,19 +84,18 @@ class Office:
     ) -> None:
         self._app = app
         self._language = Language(app, DOOR)
-        self._accounts = accounts
         self._addresses = addresses
-        self._directory = Directory(addresses, app.store, accounts)
+        self._directory = Directory(app, addresses)
         self._deliveries = Deliveries(client)
         self._limit = AnswerLimit(client)
         self._refusals = AnswerLimit(client, REFUSALS)
         self._outbox = Outbox(client)
-        self._standing = Standing(accounts, Codes(client, self._outbox.now))
+        self._standing = Standing(app.accounts, Codes(client, self._outbox.now))
         self._passwords = passwords
         self._seconds = seconds
 
     def knows(self, address: str) -> bool:
-        """Whether mail to an address is taken here."""
+        """Whether mail to an address is taken here; `damaged` for a match that can't be read."""
         return self._directory.find(address) is not None
 
     def take(self, recipient: str, sender: str, data: bytes) -> None:
@@ -97,7 +105,10 @@ class Office:
         `UnfitError` for a mail that is refused, and `TryAgainError`.
         """
         mail = read(data)
-        found = self._directory.find(recipient)
+        try:
+            found = self._directory.find(recipient)
+        except Refusal as reason:
+            raise TryAgainError(reason.code) from None
         if found is None:
             raise UnfitError("there is nobody behind its recipient any more")
         key = key_of(recipient, mail.id)
@@ -136,23 +147,23 @@ class Office:
 
     def _by_seat(self, mail: Read, seat: SeatOf, sender: str) -> Reply:
         player = seat.player
-        with self._accounts.opened(player.account) as word:
-            said = self._do_all(mail, lambda: at_seat(mail, player, word), player.account)
+        said = self._do_all(mail, lambda: at_seat(mail, player), player)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
         sheet = Sheet(mail, said, seat.address, fit_subject(player.title))
         return sheet, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: Read, sender: str) -> Reply:
-        with self._accounts.noting() as proven, coming_from(_source(sender)):
+        with coming_from(_source(sender)):
             said = self._do_all(mail, lambda: at_server(mail), None)
         logger.info("a mail to the server: %s", _codes(said))
         sheet = Sheet(mail, said)
         # of one player alone: what two are told goes to neither's address, but back
+        proven = {one.answer.account for one in said} - {None}
         account = next(iter(proven)) if len(proven) == 1 else None
         return sheet, (account and self._directory.own(account, sender)) or [sender]
 
     def _do_all(
-        self, mail: Read, read_orders: Callable[[], list[Order]], reader: AccountId | None
+        self, mail: Read, read_orders: Callable[[], list[Order]], player: Player | None
     ) -> tuple[Said, ...]:
         """Carry out all commands of a mail; `TryAgainError` when an outcome is not known."""
         try:
@@ -163,17 +174,20 @@ class Office:
             return (_refused(_unreadable(mail) if mail.problem else NOTHING),)
         keys = [mail.id] if len(orders) == 1 else [f"{mail.id}/{n}" for n in range(len(orders))]
         return tuple(
-            Said(order, self._do(order, key, reader))
+            Said(order, self._do(order, key, player))
             for order, key in zip(orders, keys, strict=True)
         )
 
-    def _do(self, order: Order, key: str, reader: AccountId | None) -> Answer:
+    def _do(self, order: Order, key: str, player: Player | None) -> Answer:
         if order.refused:
             return Answer(order.refused, code=Code.USAGE)
         if order.secret and not self._passwords:
             return _NO_PASSWORDS
         # who reads the answer of a seat is who its address was made for
-        answer = self._language.do(order.text, key, self._seconds, reader, Origin(proven=reader))
+        reader = player.account if player else None
+        seat = player.seat if player and order.at_seat else None
+        origin = Origin(proven=reader)
+        answer = self._language.do(order.text, key, self._seconds, reader, origin, seat)
         if answer.code in _UNKNOWN or (answer.pending and self._app.durable):
             raise TryAgainError(answer.code)
         return answer
@@ -207,7 +221,7 @@ class Office:
     # what is no command
 
     def _sign_off(self, account: AccountId) -> None:
-        self._accounts.change_of(account, lambda record: replace(record, signed_off=True))
+        self._app.accounts.change_of(account, lambda record: replace(record, signed_off=True))
         logger.info("an account gets no mail any more, as it asked for")
 
     def _proven(self, mail: Read, found: CodeFor, sender: str) -> Reply:

@@ -11,10 +11,11 @@ from domain.errors import Refusal
 from domain.match.events import AccountId
 from domain.match.record import unpack_snapshot
 from domain.rules import pinned
-from infra.accounts import Accounts, read_address
+from infra.accounts import read_address
 from infra.accounts.reading import mailbox
 from infra.mail.addresses import Addresses, Claim
-from infra.store.port import Store
+from services.app.context import App
+from services.app.damaged import reading
 from services.mail.asking import Player
 
 _NOBODY: Final = frozenset({"mailer-daemon", "postmaster"})
@@ -58,13 +59,16 @@ Recipient = Server | SeatOf | Signoff | Bounce | CodeFor
 class Directory:
     """Looks addresses up. Errors of the server of the matches pass through."""
 
-    def __init__(self, addresses: Addresses, store: Store, accounts: Accounts) -> None:
+    def __init__(self, app: App, addresses: Addresses) -> None:
+        self._app = app
         self._addresses = addresses
-        self._store = store
-        self._accounts = accounts
+        self._accounts = app.accounts
 
     def find(self, address: str) -> Recipient | None:
-        """Return what an address is for; None for one that is nobody's, or forged."""
+        """Return what an address is for; None for one that is nobody's, or forged.
+
+        `damaged` for the seat of a match that can't be read.
+        """
         if self._is_server(address):
             return Server()
         if claim := self._addresses.read(address):
@@ -104,8 +108,9 @@ class Directory:
         return self._is_server(address) or any(read(address) is not None for read in reads)
 
     def _seat(self, claim: Claim) -> SeatOf | None:
-        (data,) = self._store.snapshots([claim.board])
-        state = unpack_snapshot(data).state
+        (data,) = self._app.store.snapshots([claim.board])
+        with reading(self._app.damage, claim.board):
+            state = unpack_snapshot(data).state
         if claim.seat >= len(state.seats):
             return None
         account = state.seats[claim.seat]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import TypeAlias
+from uuid import uuid4
 
 from litestar import Response, get, post
 from litestar.response import Redirect
@@ -11,11 +12,14 @@ from domain.match.events import AccountId
 from domain.rules import current
 from infra.tokens import Issued, Scope
 from services.api.context import ApiContext
-from services.app import accounts, preferences
+from services.app import accounts, preferences, vacations
+from services.app.actor import Actor
 from services.app.blocks import blocked_by
 from services.app.error_codes import PROBLEMS
 from services.app.games import games
 from services.app.password_check import FRESH_MS, confirm, is_fresh
+from services.language.vacations import in_words
+from services.web.acts import DOOR
 from services.web.pages import go, page
 from services.web.params import Id, TheContext, TheForm, TheVisitor
 from services.web.visitors import Form, Visitor, session_cookie
@@ -187,16 +191,12 @@ def end_session(id_: Id, form: TheForm, context: TheContext, visitor: TheVisitor
 
 @post("/account/vacation", status_code=200, sync_to_thread=True)
 def take_vacation(form: TheForm, context: TheContext, visitor: TheVisitor) -> Answer:
-    """Begin, prolong or end a vacation; the command line of the language does it."""
-    days, password = form.get("days"), form.raw("password")
+    """Begin, prolong or end a vacation."""
 
-    def taken(_: AccountId) -> Response[str]:
-        if not password or password.split() != [password] or days.split() != [days]:
-            raise Refusal(Code.BAD_REQUEST, "give a number of days, and your password")
-        answer = context.language.do(f"vacation {visitor.name} {password} {days}")
-        if answer.refused:
-            raise Refusal(Code(answer.code), answer.sentence)
-        return _page(context, visitor, told=answer.sentence)
+    def taken(account: AccountId) -> Response[str]:
+        actor = Actor(account, DOOR, uuid4().hex)
+        status = vacations.change(context.app, actor, form.get("days"))
+        return _page(context, visitor, told=in_words(status))
 
     return _change(context, visitor, taken, form, "vacation")
 

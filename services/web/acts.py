@@ -7,24 +7,11 @@ from litestar import post
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent
-from domain.match.decide import seat_of
-from domain.match.events import command_id
-from domain.match.state import MatchState
-from services.api.commands import (
-    WAIT_SECONDS,
-    Accept,
-    AnyAsked,
-    Decline,
-    Move,
-    Offer,
-    Reject,
-    Resign,
-    Resume,
-    Reveal,
-    command_of,
-)
+from infra.gateway import WAIT_SECONDS
 from services.api.context import ApiContext
+from services.app.actor import Actor
+from services.app.commands import PLAIN_ACTIONS, Action, Consent, PlayMove, Propose, RevealText
+from services.app.draws import Part
 from services.web.pages import go
 from services.web.params import BoardNumber, TheContext, TheForm, TheVisitor
 from services.web.visitors import Form, Visitor
@@ -44,16 +31,10 @@ async def act(
 
 async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:
     """Hand a command in and wait for its outcome; `Refusal` when it is refused."""
-    account = visitor.need()
-    context.app.pace.check(account)
+    actor = Actor(visitor.need(), DOOR, _key(form))
+    context.app.pace.check(actor.account)
     state = (await context.snapshot(board)).state
-    seat_of(account, state)
-    id_ = command_id(DOOR, account, _key(form))
-    command = await command_of(_asked(form, state), context, board, account, state, id_)
-    sent = Sent(board, id_, account, command)
-    outcome = await context.gateway.send(sent, state.ply, WAIT_SECONDS)
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.sentence)
+    await context.act(actor, board, state, _action_of(form), WAIT_SECONDS)
 
 
 def _key(form: Form) -> str:
@@ -62,33 +43,23 @@ def _key(form: Form) -> str:
     return " ".join([page, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
 
 
-def _asked(form: Form, state: MatchState) -> AnyAsked:
+def _action_of(form: Form) -> Action:
     """Return what a form asks for."""
     do = form.get("do")
     match do:
         case "move":
-            return Move(move=form.get("move"), ply=_ply(form.get("ply")))
+            return PlayMove(form.get("move"), _ply(form.get("ply")))
         case "offer":
-            return Offer(kind=form.get("kind")[:24])
+            return Propose(form.get("kind"))
         case "accept":
-            if not state.gathering:
-                return Accept()
-            return Accept(entropy=form.get("entropy")[:200], commitment=form.get("commitment")[:64])
+            return Consent(Part(form.get("entropy")[:200], form.get("commitment")))
         case "reveal":
-            return Reveal(text=form.get("text").strip())
-        case _ if do in _PLAIN:
-            return _PLAIN[do]
+            return RevealText(form.get("text"))
+        case _ if do in PLAIN_ACTIONS:
+            return PLAIN_ACTIONS[do]
         case _:
             raise Refusal(Code.BAD_REQUEST, "the form does not say what to do")
 
 
 def _ply(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < len("1000000") else None
-
-
-_PLAIN: Final[dict[str, AnyAsked]] = {
-    "reject": Reject(),
-    "resign": Resign(),
-    "decline": Decline(),
-    "resume": Resume(),
-}

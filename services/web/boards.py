@@ -14,7 +14,7 @@ from domain.errors import Refusal
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Game, Seat
 from services.app.matches import board_svg
-from services.language.typography import read_move
+from services.app.move_text import read_move
 
 MOST_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""

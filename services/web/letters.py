@@ -5,12 +5,10 @@ from uuid import uuid4
 from litestar import post
 from litestar.response import Redirect
 
-from domain.match.decide import seat_of
 from domain.match.events import command_id
-from infra.notes import Notes
-from services.app import messages as chatting
-from services.app.matches import state_of
-from services.language.replies import lay
+from services.app import messages
+from services.app.actor import Actor
+from services.app.conditional_moves import set_conditional_moves
 from services.web.acts import DOOR
 from services.web.pages import go
 from services.web.params import BoardNumber, TheContext, TheForm, TheVisitor
@@ -22,7 +20,7 @@ def say(board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisi
     account = visitor.need()
     context.app.pace.check(account)
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
-    chatting.say(context.app, board, account, form.get("text"), command_id(DOOR, account, key))
+    messages.say(context.app, board, account, form.get("text"), command_id(DOOR, account, key))
     return go(f"/m/{board}/chat")
 
 
@@ -31,12 +29,10 @@ def lay_ready(
     board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisitor
 ) -> Redirect:
     """Lay the visitor's moves of a line ready, beside those there are; without a line drop all."""
-    account = visitor.need()
-    context.app.pace.check(account)
-    seat = seat_of(account, state_of(context.app, board))
-    context.app.ready()
+    actor = Actor(visitor.need(), DOOR, uuid4().hex)
+    context.app.pace.check(actor.account)
     line = form.get("line").split()
-    lay(context.app, board, seat, [line] if line else [], add=bool(line))
+    set_conditional_moves(context.app, actor, board, [line] if line else [], add=bool(line))
     return go(f"/m/{board}")
 
 
@@ -44,10 +40,8 @@ def lay_ready(
 def write_note(
     board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisitor
 ) -> Redirect:
-    """Keep what the visitor notes about a match; nobody else ever sees it."""
+    """Store the visitor's note about a match; only its author can read it."""
     account = visitor.need()
     context.app.pace.check(account)
-    state_of(context.app, board)
-    context.app.ready()
-    Notes(context.app.data).put(account, board, form.get("note").replace("\r\n", "\n"))
+    messages.write_note(context.app, account, board, form.get("note"))
     return go(f"/m/{board}")

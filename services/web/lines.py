@@ -8,7 +8,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_of
-from services.language.typography import read_move
+from services.app.move_text import read_move
 from services.web.boards import Shown, picture, who
 
 LONGEST: Final = 6_000

@@ -7,8 +7,8 @@ from litestar import Request, Response, get
 from domain.match.state import position_of
 from services.api.context import ApiContext
 from services.api.marks import Chat, marks
+from services.app.conditional_moves import conditional_moves_of
 from services.language.laying import lines_of
-from services.language.replies import laid_by
 from services.web.boards import legal, tried
 from services.web.pages import go, page
 from services.web.params import BoardNumber, MoveText, TheContext, TheVisitor
@@ -61,11 +61,18 @@ def match_page(
         shown=table.shown(),
         move=move,
         **(_UNSAID if visitor.partial else _said(table, context)),
-        laid=[] if table.seat is None else lines_of(laid_by(context.app, table.board, table.seat)),
+        laid=_conditional_moves(context, table),
         score=score,
         note=context.app.notes.get(visitor.account, table.board) if visitor.account else "",
         offers=_offers(table),
     )
+
+
+def _conditional_moves(context: ApiContext, table: Table) -> list[str]:
+    if table.seat is None:
+        return []
+    account = table.state.seats[table.seat]
+    return lines_of(conditional_moves_of(context.app, account, table.board))
 
 
 def _offers(table: Table) -> list[str]:

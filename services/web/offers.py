@@ -8,10 +8,10 @@ from domain.clocks.terms import describe
 from domain.match.events import AccountId
 from domain.rules import pinned
 from infra.challenges import Challenge
-from services.api.challenges import gathers
 from services.api.context import ApiContext
+from services.app.challenges import gathers
 from services.app.names import names_of
-from services.language.terms import read_agreed
+from services.app.server_options import read_agreed
 
 
 class Offer(msgspec.Struct, frozen=True):

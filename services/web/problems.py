@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from infra.gateway import OutcomePending
 from services.api import problems
+from services.app.commands import OutcomeNotDurable
 from services.app.error_codes import PROBLEMS, server_failure
 from services.web.pages import HEADERS, go, own_path, page
 from services.web.visitors import LoginNeededError, Visitor
@@ -48,9 +49,11 @@ def refused(request: AnyRequest, reason: Refusal) -> Response[Any]:
     return no(request, PROBLEMS[reason.code].status, reason.sentence, reason.code)
 
 
-def pending(request: AnyRequest, _: OutcomePending) -> Response[Any]:
-    """Say that the outcome is not known yet."""
+def pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
+    """Say that the outcome is not known yet, or that nothing is promised of it."""
     told = "it was taken and is not decided yet; load the page again in a moment"
+    if isinstance(why, OutcomeNotDurable):
+        told = f"it was carried out, but {why}"
     return no(request, PROBLEMS[Code.PENDING].status, told, Code.PENDING)
 
 

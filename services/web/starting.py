@@ -7,17 +7,18 @@ from litestar import Response, get, post
 from litestar.response import Redirect
 
 from domain.errors import Refusal
-from domain.match.events import AccountId, CommandId, command_id
+from domain.match.events import CommandId
 from domain.rules import AnyRules, current, game_of
-from infra.challenges import Proposal, State
-from services.api.challenges import NewChallenge, gathers, proposal_of, start
-from services.api.challenges import take as api_take
-from services.api.commands import WAIT_SECONDS
+from infra.challenges import State
+from infra.gateway import WAIT_SECONDS
+from services.api.challenges import start
 from services.api.context import ApiContext
-from services.api.starting import NewMatch, begin, start_of
+from services.app import challenges
+from services.app.actor import Actor
+from services.app.challenges import gathers, proposal_of
 from services.app.error_codes import PROBLEMS
 from services.app.games import games
-from services.language.draws import read_commitment
+from services.app.start import start_by_name
 from services.web.acts import DOOR
 from services.web.choices import TIMES, USUAL_TIME, draws_usually, options_of, suggested, terms_of
 from services.web.pages import go, page
@@ -78,46 +79,45 @@ async def start_new(
 
 
 async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRules) -> Redirect:
-    account = visitor.need()
-    command = command_id(DOOR, account, f"{form.get('key')[:64] or uuid4().hex} new")
+    actor = Actor(visitor.need(), DOOR, f"{form.get('key')[:64] or uuid4().hex} new")
     if not form.all("opponent") and game.players != (1,):
-        proposal = proposal_of(_offered(game, form))
-        own = _commitment(form, gathers=gathers(proposal))
-        await asyncio.to_thread(_open, context, account, proposal, command, own)
+        await asyncio.to_thread(_propose, context, actor, game, form)
         return go("/#open")
-    meant = _meant(visitor, game, form, command)
-    await asyncio.to_thread(context.app.ready)
-    sent = await asyncio.to_thread(start_of, meant, context, account, command)
-    begun = await begin(context, sent, WAIT_SECONDS)
-    return go(f"/m/{begun.board}")
+    others, id_ = form.all("opponent"), actor.command_id()
+    place = _seat(form.get("seat"), len(others) + 1, id_)
+    # who plays alone has all the time
+    terms = terms_of(form) if others else ()
+    command = await asyncio.to_thread(
+        start_by_name,
+        context.app,
+        actor,
+        game,
+        (*others[:place], visitor.name, *others[place:]),
+        options=options_of(game.key, form),
+        terms=terms,
+        commitment=_commitment(form, gathers="--gather" in terms),
+    )
+    await context.send(command, WAIT_SECONDS)
+    return go(f"/m/{command.sent.match}")
 
 
-def _open(
-    context: ApiContext, account: AccountId, proposal: Proposal, command: CommandId, own: str
-) -> None:
-    context.app.ready()
-    context.app.challenges.open(account, proposal, command, bytes.fromhex(own))
+def _propose(context: ApiContext, actor: Actor, rules: AnyRules, form: Form) -> None:
+    """Offer the match that a form asks for to anybody."""
+    seats = int(form.get("seats")) if form.get("seats") in ("2", "3") else rules.players[0]
+    proposal = proposal_of(
+        rules,
+        options_of(rules.key, form),
+        terms_of(form),
+        seats=seats,
+        seat={"first": 0, "last": seats - 1}.get(form.get("seat")),
+        note=form.get("note"),
+    )
+    challenges.propose(context.app, actor, proposal, _commitment(form, gathers=gathers(proposal)))
 
 
 def _commitment(form: Form, *, gathers: bool) -> str:
     """Return what the browser commits to, which it does for any game: empty where nothing gathers."""
-    text = form.get("commitment")[:64] if gathers else ""
-    return read_commitment(text).hex() if text else ""
-
-
-def _meant(visitor: Visitor, rules: AnyRules, form: Form, command: CommandId) -> NewMatch:
-    """Return the match that a form asks for, against those who are named."""
-    others = form.all("opponent")
-    place = _seat(form.get("seat"), len(others) + 1, command)
-    # who plays alone has all the time
-    terms = terms_of(form) if others else ()
-    return NewMatch(
-        game=rules.key,
-        players=(*others[:place], visitor.name, *others[place:]),
-        options=options_of(rules.key, form),
-        terms=terms,
-        commitment=_commitment(form, gathers="--gather" in terms),
-    )
+    return form.get("commitment") if gathers else ""
 
 
 def _seat(said: str, seats: int, command: CommandId) -> int:
@@ -130,27 +130,14 @@ def _seat(said: str, seats: int, command: CommandId) -> int:
     return int.from_bytes(command, "big") % seats
 
 
-def _offered(rules: AnyRules, form: Form) -> NewChallenge:
-    """Return the challenge that a form asks for, for anybody to take."""
-    seats = int(form.get("seats")) if form.get("seats") in ("2", "3") else rules.players[0]
-    return NewChallenge(
-        game=rules.key,
-        options=options_of(rules.key, form),
-        terms=terms_of(form),
-        seats=seats,
-        seat={"first": 0, "last": seats - 1}.get(form.get("seat")),
-        note=form.get("note"),
-    )
-
-
 @post("/challenges/{challenge:str}/take")
 async def take(challenge: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """Take a free seat; with the last one the match starts."""
-    account = visitor.need()
-    context.app.pace.check(account)
+    actor = Actor(visitor.need(), DOOR, uuid4().hex)
+    context.app.pace.check(actor.account)
     proposal = (await asyncio.to_thread(context.app.challenges.get, challenge)).proposal
     own = _commitment(form, gathers=gathers(proposal))
-    taken = await asyncio.to_thread(api_take, context, challenge, account, own)
+    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, own)
     if taken.state is State.TAKEN:
         taken = await start(context, taken, WAIT_SECONDS)
     return go("/#open" if taken.board is None else f"/m/{taken.board}")
@@ -160,5 +147,6 @@ async def take(challenge: Id, form: TheForm, context: TheContext, visitor: TheVi
 def withdraw(challenge: Id, form: TheForm, context: TheContext, visitor: TheVisitor) -> Redirect:
     """Withdraw a challenge of one's own, or leave another's."""
     del form
-    context.app.challenges.withdraw(visitor.need(), challenge)
+    actor = Actor(visitor.need(), DOOR, uuid4().hex)
+    challenges.withdraw(context.app, actor, challenge)
     return go("/#open")

@@ -11,6 +11,7 @@ from fakes.memory import memory_client
 from fakes.side import catch_up
 from infra.accounts import Accounts
 from infra.blocks import Blocks
+from infra.challenges import Challenges
 from infra.damage import Damage
 from infra.drafts import Drafts
 from infra.gateway import CommandGateway
@@ -60,6 +61,7 @@ class FakeApp:
         self.drafts = Drafts(self.client, lambda: 4)
         self.blocks = Blocks(self.client)
         self.starts = Starts(self.client)
+        self.challenges = Challenges(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.sessions = Sessions(self.client)
         self.notes = Notes(self.client)

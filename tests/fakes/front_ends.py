@@ -9,14 +9,11 @@ from contextlib import ExitStack, contextmanager
 import httpx
 
 from fakes.api import PASSWORD, Api, Player
-from fakes.app import CHEAP
 from fakes.mails import mail
 from fakes.web import Guest
 from infra.mail.addresses import Addresses
 from infra.mail.outbox import Outbox
-from services.app.context import App
 from services.language import LOCAL, Answer, Language
-from services.mail.accounts import MailAccounts
 from services.mail.office import Office
 
 _DOMAIN = "play.example.org"
@@ -31,10 +28,8 @@ class Everywhere:
         self.api = api
         self.language = Language(api.parts, origin=LOCAL)
         self._guests = guests
-        accounts = MailAccounts(api.parts.data, CHEAP)
-        self._app = App(api.settings, data=api.parts.data, accounts=accounts)
         self._addresses = Addresses(b"s" * 32, _DOMAIN)
-        self._office = Office(self._app, accounts, api.parts.data, self._addresses)
+        self._office = Office(api.parts, api.parts.data, self._addresses)
         self._numbers = itertools.count(1)
 
     def person(self, name: str = "") -> "Person":
@@ -52,10 +47,6 @@ class Everywhere:
         outbox = Outbox(self.api.parts.data)
         (answer,) = [letter for _, letter in outbox._all() if letter.to == sender]
         return answer.body
-
-    def close(self) -> None:
-        """Close what was opened."""
-        self._app.close()
 
 
 class Person:
@@ -82,9 +73,7 @@ class Person:
 def everywhere(api: Api) -> Iterator[Everywhere]:
     """All front ends of a server that runs."""
     with ExitStack() as stack:
-        found = Everywhere(api, lambda: stack.enter_context(Guest(api)))
-        stack.callback(found.close)
-        yield found
+        yield Everywhere(api, lambda: stack.enter_context(Guest(api)))
 
 
 def sentence(response: httpx.Response) -> str:

@@ -7,13 +7,12 @@ from msgspec.structs import replace
 
 from fakes.app import CHEAP, PASSWORDS, FakeApp
 from fakes.mails import mail
-from infra.accounts import Address
+from infra.accounts import Accounts, Address
 from infra.mail.addresses import Addresses
 from infra.mail.letter import Letter
 from infra.mail.outbox import Outbox
 from services.language import LOCAL, Language
-from services.mail.accounts import MailAccounts
-from services.mail.office import Office
+from services.mail.office import Office, password_limit
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
@@ -32,15 +31,16 @@ class FakeOffice:
         *,
         passwords: bool = True,
         durable: bool = True,
-        kind: type[MailAccounts] = MailAccounts,
+        kind: type[Accounts] = Accounts,
     ) -> None:
         self.app = FakeApp(durable=durable)
-        self.accounts = self.app.accounts = kind(self.app.client, CHEAP)
+        self.accounts = self.app.accounts = kind(
+            self.app.client, CHEAP, limit=password_limit(self.app.client)
+        )
         self.addresses = Addresses(b"s" * 32, DOMAIN)
         self.outbox = Outbox(self.app.client)
         self.office = Office(
             self.app,
-            self.accounts,
             self.app.client,
             self.addresses,
             passwords=passwords,

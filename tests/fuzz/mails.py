@@ -37,7 +37,6 @@ LIMIT: Final = 0.05
 _PROGRESS: Final = 10_000
 
 PASSWORD: Final = "wonderland"
-WORD: Final = "a-word-of-ours"
 PLAYER: Final = Player(13, b"alice's.", "alice", current("pow2"))
 
 _COMMANDS: Final = (
@@ -370,11 +369,10 @@ def _read(data: bytes) -> tuple[Read | None, str]:
 
 def _ask(mail: Read) -> str:
     try:
-        orders = [*at_server(mail), *at_seat(mail, PLAYER, WORD)]
+        orders = [*at_server(mail), *at_seat(mail, PLAYER)]
     except Refusal as reason:
         return f"read, {reason.code}"
     for order in orders:
-        assert WORD not in order.shown, order
         assert len(order.shown) <= SHOWN, order
         assert len(order.shown.splitlines()) <= 1, order
         assert PASSWORD not in order.hint.split() or not order.secret, order

@@ -138,6 +138,11 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_replies", alice, board=board)
     said.call("drop_replies", alice, board=board)
     bob.move(board, "a13-d7")
+    said.call("submit_draft", alice, {"move": "m1-i3"}, board=board)
+    said.call("show_draft", alice, board=board)
+    said.call("confirm_draft", alice, board=board)
+    said.call("submit_draft", bob, {"move": "a1-e3"}, board=board)
+    said.call("drop_draft", bob, board=board)
     said.call("show_match", board=board, legal=True)
     said.call("show_ply", board=board, ply=1)
     said.call("show_svg", board=board, ply=1)
@@ -199,6 +204,9 @@ def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
 
 def _leave(said: Exchange, alice: Player) -> None:
     said.call("show_account", alice)
+    said.call("take_vacation", alice, {"days": 14})
+    said.call("show_vacation", alice)
+    said.call("end_vacation", alice)
     said.call("block_player", alice, userid="bob")
     said.call("list_blocks", alice)
     said.call("unblock_player", alice, userid="bob")

@@ -47,6 +47,11 @@ TABLE = {
     "show_replies": OF_THE_MATCH_TO_READ,
     "lay_replies": OF_THE_MATCH_TO_PLAY,
     "drop_replies": OF_THE_MATCH_TO_PLAY,
+    "show_draft": ("unauthorized", "not-a-player", "no-draft", "not-a-player"),
+    # it is alice's turn
+    "submit_draft": ("unauthorized", "not-a-player", "not-your-turn", "missing-scope"),
+    "drop_draft": OF_THE_MATCH_TO_PLAY,
+    "confirm_draft": ("unauthorized", "not-a-player", "no-draft", "missing-scope"),
     "show_chat": OF_THE_MATCH_TO_READ,
     "say": OF_THE_MATCH_TO_PLAY,
     # challenges; the one that is meant is of neither of the four
@@ -64,6 +69,9 @@ TABLE = {
     "change_password": OWN_TO_CHANGE,
     "log_out_everywhere": OWN_TO_CHANGE,
     "delete_account": OWN_TO_CHANGE,
+    "show_vacation": OWN_TO_READ,
+    "take_vacation": OWN_TO_CHANGE,
+    "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),
     "list_messages": OWN_TO_READ,
     "send_message": OWN_TO_PLAY,
     "mark_messages": OWN_TO_READ,

@@ -240,7 +240,7 @@ TOKEN = {"label": "forever", "scope": ["read", "play", "account"], "days": ""}
 def test_an_old_session_makes_no_token_and_changes_no_address_without_the_password(api, come):
     name, guest = api.player().name, come()
     old_session(api, guest, name)
-    assert guest.page("/account").count('name="password"') == 4  # vacation and deletion have it
+    assert guest.page("/account").count('name="password"') == 3  # deletion has it
     for path, fields in (
         ("/account/tokens", TOKEN),
         ("/account/addresses", {"addresses": "evil@attacker.example"}),
@@ -257,7 +257,7 @@ def test_an_old_session_makes_no_token_and_changes_no_address_without_the_passwo
 def test_who_has_just_logged_in_is_not_asked_again(api, come):
     name, guest = api.player().name, come()
     guest.log_in(name)
-    assert guest.page("/account").count('name="password"') == 2
+    assert guest.page("/account").count('name="password"') == 1
     assert guest.send("/account/tokens", TOKEN).status_code == 200
     assert guest.send("/account/addresses", {"addresses": "a@home.example"}).status_code == 303
 

@@ -133,7 +133,7 @@ def test_a_players_keys_are_the_players_own(door):
     assert door.do("pow2 challenge alice carol", key="k").code == Code.UNAUTHORIZED
     first = door.do("pow2 challenge alice bob", "alice", key="k")
     assert door.do("pow2 challenge alice bob", "alice", key="k") == first
-    assert door.do("pow2 challenge alice bob --password=wonderland", key="k") == first
+    assert door.do("pow2 challenge alice bob --password=wonderland", key="k").text == first.text
     other = door.do("pow2 challenge alice bob", "bob", key="k")
     assert board_of(other) != board_of(first)
     assert door.do("pow2 challenge alice carol", "alice", key="k").code == Code.ID_REUSED

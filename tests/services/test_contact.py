@@ -7,8 +7,9 @@ from fakes.app import PASSWORDS, FakeApp, Terminal
 
 from domain.errors import Code, Refusal
 from infra.blocks import MOST
-from infra.challenges import Challenges, Proposal
-from services.app import contact
+from infra.challenges import Proposal
+from services.app.actor import Actor
+from services.app.challenges import take
 
 ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
 
@@ -122,18 +123,18 @@ def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
 
 def test_who_is_blocked_can_t_take_an_open_challenge_of_who_blocks(terminal):
     app = terminal.app
-    challenges = Challenges(app.client)
-    made = challenges.open(of(terminal, "bob"), Proposal(rules="halves/1", seats=3), b"c" * 16)
-    contact.take(app, challenges, made.id, of(terminal, "carol"))
+    made = app.challenges.open(of(terminal, "bob"), Proposal(rules="halves/1", seats=3), b"c" * 16)
+    alice, carol = (Actor(of(terminal, name), "web", "key") for name in ("alice", "carol"))
+    take(app, carol, made.id)
     for name in ("bob", "carol"):
         fine(terminal, f"block {name} {PASSWORDS[name]} alice")
         with pytest.raises(Refusal) as caught:
-            contact.take(app, challenges, made.id, of(terminal, "alice"))
+            take(app, alice, made.id)
         assert str(caught.value) == f"not-wanted: {name} takes no challenges from you"
         fine(terminal, f"unblock {name} {PASSWORDS[name]} alice")
-    taken = contact.take(app, challenges, made.id, of(terminal, "alice"))
+    taken = take(app, alice, made.id)
     fine(terminal, f"block {BOB} alice")
-    assert contact.take(app, challenges, made.id, of(terminal, "alice")).takers == taken.takers
+    assert take(app, alice, made.id).takers == taken.takers
 
 
 # whose challenges are taken

@@ -240,9 +240,9 @@ def test_several_moves_are_previewed_with_the_words_in_either_order(terminal, bo
         f"POW2 PreviewAs {board} carol singing5 m13-j7 a13-d7",
         f"pow2 preview {board} m13-j7 a13-d7",
     )
-    answers = {terminal.do(line) for line in lines}
-    assert len(answers) == 1
-    assert answers.pop().sentence == (
+    answers = [terminal.do(line) for line in lines]
+    assert len({answer.text for answer in answers}) == 1
+    assert answers[0].sentence == (
         "match 1, only a preview of m13-j7 a13-d7: it would be Light's turn (alice)"
     )
     assert ply(terminal, board) == 0

@@ -5,6 +5,7 @@ from fakes.mails import mail
 
 from domain.errors import Code, Refusal
 from domain.rules import current
+from services.language.parsing import parse_at_seat
 from services.mail.asking import LINES, Player, at_seat, at_server, bare_subject
 from services.mail.reading import read
 
@@ -17,7 +18,16 @@ def texts(subject="", text=""):
 
 
 def said(subject="", text="", player=ALICE):
-    return [order.text for order in at_seat(read(mail(text, subject)), player, "word")]
+    """What is said to a seat, as the language reads it; whole lines as they are."""
+    orders = at_seat(read(mail(text, subject)), player)
+    return [in_full(order.text, player) if order.at_seat else order.text for order in orders]
+
+
+def in_full(text, player):
+    line = parse_at_seat(text, player.seat)
+    assert (line.get("game") or "pow2", line.get("userid")) == (player.rules.key, player.name)
+    words = [word for part, word in line.words if part not in ("game", "userid")]
+    return " ".join([line.form, *words])
 
 
 # to the server
@@ -138,31 +148,31 @@ def test_a_long_line_is_repeated_in_part():
 @pytest.mark.parametrize(
     ("line", "spelled"),
     [
-        ("m13-m5:l4", "pow2 move 13 alice word m13-m5:l4"),
-        ("m13-m5:l4#2", "pow2 move 13 alice word m13-m5:l4#2"),
-        ("move m13-j7", "pow2 move 13 alice word m13-j7"),
-        ("Resign", "pow2 move 13 alice word Resign"),
-        ("propose draw", "pow2 move 13 alice word propose draw"),
-        ("accept", "pow2 move 13 alice word accept"),
-        ("accept --entropy=luck", "pow2 move 13 alice word accept --entropy=luck"),
-        ("reveal 6c75636b", "pow2 move 13 alice word reveal 6c75636b"),
-        ("undo", "pow2 move 13 alice word undo"),
-        ("chat Well played, Bob!", "pow2 chat 13 alice word Well played, Bob!"),
-        ("SAY hello", "pow2 chat 13 alice word hello"),
-        ("show", "pow2 showas alice word 13"),
-        ("show #4", "pow2 showas alice word 13#4"),
-        ("queue m13-j7 a13-d7", "pow2 queue 13 alice word m13-j7 a13-d7"),
-        ("submit m13-j7", "pow2 submit 13 alice word m13-j7"),
-        ("confirm", "pow2 confirm 13 alice word "),
-        ("preview m13-j7", "pow2 previewas 13 alice word m13-j7"),
-        ("signoff", "signoff alice word"),
-        ("set notify daily", "set alice word notify daily"),
+        ("m13-m5:l4", "move 13 m13-m5:l4"),
+        ("m13-m5:l4#2", "move 13 m13-m5:l4#2"),
+        ("move m13-j7", "move 13 m13-j7"),
+        ("Resign", "move 13 Resign"),
+        ("propose draw", "move 13 propose draw"),
+        ("accept", "move 13 accept"),
+        ("accept --entropy=luck", "move 13 accept --entropy=luck"),
+        ("reveal 6c75636b", "move 13 reveal 6c75636b"),
+        ("undo", "move 13 undo"),
+        ("chat Well played, Bob!", "chat 13 Well played, Bob!"),
+        ("SAY hello", "chat 13 hello"),
+        ("show", "showas 13"),
+        ("show #4", "showas 13#4"),
+        ("queue m13-j7 a13-d7", "queue 13 m13-j7 a13-d7"),
+        ("submit m13-j7", "submit 13 m13-j7"),
+        ("confirm", "confirm 13"),
+        ("preview m13-j7", "previewas 13 m13-j7"),
+        ("signoff", "signoff 13"),
+        ("set notify daily", "set 13 notify daily"),
         ("help pow2", "help pow2"),
         ("pow2 show 13", "pow2 show 13"),
         (MOVE, MOVE),
-        ("show next", "pow2 showas alice word next"),
-        ("x5", "pow2 move 13 alice word x5"),
-        ("M13 - J7", "pow2 move 13 alice word M13 - J7"),
+        ("show next", "showas next"),
+        ("x5", "move 13 x5"),
+        ("M13 - J7", "move 13 M13 - J7"),
     ],
 )
 def test_what_is_said_to_a_seat_is_written_out_in_full(line, spelled):
@@ -171,45 +181,39 @@ def test_what_is_said_to_a_seat_is_written_out_in_full(line, spelled):
 
 
 def test_a_subject_that_is_no_move_leaves_the_word_to_the_text():
-    assert said("my next move", "m13-j7") == ["pow2 move 13 alice word m13-j7"]
-    assert said("m13-j7", "here it is") == ["pow2 move 13 alice word m13-j7"]
+    assert said("my next move", "m13-j7") == ["move 13 m13-j7"]
+    assert said("m13-j7", "here it is") == ["move 13 m13-j7"]
 
 
 def test_what_is_said_may_stand_on_the_lines_below():
-    assert said("chat", "Well played!\n\nBob") == ["pow2 chat 13 alice word \nWell played!\n\nBob"]
-    assert said("", "say\nWell played!\nBob") == ["pow2 chat 13 alice word \nWell played!\nBob"]
+    assert said("chat", "Well played!\n\nBob") == ["chat 13 Well played!\n\nBob"]
+    assert said("", "say\nWell played!\nBob") == ["chat 13 Well played!\nBob"]
 
 
 def test_several_words_of_a_seat_are_several_commands():
     assert said("", "m13-j7\npropose draw\nchat bye") == [
-        "pow2 move 13 alice word m13-j7",
-        "pow2 move 13 alice word propose draw",
-        "pow2 chat 13 alice word bye",
+        "move 13 m13-j7",
+        "move 13 propose draw",
+        "chat 13 bye",
     ]
 
 
 def test_a_password_is_not_taken_for_a_move():
-    (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE, "word")
+    (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE)
     assert (order.text, order.shown) == ("", "")
     assert "password" in order.refused
 
 
 def test_words_that_are_nothing_are_neither_carried_out_nor_repeated():
-    (order,) = at_seat(read(mail("Thanks for the game, wonderland")), ALICE, "word")
+    (order,) = at_seat(read(mail("Thanks for the game, wonderland")), ALICE)
     assert (order.text, order.shown) == ("", "")
     assert "neither a move nor a command" in order.refused
 
 
-def test_the_word_of_a_seat_is_never_repeated():
-    for line in ("m13-j7", "chat hello", "signoff", "show", "propose draw", "help", MOVE):
-        (order,) = at_seat(read(mail(line)), ALICE, "word")
-        assert "word " not in order.shown
-
-
 def test_a_move_of_another_game_is_read_by_its_own_rules():
     player = Player(5, b"alice's.", "alice", current("halves"))
-    assert said("4,2", "my move", player) == ["halves move 5 alice word 4,2"]
-    assert said("keep", "", player) == ["halves move 5 alice word keep"]
+    assert said("4,2", "my move", player) == ["move 5 4,2"]
+    assert said("keep", "", player) == ["move 5 keep"]
 
 
 # what stands below `say`
@@ -218,22 +222,22 @@ def test_a_move_of_another_game_is_read_by_its_own_rules():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("say one\nresign", ["pow2 chat 13 alice word one\nresign"]),
+        ("say one\nresign", ["chat 13 one\nresign"]),
         (
             "say Danke!\nund noch eine Zeile",
-            ["pow2 chat 13 alice word Danke!\nund noch eine Zeile"],
+            ["chat 13 Danke!\nund noch eine Zeile"],
         ),
-        ("Say Danke!\n\nresign", ["pow2 chat 13 alice word Danke!"]),
+        ("Say Danke!\n\nresign", ["chat 13 Danke!"]),
         (
             "m13-j7\nsay good game\nm1-m2 was clever",
             [
-                "pow2 move 13 alice word m13-j7",
-                "pow2 chat 13 alice word good game\nm1-m2 was clever",
+                "move 13 m13-j7",
+                "chat 13 good game\nm1-m2 was clever",
             ],
         ),
         (
             "m13-j7\nchat\nresign",
-            ["pow2 move 13 alice word m13-j7", "pow2 chat 13 alice word \nresign"],
+            ["move 13 m13-j7", "chat 13 resign"],
         ),
     ],
 )
@@ -242,4 +246,4 @@ def test_the_lines_below_say_are_its_text_up_to_a_blank_one(text, expected):
 
 
 def test_a_move_of_a_phone_is_one():
-    assert said(text="m13\u2013j7.") == ["pow2 move 13 alice word m13\u2013j7."]
+    assert said(text="m13\u2013j7.") == ["move 13 m13-j7"]

@@ -13,6 +13,7 @@ from fakes.served import until
 from fakes.wire import Wire
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from domain.errors import Code, Refusal
 from infra.durability import DurabilityError
 from services.mail.doors import CONNECTIONS, MAILS, Doors
 from services.mail.intake import Counter
@@ -35,7 +36,7 @@ class FakeTaker:
         self.going_on.set()
 
     def knows(self, address: str) -> bool:
-        if isinstance(self.raises, RedisConnectionError):
+        if isinstance(self.raises, RedisConnectionError | Refusal):
             raise self.raises
         return address == HERE
 
@@ -185,6 +186,13 @@ def test_with_the_server_of_the_matches_away_no_recipient_is_known_or_unknown(ru
     taker.raises = None
     assert sent(running).startswith("250 ")
     assert taker.opened == 2, "what rested on the server was not opened anew"
+
+
+def test_the_seat_of_a_match_that_can_t_be_read_is_tried_again_later(running, taker):
+    taker.raises = Refusal(Code.DAMAGED, "match 1 can't be read")
+    assert sent(running).startswith("451 4.3.0 ")
+    taker.raises = None
+    assert sent(running).startswith("250 ")
 
 
 def test_what_was_waited_for_in_vain_is_asked_on_new_connections(running, taker):

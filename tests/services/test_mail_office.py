@@ -11,13 +11,12 @@ from fakes.office import DOMAIN, SERVER, FakeOffice, box
 from domain.errors import Code, Refusal
 from domain.match.events import decode
 from domain.match.record import unpack_snapshot
-from infra.accounts import Address
+from infra.accounts import Accounts, Address
 from infra.mail.codes import Codes
 from infra.mail.deliveries import ANSWERS, REFUSALS
 from infra.sessions import Sessions
-from services.mail.accounts import WRONG_PASSWORDS, MailAccounts
 from services.mail.mime import UnfitError
-from services.mail.office import TryAgainError
+from services.mail.office import WRONG_PASSWORDS, TryAgainError
 
 MOVE = "pow2 move 1 alice wonderland m13-j7"
 
@@ -512,7 +511,7 @@ def test_any_mail_to_the_address_for_leaving_ends_all_mail(office):
     assert office.accounts.record_of(office.ids["alice"]).signed_off
 
 
-class BusyAccounts(MailAccounts):
+class BusyAccounts(Accounts):
     """Accounts that are being changed elsewhere, once this is said."""
 
     busy = False

@@ -9,8 +9,8 @@ from fakes.api import Api
 from fakes.app import FakeApp, Terminal
 
 from domain.rules import all_rules, current
+from services.app.typography import as_flag, as_move, as_plain
 from services.language.parsing import parse
-from services.language.typography import as_flag, as_move, as_plain
 
 T = TypeVar("T")
 

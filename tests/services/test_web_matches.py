@@ -610,16 +610,16 @@ def test_preferences_addresses_and_tokens_are_kept(api, come):
     assert api.parts.tokens.check([text]) == [None]
 
 
-def test_a_vacation_is_taken_with_the_password(api, pair):
+def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged_in(api, pair):
     one, two = pair
     board = start(one, two)
     api.caught_up()
-    answer = one.send("/account/vacation", {"days": "3", "password": PASSWORD})
+    answer = one.send("/account/vacation", {"days": "3"})
     assert "you are on vacation until" in answer.text.lower()
     until(lambda: state_of(api.parts, board).clock.off)
-    assert one.send("/account/vacation", {"days": "3", "password": "wrong1"}).status_code == 401
-    assert one.send("/account/vacation", {"days": "3", "password": "a b"}).status_code == 400
-    assert one.send("/account/vacation", {"days": "back", "password": PASSWORD}).status_code == 200
+    assert one.send("/account/vacation", {"days": "31"}).status_code == 422
+    assert one.send("/account/vacation", {"days": "a b"}).status_code == 422
+    assert one.send("/account/vacation", {"days": "back"}).status_code == 200
 
 
 def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):

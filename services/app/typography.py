@@ -6,10 +6,7 @@ What people write to each other, passwords and words of entropy are never change
 """
 
 import unicodedata
-from typing import Any, Final
-
-from domain.match import decide
-from domain.rules import AnyRules
+from typing import Final
 
 _HYPHENS: Final = "\u2010\u2011\u2212\ufe63\uff0d"
 """Hyphens that don't break, minus signs, full-width ones: one typed hyphen each."""
@@ -51,11 +48,6 @@ def as_flag(word: str) -> str:
     name, mark, value = rest.partition("=")
     name = hyphens + as_plain(name)
     return name + mark + (value if name.lower() in _VERBATIM else as_plain(value))
-
-
-def read_move(rules: AnyRules, text: str) -> Any:
-    """Read a move's text as `domain.match.decide.read_move` does, as it was meant."""
-    return decide.read_move(rules, as_move(text))
 
 
 def _plain(sign: str) -> str:

@@ -1,4 +1,4 @@
-"""What a match begins with: the start command of a challenge, by whatever door it came."""
+"""Starting a match of players by name."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,9 +12,13 @@ from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_id
 from infra.starts import MOST, MOST_BETWEEN_TWO, Entry
 from services.app import contact
+from services.app.actor import Actor
+from services.app.commands import MatchCommand
 from services.app.context import App
-from services.language.draws import NO_PART, Part, commitment_of, committed
-from services.language.terms import Agreed
+from services.app.damaged import reading
+from services.app.draws import Part, commitment_of, committed
+from services.app.names import shown_name
+from services.app.server_options import Agreed, read_agreed
 
 
 def start_command(
@@ -57,6 +61,35 @@ def check_players(rules: AnyRules, seats: Sequence[object]) -> None:
         raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
 
 
+def start_by_name(  # noqa: PLR0913 - what a match is made of
+    app: App,
+    actor: Actor,
+    rules: AnyRules,
+    players: Sequence[str],
+    *,
+    options: Sequence[str],
+    terms: Sequence[str],
+    commitment: str = "",
+    counted: bool = True,
+) -> MatchCommand:
+    """Return the command that starts a match of these players, in the order of their seats.
+
+    `options` are the game's, `terms` the server's, and `commitment` stands for `--commitment=HEX`
+    among them. Refused as these are read, as `unknown-user`, `bad-players`, `not-wanted` and
+    `too-many`. A start that the operator makes in a player's name is not `counted`.
+    """
+    terms = [*terms, *([f"--commitment={commitment}"] if commitment else ())]
+    agreed = read_agreed(terms, len(players))
+    rules.read_options(options)
+    check_players(rules, [name.lower() for name in players])
+    seats = [app.accounts.id_of(name) for name in players]
+    id_ = actor.command_id()
+    start = start_command(rules, options, agreed, seats, id_)
+    app.ready()  # before a number is given to what could not be sent
+    part = Part(agreed.word, agreed.commitment)
+    return MatchCommand(_numbered(app, actor.account, id_, start, part, counted=counted), 0)
+
+
 _START_SECONDS: Final = 3_600
 """After which a start that has no match yet is taken to have come to nothing."""
 
@@ -64,26 +97,15 @@ _LEFT_SECONDS: Final = 24 * 3_600
 """For which a match counts that its challenger left before any of the others acted."""
 
 
-def sent_by_name(
-    app: App,
-    challenger: AccountId,
-    command: CommandId,
-    start: Start,
-    part: Part = NO_PART,
-    *,
-    counted: bool = True,
+def _numbered(
+    app: App, challenger: AccountId, command: CommandId, start: Start, part: Part, *, counted: bool
 ) -> Sent:
-    """Return a start of players by name, under its board's number: the rule of every way in.
+    """Return a start under its board's number; one that has its match is never refused again.
 
-    `part` is what the challenger adds to the draw of a match that gathers. Refused as `bad-players`
-    for a challenger who does not play, as `bad-option`, as `not-wanted`, and as `too-many`; a
-    repetition of a start that has its match is never refused. Uncounted are the starts of the
-    operator, who is nobody's challenger.
+    `part` is what the challenger adds to the draw of a match that gathers.
     """
     if challenger not in start.seats:
         raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
-    if part.commitment and not start.gather:
-        raise Refusal(Code.BAD_OPTION, "a commitment belongs to a match with --gather")
     (board,) = app.store.numbers([command])
     if board is None or not _state(app, board).started:
         others = [seat for seat in start.seats if seat != challenger]
@@ -158,7 +180,7 @@ def _too_many(app: App, full: str) -> Refusal:
     (name,) = app.accounts.name_of([bytes.fromhex(full)])
     return Refusal(
         Code.TOO_MANY,
-        f"{name or 'a former player'} has not taken up {MOST_BETWEEN_TWO} matches that you have "
+        f"{shown_name(name)} has not taken up {MOST_BETWEEN_TWO} matches that you have "
         "started, and that is the most; wait until they move in one. One that you resign or "
         "decline before that counts for a day from its start",
     )
@@ -166,4 +188,5 @@ def _too_many(app: App, full: str) -> Refusal:
 
 def _state(app: App, board: int) -> MatchState:
     (data,) = app.store.snapshots([board])
-    return unpack_snapshot(data).state
+    with reading(app.damage, board):
+        return unpack_snapshot(data).state

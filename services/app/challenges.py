@@ -1,0 +1,121 @@
+"""Open challenges: matches that are offered to anybody."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.clocks.terms import write_terms
+from domain.errors import Code, Refusal
+from domain.match.commands import Sent
+from domain.rules import AnyRules, pinned, rules_id
+from infra.challenges import Challenge, Proposal, State
+from services.app.actor import Actor
+from services.app.commands import MatchCommand
+from services.app.contact import check_company
+from services.app.context import App
+from services.app.draws import all_committed, committed, read_commitment
+from services.app.server_options import Agreed, read_agreed
+from services.app.start import check_players, start_command
+
+
+def proposal_of(
+    rules: AnyRules,
+    options: Sequence[str],
+    terms: Sequence[str],
+    *,
+    seats: int,
+    seat: int | None = None,
+    note: str = "",
+) -> Proposal:
+    """Return a proposal in the one form in which it is stored; refused as a start is.
+
+    A rated match of chance gathers, because its players are strangers to each other.
+    """
+    read = rules.read_options(options)
+    check_players(rules, range(seats))
+    agreed = read_agreed(terms, seats)
+    if agreed.commitment:
+        raise Refusal(Code.BAD_OPTION, "a commitment to an open challenge stands beside its terms")
+    if agreed.word:
+        raise Refusal(
+            Code.BAD_OPTION,
+            "an open challenge takes no --entropy, since all could read it; with --gather the "
+            "players give it when the match starts",
+        )
+    draws = rules.needs_draw(read, seats)
+    if agreed.gather and not draws:
+        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
+    rated = agreed.terms is not None and agreed.terms.rated
+    gather = agreed.gather or (rated and draws)
+    return Proposal(
+        rules=rules_id(rules),
+        options=rules.write_options(read),
+        words=_words(msgspec.structs.replace(agreed, gather=gather)),
+        seats=seats,
+        seat=seat,
+        note=note,
+    )
+
+
+def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") -> Challenge:
+    """Open a challenge, with the commitment of its maker to a text for the draw; empty for none."""
+    own = _read_commitment(proposal, commitment)
+    return app.challenges.open(actor.account, proposal, actor.command_id(), own)
+
+
+def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
+    """Take a free seat, unless one of the players there does not want that.
+
+    Where it was the last seat, the state is `State.TAKEN`: `start_when_full` has the next step.
+    """
+    found = app.challenges.get(id_)
+    own = _read_commitment(found.proposal, commitment)
+    if found.state is State.OPEN and actor.account not in found.players:
+        check_company(app, actor.account, found.players)
+    return app.challenges.take(id_, actor.account, own)
+
+
+def withdraw(app: App, actor: Actor, id_: str) -> None:
+    """Withdraw a challenge of one's own, or give back the seat taken in another's."""
+    app.challenges.withdraw(actor.account, id_)
+
+
+def start_when_full(app: App, challenge: Challenge) -> MatchCommand:
+    """Return the command that starts the match of a full challenge; it is the same each time."""
+    proposal, seats = challenge.proposal, challenge.seated
+    agreed = read_agreed(proposal.words, proposal.seats)
+    id_ = challenge.start_id
+    start = start_command(pinned(proposal.rules), proposal.options, agreed, seats, id_)
+    board = app.store.allocate(id_)
+    # whose taking made it full, so that all others are told; the same for whoever starts it
+    sent = Sent(board, id_, challenge.takers[-1], start)
+    if start.gather:
+        given = dict(challenge.commitments)
+        sent = committed(app, sent, all_committed(app.words, board, seats, given))
+    return MatchCommand(sent, 0)
+
+
+def mark_started(app: App, challenge: Challenge, board: int) -> Challenge:
+    """Return a challenge whose match has started, with the board of that match."""
+    # crash window: the match has started and the challenge does not know its board
+    return app.challenges.done(challenge.id, board)
+
+
+def gathers(proposal: Proposal) -> bool:
+    """Whether the match of a challenge waits for its players' commitments."""
+    return "--gather" in proposal.words
+
+
+def _read_commitment(proposal: Proposal, commitment: str) -> bytes:
+    if not commitment:
+        return b""
+    if not gathers(proposal):
+        raise Refusal(
+            Code.BAD_OPTION, "the match gathers nothing for a draw; leave `commitment` out"
+        )
+    return read_commitment(commitment)
+
+
+def _words(agreed: Agreed) -> tuple[str, ...]:
+    gather = ("--gather",) if agreed.gather else ()
+    return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))

@@ -1,0 +1,136 @@
+"""Conditional moves: a player's replies that the server plays the moment their turn comes."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.decide import seat_of
+from domain.match.events import AccountId
+from domain.match.record import Snapshot, unpack_snapshot
+from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
+from domain.match.state import MatchState, position_of
+from domain.rules import AnyRules, Seat, pinned
+from services.app.actor import Actor
+from services.app.context import App
+from services.app.damaged import reading
+from services.app.move_text import read_move, split_ply
+from services.app.typography import as_move
+
+MOST_IN_LINES: Final = 2 * MOST
+"""Moves in all lines of one request: each is judged."""
+
+_ATTEMPTS: Final = 5
+"""Times it is tried again when the match moves on meanwhile."""
+
+
+def conditional_moves_of(app: App, account: AccountId, board: int) -> Laid:
+    """Return the conditional moves of a player; nobody else may see them."""
+    snapshot, data = _read(app, board)
+    return unpack(data).get(seat_of(account, snapshot.state), Laid())
+
+
+def set_conditional_moves(
+    app: App, actor: Actor, board: int, lines: Sequence[Sequence[str]], *, add: bool = False
+) -> Laid:
+    """Store the conditional moves of these lines; with `add` beside those there are.
+
+    A line is moves from the present position on, the others' and one's own in turn, or moves that
+    each name a later ply. No lines drop everything. Notes count as read by this. Refused as moves
+    are, as `match-over`, `not-started`, `stale-ply`, `not-your-turn`, `usage`, `too-long`, and as
+    `busy` when the match keeps moving on meanwhile.
+    """
+    if sum(map(len, lines)) > MOST_IN_LINES:
+        raise Refusal(Code.TOO_LONG, f"{MOST_IN_LINES} moves in all lines are the most")
+    for _ in range(_ATTEMPTS):
+        snapshot, data = _read(app, board)
+        seat = seat_of(actor.account, snapshot.state)
+        before = unpack(data)
+        old = before.get(seat, Laid()).replies if add else ()
+        laid = _wanted(snapshot.state, seat, Laid(old), lines)
+        if app.store.lay(board, snapshot.head, data, pack({**before, seat: laid})):
+            return laid
+    raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
+
+
+def _read(app: App, board: int) -> tuple[Snapshot, bytes]:
+    """Return a match and the conditional moves in it; `unknown-board` or `damaged`."""
+    ((stored, data),) = app.store.matches([board])
+    with reading(app.damage, board):
+        snapshot = unpack_snapshot(stored)
+    if not snapshot.state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+    return snapshot, data
+
+
+def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[str]]) -> Laid:
+    """Return what the seat shall have laid ready: what these lines say, beside what is there."""
+    if not lines:
+        return laid
+    if state.over:
+        raise Refusal(Code.MATCH_OVER, "the match is over")
+    if state.gathering:
+        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+    for line in lines:
+        steps = [split_ply(as_move(word)) for word in line]
+        more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
+        laid = merged(laid, more)
+    if len(laid.replies) > MOST:
+        raise Refusal(Code.TOO_LONG, f"{MOST} replies are the most; `clear` drops those there are")
+    return laid
+
+
+Step = tuple[str, int | None]
+"""A move's text, and the ply it is meant for if one is given."""
+
+
+def _is_later(state: MatchState, steps: Sequence[Step]) -> bool:
+    """Return whether the first move is for a later ply: then it depends on nothing before."""
+    ply = steps[0][1]
+    return ply is not None and ply > state.ply
+
+
+def _later(state: MatchState, steps: Sequence[Step]) -> list[Reply]:
+    """Read moves for later plies, each to be played there if it is legal then."""
+    rules = pinned(state.rules)
+    replies = []
+    for text, ply in steps:
+        if ply is None or ply <= state.ply:
+            raise Refusal(
+                Code.USAGE, "after a move for a later ply each move says its own, such as m13-j7#6"
+            )
+        replies.append(Reply(ply, None, rules.write(read_move(rules, text))))
+    return replies
+
+
+def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Reply]:
+    """Read a line of moves from the present position on, and give the seat's own in it."""
+    rules, position = pinned(state.rules), position_of(state)
+    path: list[str] = []
+    replies = []
+    for text, ply in steps:
+        at = state.ply + len(path)
+        if ply not in (None, at):
+            raise Refusal(Code.STALE_PLY, f"{text} would be played at #{at}, not at #{ply}")
+        mover = rules.to_move(position)
+        move = _checked(rules, position, text, len(path) + 1)
+        if mover == seat:
+            replies.append(Reply(at, tuple(path), rules.write(move)))
+        path.append(rules.write(move))
+        position = rules.play(position, move)
+    if not replies:
+        raise Refusal(
+            Code.USAGE, "the line has no move of yours: write the other's, then your reply"
+        )
+    if not replies[0].path:
+        raise Refusal(Code.NOT_YOUR_TURN, "it is your turn now: `move` plays the first of these")
+    return replies
+
+
+def _checked(rules: AnyRules, position: object, text: str, number: int) -> object:
+    """Read a move of the line; what is wrong with it is told with its number."""
+    if rules.outcome(position) is not None:
+        raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over before it")
+    try:
+        return rules.check(position, read_move(rules, text))
+    except Refusal as reason:
+        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None

@@ -1,0 +1,99 @@
+"""Drafts: moves that a player submits to look at, and plays by confirming them."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.commands import Move, Sent
+from domain.match.decide import seat_of
+from domain.match.events import AccountId
+from domain.match.state import MatchState, position_of
+from domain.rules import pinned
+from infra.drafts import Draft
+from services.app.actor import Actor
+from services.app.commands import MatchCommand
+from services.app.context import App
+from services.app.move_text import read_move, split_ply
+from services.app.names import shown_name
+
+
+class DraftPreview(msgspec.Struct, frozen=True):
+    """A draft, and the position to which it would lead."""
+
+    text: str
+    """The move as the game writes it."""
+    ply: int
+    position: Any
+
+
+def submit(app: App, actor: Actor, board: int, state: MatchState, text: str) -> DraftPreview:
+    """Store a draft in place of the one before; refused as the move itself would be."""
+    _check_turn(app, state, seat_of(actor.account, state))
+    text, ply = split_ply(text)
+    if ply not in (None, state.ply):
+        raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply}, not at #{ply}")
+    rules, position = pinned(state.rules), position_of(state)
+    move = rules.check(position, read_move(rules, text))
+    written = rules.write(move)
+    line = _line_of(state)
+    app.drafts.put(board, actor.account, written, state.ply, actor.command_id(), line)
+    return DraftPreview(written, state.ply, rules.play(position, move))
+
+
+def draft_of(app: App, account: AccountId, board: int, state: MatchState) -> Draft | None:
+    """Return the draft of a player; None without one, or where other moves were played since."""
+    draft = app.drafts.get(board, account)
+    stands = draft is not None and draft.line == _line_of(state) and not state.over
+    return draft if stands else None
+
+
+def confirm(app: App, actor: Actor, board: int, state: MatchState) -> MatchCommand:
+    """Return the command that plays the draft.
+
+    The draft stays, because a repetition with the same key means the same move. Where the match
+    has moved on, the ply in the command says so.
+    """
+    seat_of(actor.account, state)
+    draft = app.drafts.get(board, actor.account)
+    if draft is None:
+        raise no_draft(board)
+    if draft.ply == state.ply and draft.line != _line_of(state):
+        raise Refusal(
+            Code.STALE_PLY,
+            f"other moves lead to #{state.ply} than when you submitted it; look again",
+        )
+    command = Move(text=draft.text, ply=draft.ply)
+    return MatchCommand(Sent(board, actor.command_id(), actor.account, command), state.ply)
+
+
+def drop(app: App, actor: Actor, board: int, state: MatchState) -> None:
+    """Remove the draft of a player, if there is one."""
+    seat_of(actor.account, state)
+    app.drafts.drop(board, actor.account)
+
+
+def no_draft(board: int) -> Refusal:
+    """Return the refusal of a player who has no draft in a match."""
+    return Refusal(Code.NO_DRAFT, f"you have submitted nothing in match {board}")
+
+
+def _check_turn(app: App, state: MatchState, seat: int) -> None:
+    if state.over:
+        raise Refusal(Code.MATCH_OVER, "the match is over")
+    if state.gathering:
+        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+    if state.next != seat:
+        turn = "nobody's turn" if state.next is None else _turn(app, state, state.next)
+        raise Refusal(Code.NOT_YOUR_TURN, f"it is {turn}; a move is submitted in one's own turn")
+
+
+def _turn(app: App, state: MatchState, seat: int) -> str:
+    (name,) = app.accounts.name_of([state.seats[seat]])
+    return f"{pinned(state.rules).sides[seat]}'s turn ({shown_name(name)})"
+
+
+def _line_of(state: MatchState) -> bytes:
+    """Return what tells the moves that were played from any others."""
+    return sha256(state.moves.encode()).digest()[:8]

@@ -1,0 +1,115 @@
+"""Vacations: a player's clocks stand still in all matches, for whole days."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from domain.clocks import vacation
+from domain.clocks.days import DAY, year_of
+from domain.clocks.vacation import Vacation, Vacations, running
+from domain.errors import Code, Refusal
+from domain.match.commands import Away, Return, Sent
+from domain.match.events import AccountId, command_id
+from infra.accounts import Account
+from infra.accounts.absences import taken
+from infra.projections.lists import Row, State
+from services.app.actor import Actor
+from services.app.context import App
+
+DOOR: Final = "vacation"
+"""The front end in the ids of the commands that tell matches of a vacation."""
+
+_PAGE: Final = 500
+_DIGITS: Final = 3
+
+
+class VacationStatus(msgspec.Struct, frozen=True):
+    """Whether a player is on vacation, and how many days are left."""
+
+    until: int | None
+    """When the vacation is over, ms; None for a player who is not on vacation."""
+    left: int
+    """The days that can still be taken in the calendar year."""
+    year: int
+    matches: int | None = None
+    """How many matches were told of a change; None where nothing was changed."""
+
+
+def status(app: App, account: AccountId) -> VacationStatus:
+    """Return whether a player is on vacation, and how many days are left."""
+    return _status(_taken(app, account), app.store.now())
+
+
+def take(app: App, actor: Actor, days: int) -> VacationStatus:
+    """Begin a vacation, or prolong the one that runs; `bad-option` for days that there are not."""
+    now = app.store.now()
+    return _change(app, actor, now, lambda old: vacation.take(old, now, days), Away)
+
+
+def end(app: App, actor: Actor) -> VacationStatus:
+    """End a vacation with the day that it has come to; `too-late` without one."""
+    now = app.store.now()
+    return _change(app, actor, now, lambda old: vacation.back(old, now), Return)
+
+
+def change(app: App, actor: Actor, text: str) -> VacationStatus:
+    """Take a vacation of as many days as the text says, or end the one that runs, by `back`."""
+    if text.lower() == "back":
+        return end(app, actor)
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no number of days; write one, or `back`")
+    return take(app, actor, int(text))
+
+
+def _change(
+    app: App,
+    actor: Actor,
+    now: int,
+    change: Callable[[Vacations], Vacations],
+    command_type: type[Away | Return],
+) -> VacationStatus:
+    """Change the vacations in the player's record, and tell the player's matches."""
+
+    def changed(record: Account) -> Account:
+        return replace(record, vacations=tuple(map(_pair, change(taken(record)))))
+
+    app.accounts.change_of(actor.account, changed)
+    # crash window: the vacation is taken and not all matches know; the same command with `back`,
+    # or a day more, tells them
+    vacations = _taken(app, actor.account)
+    one = running(vacations, now)
+    command = command_type(until=now if one is None else one.until)
+    boards = [row.board for row in _active(app, actor.account) if len(row.seats) > 1]
+    app.gateway.submit_all([_sent(actor, board, command) for board in boards])
+    return replace(_status(vacations, now), matches=len(boards))
+
+
+def _sent(actor: Actor, board: int, command: Away | Return) -> Sent:
+    id_ = command_id(DOOR, actor.account, f"{board} {actor.key}")
+    return Sent(board, id_, actor.account, command)
+
+
+def _active(app: App, account: AccountId) -> Iterator[Row]:
+    """Return the player's matches that go on."""
+    start = 0
+    while rows := app.lists.of(account, State.ACTIVE, None, start, _PAGE):
+        yield from rows
+        start += _PAGE
+
+
+def _taken(app: App, account: AccountId) -> Vacations:
+    profile = app.accounts.record_of(account)
+    if profile is None:
+        raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+    return taken(profile)
+
+
+def _pair(one: Vacation) -> tuple[int, int]:
+    return one.since, one.days
+
+
+def _status(vacations: Vacations, now: int) -> VacationStatus:
+    one, year = running(vacations, now), year_of(now // DAY)
+    return VacationStatus(one.until if one else None, vacation.left(vacations, year), year)

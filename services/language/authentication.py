@@ -1,0 +1,63 @@
+"""The proof of who gives a command, before its handler is called."""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from services.app.accounts import authenticate
+from services.app.context import App
+from services.app.server_options import read_agreed
+from services.language.invocation import Origin
+from services.language.parsing import Line
+
+Proof: TypeAlias = Callable[[App, Line, Origin], AccountId | None]
+"""Returns the account that gives a command; None where the command needs none."""
+
+_AS: Final = "--as="
+
+_UNPROVEN: Final = (
+    "a challenge is for one of its players to make: add --password=PASSWORD, which is the first "
+    "player's, or another's with --as=USERID; or send a token, or answer a mail of a match of yours"
+)
+
+
+def nobody(_app: App, _line: Line, _origin: Origin) -> None:
+    """Ask for no proof: the command is for everybody, or its handler takes the password itself."""
+
+
+def signer(app: App, line: Line, origin: Origin) -> AccountId:
+    """Return the account of the password in the line, or that of the seat where the line was sent."""
+    if line.has("password"):
+        return authenticate(app, line.get("userid"), line.get("password"))
+    # the grammar asks for a password, but for what is said to a seat
+    assert origin.proven is not None
+    return origin.proven
+
+
+def challenger(app: App, line: Line, origin: Origin) -> AccountId | None:
+    """Return the account that challenges; None at the operator's terminal without a password.
+
+    A password in the line goes before what the way in knows. `unauthorized` where nothing is proven.
+    """
+    passwords = line.all("password")
+    own = [flag for flag in line.all("flag") if names_challenger(flag)]
+    if len(passwords) > 1 or len(own) > len(passwords):
+        raise Refusal(
+            Code.BAD_OPTION,
+            "--password=PASSWORD stands once, and --as=USERID only together with it",
+        )
+    if passwords:
+        name = own[0][len(_AS) :] if own else line.get("userid")
+        return authenticate(app, name, passwords[0])
+    if origin.proven is None and not origin.trusted:
+        # a --password that is misspelt or empty is refused as an option, which says more
+        terms = [flag for flag in line.all("flag") if flag.startswith("--")]
+        read_agreed(terms, len(line.all("userid")))
+        raise Refusal(Code.UNAUTHORIZED, _UNPROVEN)
+    return origin.proven
+
+
+def names_challenger(flag: str) -> bool:
+    """Whether a flag says which player of a challenge makes it."""
+    return flag.lower().startswith(_AS)

@@ -1,0 +1,181 @@
+"""Which front end offers which use case: a table of decisions, held against the code."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2] / "services"
+
+LANGUAGE, API, WEB = "language", "api", "web"
+"""The command language is what the terminal and mail have."""
+
+ALL: Final = (LANGUAGE, API, WEB)
+
+
+class Row(NamedTuple):
+    """The front ends that offer a use case, and why the others do not."""
+
+    offered: tuple[str, ...] = ALL
+    reason: str = ""
+
+
+NO_OPEN_CHALLENGES: Final = Row(
+    (API, WEB),
+    "an open challenge is found in a list and taken by its id, which pbmserv's language has no form for",
+)
+WITHIN: Final = Row((), "a step of other use cases")
+NO_DRAFTS_ON_PAGES: Final = Row(
+    (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
+)
+
+SESSIONS: Final = Row((WEB,), "a session is a browser's")
+NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
+NO_MESSAGE_FORM: Final = Row((LANGUAGE, API), "pages show messages and have no form to write one")
+
+USE_CASES: Final[dict[str, Row]] = {
+    "start.start_by_name": Row(),
+    "challenges.propose": NO_OPEN_CHALLENGES,
+    "challenges.take": NO_OPEN_CHALLENGES,
+    "challenges.withdraw": NO_OPEN_CHALLENGES,
+    "challenges.start_when_full": NO_OPEN_CHALLENGES,
+    "challenges.mark_started": NO_OPEN_CHALLENGES,
+    "commands.command_of": Row(),
+    "commands.finish": Row(),
+    "conditional_moves.conditional_moves_of": Row(),
+    "conditional_moves.set_conditional_moves": Row(),
+    "drafts.submit": NO_DRAFTS_ON_PAGES,
+    "drafts.draft_of": Row((API,), "the language shows it by `matches.private_part`"),
+    "drafts.confirm": NO_DRAFTS_ON_PAGES,
+    "drafts.drop": Row(
+        (API,), "a draft at a terminal is replaced by the next, and no page stores one"
+    ),
+    "vacations.status": Row((LANGUAGE, API), "a page says it with each change"),
+    "vacations.change": Row((LANGUAGE, WEB), "the API has a number in place of a text"),
+    "vacations.take": Row((API,), "the others read a text, by `vacations.change`"),
+    "vacations.end": Row((API,), "the others read a text, by `vacations.change`"),
+    "contact.check_challenge": WITHIN,
+    "contact.check_company": WITHIN,
+    "contact.check_message": WITHIN,
+    "contact.check_chat": WITHIN,
+    "contact.is_known": WITHIN,
+    "draws.committed": WITHIN,
+    "draws.consent": WITHIN,
+    "accounts.sign_up": Row(),
+    "accounts.authenticate": Row(),
+    "accounts.own_profile": Row((LANGUAGE,), "a token and a session come with their account"),
+    "accounts.change_password": Row(),
+    "accounts.add_addresses": Row((LANGUAGE,), "the others show all addresses and replace them"),
+    "accounts.replace_addresses": Row(),
+    "accounts.prove_address": Row((LANGUAGE,), "a code is answered by mail or at the terminal"),
+    "accounts.sign_off": Row((LANGUAGE,), "the others have `none` as a time for mail"),
+    "accounts.delete_account": Row(),
+    "accounts.open_session": SESSIONS,
+    "accounts.close_session": SESSIONS,
+    "accounts.end_session": SESSIONS,
+    "accounts.log_out_everywhere": NO_TOKENS_IN_LINES,
+    "accounts.revoke_token": NO_TOKENS_IN_LINES,
+    "blocks.add_block": Row(),
+    "blocks.remove_block": Row(),
+    "blocks.blocked_by": Row(),
+    "matches.load_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
+    "matches.state_of": Row(),
+    "matches.preferred_display": Row((LANGUAGE,), "a display is for boards as text"),
+    "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
+    "messages.find_recipients": NO_MESSAGE_FORM,
+    "messages.send_message": NO_MESSAGE_FORM,
+    "messages.broadcast": Row((LANGUAGE,), "arbiters write to everybody at the terminal"),
+    "messages.inbox": Row(),
+    "messages.mark_read_until": Row((API,), "for the others what they show is read"),
+    "messages.say": Row(),
+    "messages.heard": Row(),
+    "messages.write_note": Row((WEB,), "a note stands on the page of its match"),
+    "names.userids_of": Row((API,), "a program gets null for an account that was erased"),
+    "names.names_of": Row((LANGUAGE, WEB), "a program gets userids"),
+    "names.names_by_seat": Row(),
+    "names.name_of": Row((LANGUAGE,), "the others have the userid in their answer"),
+    "password_check.confirm": Row((API, WEB), "each command line has the password"),
+    "preferences.change_preferences": Row(),
+    "queries.player": Row((API, WEB), "the language has no form about a player as such"),
+    "queries.ratings_of": Row((API, WEB), "the language has ratings by game"),
+    "queries.rating_series": Row(),
+    "queries.head_to_head": Row(),
+    "queries.finished_matches": Row((LANGUAGE, API), "pages list matches, by `infra`"),
+    "queries.count_finished": Row((LANGUAGE,), "the API has a cursor"),
+    "queries.best_scores": Row(),
+    "queries.score_of": Row((LANGUAGE, WEB), "the API has the rank alone"),
+}
+"""Each public function of `services.app` that takes an `App`."""
+
+BY_CONTEXT: Final = {
+    "act": ("commands.command_of", "commands.finish"),
+    "send": ("commands.finish",),
+}
+"""The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""
+
+BY_API: Final = {
+    ("services.api.challenges", "start"): (
+        "challenges.start_when_full",
+        "challenges.mark_started",
+    )
+}
+"""The use cases behind functions of the API that pages share."""
+
+
+def modules(folder: str) -> Iterator[ast.Module]:
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        yield ast.parse(file.read_text("utf-8"))
+
+
+def public_functions() -> Iterator[str]:
+    for file in sorted((ROOT / "app").glob("*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                first = node.args.args[:1]
+                if first and ast.unparse(first[0]) == "app: App":
+                    yield f"{file.stem}.{node.name}"
+
+
+def called_by(folder: str) -> set[str]:
+    """The functions of `services.app` that the modules of a front end refer to."""
+    return {name for module in modules(folder) for name in called_in(module)}
+
+
+def called_in(module: ast.Module) -> Iterator[str]:
+    aliases: dict[str, str] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.module == "services.app":
+            aliases |= {one.asname or one.name: one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for one in node.names:
+                if node.module.startswith("services.app."):
+                    yield f"{node.module.rpartition('.')[2]}.{one.name}"
+                yield from BY_API.get((node.module, one.name), ())
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in aliases:
+                yield f"{aliases[node.value.id]}.{node.attr}"
+            if node.value.id == "context":
+                yield from BY_CONTEXT.get(node.attr, ())
+
+
+def test_every_use_case_is_in_the_table_and_there_is_no_other():
+    assert set(public_functions()) == USE_CASES.keys()
+
+
+@pytest.mark.parametrize("folder", ALL)
+def test_a_front_end_calls_what_the_table_says_and_nothing_else(folder):
+    said = {name for name, row in USE_CASES.items() if folder in row.offered}
+    assert called_by(folder) & USE_CASES.keys() == said
+
+
+def test_what_a_front_end_does_not_offer_has_a_reason():
+    for name, row in USE_CASES.items():
+        assert bool(row.reason) == (set(row.offered) != set(ALL)), name
+
+
+def test_mail_and_the_command_line_offer_use_cases_by_the_language_alone():
+    for folder in ("mail", "cli"):
+        assert not called_by(folder) & USE_CASES.keys()

@@ -1,0 +1,311 @@
+"""One case at every front end: the same code, and of a refusal the same sentence."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from fakes.api import PASSWORD, Api, Player
+from fakes.everywhere import (
+    API,
+    FRONT_ENDS,
+    MAIL,
+    SEAT,
+    TERMINAL,
+    WEB,
+    Action,
+    Everywhere,
+    Result,
+    same,
+)
+from fakes.everywhere import everywhere as front_ends
+
+from domain.clocks.days import DAY
+from domain.match.events import Absent, MatchStarted, decode
+from infra import keys
+from infra.durability import Mode
+from services.app.drafts import draft_of
+
+MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
+ACCEPT = Action("accept", {"do": "accept"}, {"do": "accept"}, "powerdrain")
+LUCK = Action(
+    "accept --entropy=luck",
+    {"do": "accept", "entropy": "luck"},
+    {"do": "accept", "entropy": "luck"},
+)
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
+    with Api(tmp_path_factory.mktemp("same")) as api, front_ends(api) as found:
+        yield found
+
+
+@pytest.fixture
+def pair(everywhere: Everywhere) -> tuple[Player, Player]:
+    return everywhere.player(), everywhere.player()
+
+
+def at_all(ask: Callable[[str], Result], *where: str) -> Result:
+    """Ask each front end, and return the one answer of all."""
+    return same({one: ask(one) for one in where or FRONT_ENDS})
+
+
+# durability
+
+
+def test_with_durability_none_every_front_end_says_pending(tmp_path):
+    with Api(tmp_path, durability=Mode.NONE) as api, front_ends(api) as everywhere:
+        for where in FRONT_ENDS:
+            one, other = everywhere.player(), everywhere.player()
+            board = started_without_promise(everywhere, one, other)
+            result = everywhere.act(where, one, board, MOVE)
+            assert result.code == "pending", where
+            assert "durability none" in result.sentence, where
+            snapshot = api.http.get(f"/api/matches/{board}").json()
+            assert snapshot["moves"] == ["m13-j7"], where
+
+
+def started_without_promise(everywhere: Everywhere, one: Player, other: Player) -> int:
+    everywhere.say(f"pow2 challenge {one.name} {other.name}")
+    everywhere.api.caught_up()
+    ((board, *_), *_) = [
+        (row.board, row) for row in everywhere.api.parts.lists.of(one.account, "active")
+    ]
+    everywhere.boards(board, one, other)
+    return board
+
+
+# commands in a match
+
+
+def test_a_move_is_accepted_by_every_front_end(everywhere):
+    for where in FRONT_ENDS:
+        one, other = everywhere.player(), everywhere.player()
+        board = everywhere.match(one, other)
+        assert everywhere.act(where, one, board, MOVE) == Result("")
+        assert everywhere.api.http.get(f"/api/matches/{board}").json()["ply"] == 1
+
+
+def test_an_unknown_offer_has_one_sentence(everywhere, pair):
+    board = everywhere.match(*pair)
+    kind = "win"
+    action = Action(f"propose {kind}", {"do": "offer", "kind": kind}, {"do": "offer", "kind": kind})
+    result = at_all(lambda where: everywhere.act(where, pair[0], board, action))
+    assert result.code == "unknown-offer"
+    assert result.sentence.startswith(f"'{kind}' can't be proposed; what can be is: draw, undo")
+
+
+def test_an_offer_is_read_in_any_case(everywhere):
+    action = Action(
+        "propose DRAW", {"do": "offer", "kind": "DRAW"}, {"do": "offer", "kind": "DRAW"}
+    )
+    for where in FRONT_ENDS:
+        one, other = everywhere.player(), everywhere.player()
+        board = everywhere.match(one, other)
+        assert everywhere.act(where, one, board, action) == Result("")
+        assert everywhere.api.http.get(f"/api/matches/{board}").json()["offer"]["kind"] == "draw"
+
+
+def test_entropy_for_a_match_that_gathers_nothing_is_a_bad_option(everywhere, pair):
+    one, other = pair
+    board = everywhere.match(one, other)
+    assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+    result = at_all(lambda where: everywhere.act(where, one, board, LUCK))
+    assert result.code == "bad-option"
+    assert "waits for nothing that goes into a draw" in result.sentence
+    assert everywhere.api.http.get(f"/api/matches/{board}").json()["state"] == "active"
+
+
+def test_a_match_that_is_not_there_has_one_sentence(everywhere, pair):
+    one, _ = pair
+    where = (TERMINAL, MAIL, API, WEB)
+    result = at_all(lambda one_: everywhere.act(one_, one, 999_999, MOVE), *where)
+    assert result == Result("unknown-board", "There is no match 999999.")
+
+
+def test_a_stranger_can_do_nothing_in_a_match(everywhere, pair):
+    board, stranger = everywhere.match(*pair), everywhere.player()
+    where = (TERMINAL, MAIL, API, WEB)
+    assert at_all(lambda one: everywhere.act(one, stranger, board, MOVE), *where).code == (
+        "not-a-player"
+    )
+
+
+def test_a_damaged_snapshot_is_damaged_at_every_front_end(everywhere, pair):
+    one, other = pair
+    board = everywhere.match(one, other)
+    everywhere.api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
+    found = {where: everywhere.act(where, one, board, MOVE) for where in FRONT_ENDS}
+    assert {result.code for result in found.values()} == {"damaged"}
+    assert board in everywhere.api.parts.damage.found()
+    # a mail to a seat is to come again: what it asks for is not lost
+    del found[SEAT]
+    assert same(found).sentence.startswith(f"Match {board} can't be read")
+
+
+# a match that gathers, and vacations
+
+
+@pytest.mark.parametrize("where", FRONT_ENDS)
+def test_a_match_that_the_last_accept_starts_knows_who_is_on_vacation(everywhere, pair, where):
+    one, other = pair
+    assert everywhere.vacation(TERMINAL, one, "9") == Result("")
+    board = everywhere.match(one, other, "powerdrain", "--gather")
+    assert everywhere.act(where, other, board, ACCEPT) == Result("")
+    bodies = [decode(data).body for data in everywhere.api.parts.store.events(board)]
+    assert any(isinstance(body, MatchStarted) for body in bodies)
+    assert [body.seat for body in bodies if isinstance(body, Absent)] == [0]
+    found = everywhere.api.http.get(f"/api/matches/{board}").json()
+    assert found["clock"]["deadline"] - found["updated"] > 29 * DAY
+
+
+VACATIONS = (TERMINAL, MAIL, API, WEB)
+
+
+def test_a_vacation_that_is_too_long_has_one_sentence(everywhere, pair):
+    result = at_all(lambda where: everywhere.vacation(where, pair[0], "60"), *VACATIONS)
+    assert result.code == "bad-option"
+    assert "days of vacation left" in result.sentence
+
+
+@pytest.mark.parametrize("where", VACATIONS)
+def test_a_vacation_is_taken_and_ended_by_every_front_end_and_told_to_matches(
+    everywhere, pair, where
+):
+    one, other = pair
+    board = everywhere.match(one, other)
+    everywhere.api.caught_up()
+    assert everywhere.vacation(where, one, "3") == Result("")
+    assert everywhere.vacation(where, one, "back") == Result("")
+    types = everywhere.types(board)
+    assert [one for one in types if one in ("absent", "returned")] == ["absent", "returned"]
+
+
+# what is laid ready, drafts, chat
+
+
+def test_conditional_moves_that_begin_with_the_own_turn_have_one_sentence(everywhere, pair):
+    board = everywhere.match(*pair)
+    result = at_all(lambda where: everywhere.queue(where, pair[0], board, "m13-j7 a13-d7"))
+    assert result.code == "not-your-turn"
+    assert result.sentence.startswith("It is your turn now")
+
+
+def test_conditional_moves_of_a_stranger_have_one_sentence(everywhere, pair):
+    board, stranger = everywhere.match(*pair), everywhere.player()
+    where = (TERMINAL, MAIL, API, WEB)
+    result = at_all(lambda one: everywhere.queue(one, stranger, board, "m13-j7 a13-d7"), *where)
+    assert result.code == "not-a-player"
+
+
+@pytest.mark.parametrize("where", FRONT_ENDS)
+def test_conditional_moves_are_stored_by_every_front_end(everywhere, pair, where):
+    one, other = pair
+    board = everywhere.match(one, other)
+    assert everywhere.queue(where, other, board, "m13-j7 a13-d7") == Result("")
+    (reply,) = other.get(f"/api/matches/{board}/replies").json()["replies"]
+    assert (reply["ply"], reply["move"]) == (1, "a13-d7")
+
+
+DRAFTS = (TERMINAL, MAIL, SEAT, API)
+
+
+def test_a_draft_out_of_turn_has_one_sentence(everywhere, pair):
+    one, other = pair
+    board = everywhere.match(one, other)
+    result = at_all(lambda where: everywhere.submit(where, other, board, "a13-d7"), *DRAFTS)
+    assert result.code == "not-your-turn"
+    assert f"It is Light's turn ({one.name})" in result.sentence
+
+
+def test_nothing_can_be_confirmed_that_was_not_submitted(everywhere, pair):
+    board = everywhere.match(*pair)
+    result = at_all(lambda where: everywhere.confirm(where, pair[0], board), *DRAFTS)
+    assert result.code == "no-draft"
+
+
+@pytest.mark.parametrize("where", DRAFTS)
+def test_a_draft_is_submitted_at_one_front_end_and_confirmed_at_another(everywhere, pair, where):
+    one, other = pair
+    board = everywhere.match(one, other)
+    assert everywhere.submit(where, one, board, "m13-j7") == Result("")
+    parts = everywhere.api.parts
+    shown = one.get(f"/api/matches/{board}/draft").json()
+    assert shown == {"board": board, "move": "m13-j7", "ply": 0}
+    after = DRAFTS[(DRAFTS.index(where) + 1) % len(DRAFTS)]
+    assert everywhere.confirm(after, one, board) == Result("")
+    assert everywhere.api.http.get(f"/api/matches/{board}").json()["moves"] == ["m13-j7"]
+    assert draft_of(parts, one.account, board, everywhere.state(board)) is None
+
+
+def test_a_stranger_says_nothing_in_the_chat_of_a_match(everywhere, pair):
+    board, stranger = everywhere.match(*pair), everywhere.player()
+    where = (TERMINAL, MAIL, API, WEB)
+    result = at_all(lambda one: everywhere.chat(one, stranger, board, "hello"), *where)
+    assert result.code == "not-a-player"
+
+
+# starts
+
+
+STARTS = (TERMINAL, MAIL, SEAT, API, WEB)
+
+
+@pytest.mark.parametrize(
+    ("players", "terms", "code"),
+    [
+        (("{one}", "nix"), (), "unknown-user"),
+        (("{one}", "{other}"), ("--days=0",), "bad-option"),
+        (("{one}", "{one}"), (), "bad-players"),
+    ],
+)
+def test_a_start_that_is_refused_has_one_sentence(everywhere, pair, players, terms, code):
+    one, other = pair
+    names = [name.format(one=one.name, other=other.name) for name in players]
+    board = everywhere.match(one, other)
+    result = at_all(
+        lambda where: everywhere.start(where, one, board, names, terms), TERMINAL, MAIL, SEAT, API
+    )
+    assert result.code == code
+
+
+def test_a_start_that_the_other_does_not_want_has_one_sentence(everywhere, pair):
+    one, other = pair
+    board = everywhere.match(one, other)
+    everywhere.say(f"block {other.name} {PASSWORD} {one.name}")
+    names = [one.name, other.name]
+    result = at_all(lambda where: everywhere.start(where, one, board, names, ()), *STARTS)
+    assert result == Result("not-wanted", f"{other.name} takes no challenges from you.")
+
+
+def test_a_commitment_where_nothing_is_gathered_is_a_bad_option(everywhere, pair):
+    one, other = pair
+    board, digest = everywhere.match(one, other), "ab" * 32
+    names, terms = [one.name, other.name], (f"--commitment={digest}",)
+    result = at_all(
+        lambda where: everywhere.start(where, one, board, names, terms), TERMINAL, MAIL, SEAT, API
+    )
+    assert result == Result("bad-option", "--commitment belongs to a challenge with --gather.")
+
+
+# open challenges, which the API and the web have
+
+
+def test_an_own_challenge_is_taken_by_nobody_else_alike(everywhere, pair):
+    one, _ = pair
+    made = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
+    found = {
+        API: everywhere.http(one.post(f"/api/challenges/{made}/accept")),
+        WEB: everywhere.page(one, f"/challenges/{made}/take", {}),
+    }
+    assert same(found).code == "own-challenge"
+
+
+def test_a_challenge_of_who_blocks_is_refused_alike(everywhere, pair):
+    one, other = pair
+    everywhere.say(f"block {one.name} {PASSWORD} {other.name}")
+    made = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
+    found = {
+        API: everywhere.http(other.post(f"/api/challenges/{made}/accept")),
+        WEB: everywhere.page(other, f"/challenges/{made}/take", {}),
+    }
+    assert same(found).code == "not-wanted"

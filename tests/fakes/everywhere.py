@@ -1,0 +1,251 @@
+"""The same players at every front end, on one server: terminal, mail, API and web."""
+
+import html
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import httpx
+from msgspec.structs import replace
+
+from domain.errors import Code
+from domain.match.record import unpack_snapshot
+from domain.match.state import MatchState
+from fakes.api import PASSWORD, Api, Player
+from fakes.mails import mail
+from fakes.web import Guest
+from infra.accounts import Address
+from infra.mail.addresses import Addresses
+from infra.mail.outbox import Outbox
+from services.app.error_codes import PROBLEMS
+from services.language import LOCAL, Answer, Language
+from services.mail.office import Office, TryAgainError
+from services.web.pages import sentence as as_sentence
+
+DOMAIN = "play.example.org"
+SERVER = f"matchpost@{DOMAIN}"
+
+TERMINAL, MAIL, SEAT, API, WEB = "terminal", "mail to the server", "mail to a seat", "API", "web"
+FRONT_ENDS = (TERMINAL, MAIL, SEAT, API, WEB)
+
+_REFUSED = re.compile(r"(?:> .*\n)?([a-z-]+): ([\s\S]+)")
+_MESSAGE = re.compile(r'<p class="message"[^>]*>(.*?)</p>', re.DOTALL)
+_STATUS = "status "
+_COMMITMENT = "--commitment="
+_CODE = re.compile(r"The code of this answer is <code>(.*?)</code>")
+
+
+class Result(NamedTuple):
+    """What a front end answered: a code, empty for an acceptance, and the sentence of a refusal."""
+
+    code: str
+    sentence: str = ""
+
+
+class Everywhere:
+    """Front ends of one server, and what their answers come to."""
+
+    def __init__(self, api: Api, stack: ExitStack) -> None:
+        self.api = api
+        self._stack = stack
+        self._language = Language(api.parts, origin=LOCAL)
+        self._addresses = Addresses(b"s" * 32, DOMAIN)
+        self._office = Office(api.parts, api.parts.data, self._addresses)
+        self._outbox = Outbox(api.parts.data)
+        self._guests: dict[str, Guest] = {}
+        self._players: dict[int, tuple[Player, Player]] = {}
+        self._numbers = itertools.count(1)
+
+    def player(self) -> Player:
+        """A player whose mail address is proven."""
+        player = self.api.player()
+        own = (Address(f"{player.name}@example.org", verified=True),)
+        self.api.parts.accounts.change_of(player.account, lambda one: replace(one, addresses=own))
+        return player
+
+    def say(self, line: str) -> Result:
+        """Give a command line at the terminal."""
+        return _result(self._language.do(line))
+
+    def mail(self, player: Player, line: str) -> Result:
+        """Send a command line to the server."""
+        return self._take(SERVER, player, line)
+
+    def match(self, one: Player, other: Player, game: str = "pow2", *terms: str) -> int:
+        """Have the first of two players start a match; gives its board number."""
+        board = self.api.match(one, other, game=game, terms=terms)
+        self._players[board] = (one, other)
+        return board
+
+    def boards(self, board: int, one: Player, other: Player) -> None:
+        """Note who plays in a match that was started otherwise."""
+        self._players[board] = (one, other)
+
+    def seat(self, player: Player, board: int, text: str) -> Result:
+        """Send what is said to the address of a player's seat."""
+        number = self._players[board].index(player)
+        return self._take(self._addresses.of(board, number, player.account), player, text)
+
+    def _take(self, to: str, player: Player, text: str) -> Result:
+        before = {letter.id for _, letter in self._outbox._all()}
+        data = mail(text, id_=f"<{next(self._numbers)}@example.org>")
+        try:
+            self._office.take(to, f"{player.name}@example.org", data)
+        except TryAgainError as error:
+            return Result(str(error))
+        (letter,) = [one for _, one in self._outbox._all() if one.id not in before]
+        found = _REFUSED.match(letter.body)
+        if not found or found[1] not in set(Code):
+            return Result("")
+        return Result(found[1], found[2].strip().split("\n")[0])
+
+    def http(self, answer: httpx.Response) -> Result:
+        """Read an answer of the API."""
+        if answer.is_success and answer.status_code != httpx.codes.ACCEPTED:
+            return Result("")
+        problem = answer.json()
+        return Result(problem["code"], problem["detail"])
+
+    def guest(self, player: Player) -> Guest:
+        """A browser in which a player has logged in."""
+        if player.name not in self._guests:
+            guest = self._stack.enter_context(Guest(self.api))
+            assert guest.log_in(player.name).status_code == httpx.codes.SEE_OTHER
+            self._guests[player.name] = guest
+        return self._guests[player.name]
+
+    def page(self, player: Player, path: str, fields: Mapping[str, str]) -> Result:
+        """Send a form."""
+        answer = self.guest(player).send(path, fields)
+        if answer.status_code in (httpx.codes.SEE_OTHER, httpx.codes.OK):
+            return Result("")
+        code, said = _CODE.search(answer.text), _MESSAGE.search(answer.text)
+        # a form that keeps what was typed has no code beside its message
+        shown = code[1] if code else f"{_STATUS}{answer.status_code}"
+        return Result(shown, html.unescape(said[1]) if said else "")
+
+    def act(self, where: str, player: Player, board: int, action: "Action") -> Result:
+        """Have a player act in a match."""
+        line = f"{action.game} move {board} {player.name} {PASSWORD} {action.words}"
+        return {
+            TERMINAL: lambda: self.say(line),
+            MAIL: lambda: self.mail(player, line),
+            SEAT: lambda: self.seat(player, board, action.words),
+            API: lambda: self.http(player.give(board, action.json)),
+            WEB: lambda: self.page(player, f"/m/{board}/act", action.form),
+        }[where]()
+
+    def vacation(self, where: str, player: Player, days: str) -> Result:
+        """Take a vacation, or end it with `back`."""
+        line, path = f"vacation {player.name} {PASSWORD} {days}", "/api/account/vacation"
+        return {
+            TERMINAL: lambda: self.say(line),
+            MAIL: lambda: self.mail(player, line),
+            API: lambda: self.http(
+                player.delete(path) if days == "back" else player.post(path, {"days": int(days)})
+            ),
+            WEB: lambda: self.page(player, "/account/vacation", {"days": days}),
+        }[where]()
+
+    def queue(self, where: str, player: Player, board: int, line: str) -> Result:
+        """Store a line of conditional moves in a match of The Power of Two."""
+        command = f"pow2 queue {board} {player.name} {PASSWORD} {line}"
+        body = {"lines": [line.split()]}
+        return {
+            TERMINAL: lambda: self.say(command),
+            MAIL: lambda: self.mail(player, command),
+            SEAT: lambda: self.seat(player, board, f"queue {line}"),
+            API: lambda: self.http(player.put(f"/api/matches/{board}/replies", body)),
+            WEB: lambda: self.page(player, f"/m/{board}/replies", {"line": line}),
+        }[where]()
+
+    def submit(self, where: str, player: Player, board: int, move: str) -> Result:
+        """Submit a move in a match of The Power of Two."""
+        command = f"pow2 submit {board} {player.name} {PASSWORD} {move}"
+        return {
+            TERMINAL: lambda: self.say(command),
+            MAIL: lambda: self.mail(player, command),
+            SEAT: lambda: self.seat(player, board, f"submit {move}"),
+            API: lambda: self.http(player.put(f"/api/matches/{board}/draft", {"move": move})),
+        }[where]()
+
+    def confirm(self, where: str, player: Player, board: int) -> Result:
+        """Play what was submitted."""
+        command = f"pow2 confirm {board} {player.name} {PASSWORD}"
+        return {
+            TERMINAL: lambda: self.say(command),
+            MAIL: lambda: self.mail(player, command),
+            SEAT: lambda: self.seat(player, board, "confirm"),
+            API: lambda: self.http(player.post(f"/api/matches/{board}/draft/confirm")),
+        }[where]()
+
+    def chat(self, where: str, player: Player, board: int, text: str) -> Result:
+        """Write to the players of a match of The Power of Two."""
+        command = f"pow2 chat {board} {player.name} {PASSWORD} {text}"
+        return {
+            TERMINAL: lambda: self.say(command),
+            MAIL: lambda: self.mail(player, command),
+            API: lambda: self.http(player.post(f"/api/matches/{board}/chat", {"text": text})),
+            WEB: lambda: self.page(player, f"/m/{board}/chat", {"text": text}),
+        }[where]()
+
+    def start(
+        self, where: str, player: Player, board: int, names: Sequence[str], terms: Sequence[str]
+    ) -> Result:
+        """Start a match of The Power of Two; a mail to a seat goes to that of `board`."""
+        line = " ".join(["pow2 challenge", *names, *terms])
+        signed = f"{line} --password={PASSWORD} --as={player.name}"
+        digests = [term.removeprefix(_COMMITMENT) for term in terms if _COMMITMENT in term]
+        rest = [term for term in terms if _COMMITMENT not in term]
+        body = {"game": "pow2", "players": names, "terms": rest, "commitment": "".join(digests)}
+        form = {"game": "pow2", "opponent": names[-1], "seat": "first"}
+        return {
+            TERMINAL: lambda: self.say(signed),
+            MAIL: lambda: self.mail(player, signed),
+            SEAT: lambda: self.seat(player, board, line),
+            API: lambda: self.http(player.post("/api/matches", body)),
+            WEB: lambda: self.page(player, "/new", form),
+        }[where]()
+
+    def state(self, board: int) -> MatchState:
+        """A match as it stands."""
+        return unpack_snapshot(self.api.parts.store.snapshots([board])[0]).state
+
+    def types(self, board: int) -> list[str]:
+        """The kinds of a match's events."""
+        events = self.api.http.get(f"/api/matches/{board}/events").json()
+        return [event["type"] for event in events]
+
+
+class Action(NamedTuple):
+    """One action as each front end has it."""
+
+    words: str
+    json: dict[str, Any]
+    form: dict[str, str]
+    game: str = "pow2"
+
+
+def same(found: Mapping[str, Result]) -> Result:
+    """The one result of all front ends; a sentence counts as a page writes it."""
+    codes = {one.code for one in found.values() if not one.code.startswith(_STATUS)}
+    by_status = {f"{_STATUS}{PROBLEMS[Code(code)].status}": code for code in codes if code}
+    read = {
+        where: Result(by_status.get(one.code, one.code), as_sentence(one.sentence))
+        for where, one in found.items()
+    }
+    assert len(set(read.values())) == 1, read
+    return next(iter(read.values()))
+
+
+def _result(answer: Answer) -> Result:
+    return Result(answer.code, answer.sentence if answer.code else "")
+
+
+@contextmanager
+def everywhere(api: Api) -> Iterator[Everywhere]:
+    """The front ends of a server; they are closed at the end."""
+    with ExitStack() as stack:
+        yield Everywhere(api, stack)
