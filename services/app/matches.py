@@ -21,9 +21,13 @@ from services.app.games import read_display
 def load_snapshot(app: App, board: int) -> Snapshot:
     """Return a match as it is stored; `unknown-board`, or `damaged` if it can't be read."""
     (data,) = app.store.snapshots([board])
+    return check_exists(board, read_snapshot(app, board, data))
+
+
+def read_snapshot(app: App, board: int, data: bytes | None) -> Snapshot:
+    """Return a stored snapshot, that of no match for None; `damaged` if it can't be read."""
     with reading(app.damage, board):
-        snapshot = unpack_snapshot(data)
-    return check_exists(board, snapshot)
+        return unpack_snapshot(data)
 
 
 def state_of(app: App, board: int) -> MatchState:

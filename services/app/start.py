@@ -7,7 +7,6 @@ from domain.errors import Code, Refusal
 from domain.fairness import entropy_text
 from domain.match.commands import Sent, Start
 from domain.match.events import THE_SERVER, AccountId, CommandId, decode
-from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_id
 from infra.starts import MOST, MOST_BETWEEN_TWO, Entry
@@ -15,8 +14,8 @@ from services.app import contact
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
-from services.app.damaged import reading
 from services.app.draws import Part, commitment_of, committed
+from services.app.matches import read_snapshot
 from services.app.names import shown_name
 from services.app.server_options import Agreed, read_agreed
 
@@ -188,5 +187,4 @@ def _too_many(app: App, full: str) -> Refusal:
 
 def _state(app: App, board: int) -> MatchState:
     (data,) = app.store.snapshots([board])
-    with reading(app.damage, board):
-        return unpack_snapshot(data).state
+    return read_snapshot(app, board, data).state

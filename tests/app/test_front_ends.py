@@ -81,6 +81,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "blocks.remove_block": Row(),
     "blocks.blocked_by": Row(),
     "matches.load_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
+    "matches.read_snapshot": WITHIN,
     "matches.state_of": Row(),
     "matches.preferred_display": Row((LANGUAGE,), "a display is for boards as text"),
     "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
