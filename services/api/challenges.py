@@ -22,7 +22,7 @@ from services.api.players import Cursor, GameWanted, Limit
 from services.api.starting import Commitment, Words
 from services.app import challenges
 from services.app.challenges import mark_started, proposal_of, start_when_full
-from services.app.games import read_game as known
+from services.app.games import read_game
 from services.app.names import userids_of
 
 _TAGS: Final = ["challenges"]
@@ -95,7 +95,7 @@ def list_challenges(
     limit: Limit = 50,
 ) -> Challenges:
     """Return open challenges of all games, or of one."""
-    key = None if game is None else known(game).key
+    key = None if game is None else read_game(game).key
     found = context.app.challenges.listed(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
     return Challenges(_shown(context, found[:limit]), more)
@@ -157,7 +157,12 @@ def open_challenge(
     """
     actor = caller.actor(Scope.PLAY, key)
     proposal = proposal_of(
-        known(data.game), data.options, data.terms, seats=data.seats, seat=data.seat, note=data.note
+        read_game(data.game),
+        data.options,
+        data.terms,
+        seats=data.seats,
+        seat=data.seat,
+        note=data.note,
     )
     made = challenges.propose(context.app, actor, proposal, data.commitment)
     return _shown(context, [made])[0]

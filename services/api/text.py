@@ -11,7 +11,6 @@ from litestar.params import QueryParameter
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, current
 from infra.gateway import WAIT_SECONDS
-from infra.projections.scores import puzzle_name
 from infra.tokens import Scope
 from services.api.answers import refuses
 from services.api.bodies import TEXT, check_kind
@@ -21,8 +20,9 @@ from services.api.context import ApiContext
 from services.api.players import GameKey
 from services.api.problems import headers_of
 from services.app.error_codes import PROBLEMS
-from services.app.games import games
-from services.app.games import read_game as known
+from services.app.games import games, read_game, read_puzzle
+from services.app.names import userids_of
+from services.app.queries import best_scores
 from services.language import Answer, Origin
 
 AnyRequest = Request[Any, Any, Any]
@@ -135,7 +135,7 @@ def list_games() -> list[Game]:
 )
 def show_game(game: GameKey) -> Game:
     """Return one game; /api/help?topic= has its rules in words."""
-    return _game(known(game))
+    return _game(read_game(game))
 
 
 def _game(rules: AnyRules) -> Game:
@@ -165,10 +165,6 @@ def list_scores(
     ] = "",
 ) -> list[Score]:
     """Return the best score of each player, the best first."""
-    rules = known(game)
-    if rules.players != (1,):
-        raise Refusal(Code.USAGE, f"{rules.key} is no puzzle: only games played alone have scores")
-    written = rules.write_options(rules.read_options(options.split()))
-    rows = context.app.scores.best(puzzle_name(rules.key, written), 50)
-    names = context.app.accounts.name_of([row.account for row in rows])
-    return [Score(row.board, name, row.at, row.rank) for row, name in zip(rows, names, strict=True)]
+    rows = best_scores(context.app, read_puzzle(game), options.split(), 50)
+    names = userids_of(context.app, (row.account for row in rows))
+    return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]

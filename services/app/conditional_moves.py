@@ -6,13 +6,13 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId
-from domain.match.record import Snapshot, unpack_snapshot
+from domain.match.record import Snapshot
 from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, Seat, pinned
 from services.app.actor import Actor
 from services.app.context import App
-from services.app.damaged import reading
+from services.app.matches import check_exists, read_snapshot
 from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 
@@ -55,11 +55,7 @@ def set_conditional_moves(
 def _read(app: App, board: int) -> tuple[Snapshot, bytes]:
     """Return a match and the conditional moves in it; `unknown-board` or `damaged`."""
     ((stored, data),) = app.store.matches([board])
-    with reading(app.damage, board):
-        snapshot = unpack_snapshot(stored)
-    if not snapshot.state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
-    return snapshot, data
+    return check_exists(board, read_snapshot(app, board, stored)), data
 
 
 def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[str]]) -> Laid:

@@ -8,12 +8,11 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.match.record import unpack_snapshot
 from domain.match.state import MatchState
-from domain.rules import all_rules
 from infra.projections.lists import State as Listed
 from services.app.context import App
-from services.app.damaged import reading
+from services.app.games import games
+from services.app.matches import read_snapshot
 from services.app.names import name_of
 
 ANYONE: Final = "anyone"
@@ -79,10 +78,7 @@ def is_known(app: App, account: AccountId, other: AccountId) -> bool:
         app.letters.has_written(account, other)
         or any(other in entry.others for entry in app.starts.of(account))
         or _plays(app, account, other)
-        or any(
-            app.head_to_head.of(game, account, other).played
-            for game in sorted({rules.key for rules in all_rules()})
-        )
+        or any(app.head_to_head.of(game, account, other).played for game in games())
     )
 
 
@@ -91,8 +87,7 @@ def _plays(app: App, account: AccountId, other: AccountId) -> bool:
     boards = [row.board for row in rows if other in row.seats]
     snapshots = app.store.snapshots(boards) if boards else []
     for board, data in zip(boards, snapshots, strict=True):
-        with reading(app.damage, board):
-            state = unpack_snapshot(data).state
+        state = read_snapshot(app, board, data).state
         if has_taken_up(state, state.seats.index(account)):
             return True
     return False

@@ -16,6 +16,7 @@ from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.move_text import read_move, split_ply
+from services.app.names import shown_name
 
 
 class DraftPreview(msgspec.Struct, frozen=True):
@@ -90,7 +91,7 @@ def _check_turn(app: App, state: MatchState, seat: int) -> None:
 
 def _turn(app: App, state: MatchState, seat: int) -> str:
     (name,) = app.accounts.name_of([state.seats[seat]])
-    return f"{pinned(state.rules).sides[seat]}'s turn ({name or 'a former player'})"
+    return f"{pinned(state.rules).sides[seat]}'s turn ({shown_name(name)})"
 
 
 def _line_of(state: MatchState) -> bytes:

@@ -1,7 +1,6 @@
 """Matches to look at: as they stand or stood, drawn, and what only one player may see."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 import msgspec
 
@@ -14,6 +13,7 @@ from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, game_of, pinned
 from services.app.context import App
 from services.app.damaged import reading
+from services.app.drafts import draft_of
 from services.app.endings import ending_in_drawing
 from services.app.games import read_display
 
@@ -21,9 +21,13 @@ from services.app.games import read_display
 def load_snapshot(app: App, board: int) -> Snapshot:
     """Return a match as it is stored; `unknown-board`, or `damaged` if it can't be read."""
     (data,) = app.store.snapshots([board])
+    return check_exists(board, read_snapshot(app, board, data))
+
+
+def read_snapshot(app: App, board: int, data: bytes | None) -> Snapshot:
+    """Return a stored snapshot, that of no match for None; `damaged` if it can't be read."""
     with reading(app.damage, board):
-        snapshot = unpack_snapshot(data)
-    return check_exists(board, snapshot)
+        return unpack_snapshot(data)
 
 
 def state_of(app: App, board: int) -> MatchState:
@@ -101,11 +105,5 @@ def private_part(app: App, board: int, state: MatchState, account: AccountId) ->
         return None
     ((_, data),) = app.store.matches([board])
     laid = unpack(data).get(state.seats.index(account), Laid())
-    draft = app.drafts.get(board, account)
-    fits = draft is not None and draft.line == line_of(state) and not state.over
-    return PrivatePart(laid, draft.text if draft is not None and fits else "")
-
-
-def line_of(state: MatchState) -> bytes:
-    """Return what tells the moves that were played from any others."""
-    return sha256(state.moves.encode()).digest()[:8]
+    draft = draft_of(app, account, board, state)
+    return PrivatePart(laid, draft.text if draft else "")

@@ -1,6 +1,6 @@
-"""What players write: messages, broadcasts, and the chat of a match.
+"""What players write: messages, broadcasts, the chat of a match, and notes about it.
 
-Each function that writes takes the id of the command, and writes once whatever is repeated.
+Each function that writes to others takes the id of the command, and writes once whatever is repeated.
 """
 
 from collections.abc import Sequence
@@ -66,6 +66,12 @@ def heard(app: App, board: int, account: AccountId, count: int = 50) -> list[Let
     said = app.letters.chat_of(board, count)
     app.letters.mark_chat_read(account, board, said)
     return said
+
+
+def write_note(app: App, account: AccountId, board: int, text: str) -> None:
+    """Store a note about a match in place of the one before; only its author can read it."""
+    state_of(app, board)
+    app.notes.put(account, board, _lines(text))
 
 
 def _lines(text: str) -> str:

@@ -6,7 +6,6 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.match.commands import Sent, Start
 from domain.match.events import THE_SERVER, AccountId, CommandId, decode
-from domain.match.record import unpack_snapshot
 from domain.match.start_command import check_players, start_command, with_commitments
 from domain.match.start_options import read_start_options
 from domain.match.state import MatchState
@@ -16,8 +15,9 @@ from services.app import contact
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
-from services.app.damaged import reading
 from services.app.draws import Part, commitment_of
+from services.app.matches import read_snapshot
+from services.app.names import shown_name
 
 
 def start_by_name(  # noqa: PLR0913 - what a match is made of
@@ -139,7 +139,7 @@ def _too_many(app: App, full: str) -> Refusal:
     (name,) = app.accounts.name_of([bytes.fromhex(full)])
     return Refusal(
         Code.TOO_MANY,
-        f"{name or 'a former player'} has not taken up {MOST_BETWEEN_TWO} matches that you have "
+        f"{shown_name(name)} has not taken up {MOST_BETWEEN_TWO} matches that you have "
         "started, and that is the most; wait until they move in one. One that you resign or "
         "decline before that counts for a day from its start",
     )
@@ -147,5 +147,4 @@ def _too_many(app: App, full: str) -> Refusal:
 
 def _state(app: App, board: int) -> MatchState:
     (data,) = app.store.snapshots([board])
-    with reading(app.damage, board):
-        return unpack_snapshot(data).state
+    return read_snapshot(app, board, data).state

@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.state import MatchState
 from domain.rules import AnyRules, current
 from infra.accounts import Profile
+from services.app.accounts import own_profile
 from services.app.actor import Actor
 from services.app.context import App
 from services.language.answer import Answer
@@ -92,10 +92,7 @@ class Invocation(msgspec.Struct, frozen=True):
 
     def profile(self, account: AccountId) -> Profile:
         """Return what is known of an account that has just been verified."""
-        found = self.app.accounts.record_of(account)
-        if found is None:
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-        return found
+        return own_profile(self.app, account)
 
     @property
     def sender(self) -> tuple[str, str]:

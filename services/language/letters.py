@@ -61,7 +61,7 @@ def broadcast(call: Invocation) -> Answer:
 
 
 def chat(call: Invocation) -> Answer:
-    """Write to the players of a match, or show what they wrote; nobody else can."""
+    """Write to the players of a match, or show their chat; nobody else can."""
     board, account = call.board, call.account()
     if call.line.has("text") or call.line.has("body"):
         use_cases.say(call.app, board, account, _text(call), _id(call, account))

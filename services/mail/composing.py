@@ -21,6 +21,7 @@ from infra.mail.progress import Item
 from infra.mail.written import Note
 from infra.projections.notices import Kind
 from services.app.context import App
+from services.app.names import shown_name
 from services.language.boards import draw
 from services.language.telling import Scene, heading, offer_name, tell
 
@@ -34,8 +35,6 @@ _LINES: Final = 50
 """Lines of chat that a mail has, the newest."""
 
 _SAY: Final = "`say TEXT` in a reply writes to the others."
-
-_FORMER: Final = "a former player"
 
 _HAPPENED: Final = {
     Kind.CHALLENGED: "you are asked to play",
@@ -95,7 +94,7 @@ class Composing:
         names = self._app.accounts.name_of([line.sender for line in shown])
         lines = [
             # set off at every sign that may be taken for a line's end: no text passes for ours
-            f"{name or _FORMER} says: " + "\n    ".join(line.text.splitlines())
+            f"{shown_name(name)} says: " + "\n    ".join(line.text.splitlines())
             for line, name in zip(shown, names, strict=True)
         ]
         return "\n".join([earlier, *lines] if len(said) > _LINES else lines)
@@ -187,7 +186,7 @@ class Composing:
 
     def _name(self, account: AccountId) -> str:
         (name,) = self._app.accounts.name_of([account])
-        return name or _FORMER
+        return shown_name(name)
 
 
 def _subject(scene: Scene) -> str:

@@ -6,11 +6,9 @@ from litestar import post
 from litestar.response import Redirect
 
 from domain.match.events import command_id
-from infra.notes import Notes
 from services.app import messages
 from services.app.actor import Actor
 from services.app.conditional_moves import set_conditional_moves
-from services.app.matches import state_of
 from services.web.acts import DOOR
 from services.web.pages import go
 from services.web.params import BoardNumber, TheContext, TheForm, TheVisitor
@@ -42,10 +40,8 @@ def lay_ready(
 def write_note(
     board: BoardNumber, form: TheForm, context: TheContext, visitor: TheVisitor
 ) -> Redirect:
-    """Keep what the visitor notes about a match; nobody else ever sees it."""
+    """Store the visitor's note about a match; only its author can read it."""
     account = visitor.need()
     context.app.pace.check(account)
-    state_of(context.app, board)
-    context.app.ready()
-    Notes(context.app.data).put(account, board, form.get("note").replace("\r\n", "\n"))
+    messages.write_note(context.app, account, board, form.get("note"))
     return go(f"/m/{board}")

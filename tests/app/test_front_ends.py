@@ -31,6 +31,10 @@ NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
 )
 
+SESSIONS: Final = Row((WEB,), "a session is a browser's")
+NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
+NO_MESSAGE_FORM: Final = Row((LANGUAGE, API), "pages show messages and have no form to write one")
+
 USE_CASES: Final[dict[str, Row]] = {
     "start.start_by_name": Row(),
     "challenges.propose": NO_OPEN_CHALLENGES,
@@ -43,7 +47,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "conditional_moves.conditional_moves_of": Row(),
     "conditional_moves.set_conditional_moves": Row(),
     "drafts.submit": NO_DRAFTS_ON_PAGES,
-    "drafts.draft_of": NO_DRAFTS_ON_PAGES,
+    "drafts.draft_of": Row((API,), "the language shows it by `matches.private_part`"),
     "drafts.confirm": NO_DRAFTS_ON_PAGES,
     "drafts.drop": Row(
         (API,), "a draft at a terminal is replaced by the next, and no page stores one"
@@ -54,13 +58,55 @@ USE_CASES: Final[dict[str, Row]] = {
     "vacations.end": Row((API,), "the others read a text, by `vacations.change`"),
     "contact.check_challenge": WITHIN,
     "contact.check_company": WITHIN,
-    "contact.check_message": Row(
-        (LANGUAGE, API), "pages show messages and have no form to write one"
-    ),
-    "contact.check_chat": Row((LANGUAGE,), "pages and API say it by `services.language.chatting`"),
+    "contact.check_message": WITHIN,
+    "contact.check_chat": WITHIN,
     "contact.is_known": WITHIN,
     "draws.committed": WITHIN,
     "draws.consent": WITHIN,
+    "accounts.sign_up": Row(),
+    "accounts.authenticate": Row(),
+    "accounts.own_profile": Row((LANGUAGE,), "a token and a session come with their account"),
+    "accounts.change_password": Row(),
+    "accounts.add_addresses": Row((LANGUAGE,), "the others show all addresses and replace them"),
+    "accounts.replace_addresses": Row(),
+    "accounts.prove_address": Row((LANGUAGE,), "a code is answered by mail or at the terminal"),
+    "accounts.sign_off": Row((LANGUAGE,), "the others have `none` as a time for mail"),
+    "accounts.delete_account": Row(),
+    "accounts.open_session": SESSIONS,
+    "accounts.close_session": SESSIONS,
+    "accounts.end_session": SESSIONS,
+    "accounts.log_out_everywhere": NO_TOKENS_IN_LINES,
+    "accounts.revoke_token": NO_TOKENS_IN_LINES,
+    "blocks.add_block": Row(),
+    "blocks.remove_block": Row(),
+    "blocks.blocked_by": Row(),
+    "matches.load_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
+    "matches.read_snapshot": WITHIN,
+    "matches.state_of": Row(),
+    "matches.preferred_display": Row((LANGUAGE,), "a display is for boards as text"),
+    "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
+    "messages.find_recipients": NO_MESSAGE_FORM,
+    "messages.send_message": NO_MESSAGE_FORM,
+    "messages.broadcast": Row((LANGUAGE,), "arbiters write to everybody at the terminal"),
+    "messages.inbox": Row(),
+    "messages.mark_read_until": Row((API,), "for the others what they show is read"),
+    "messages.say": Row(),
+    "messages.heard": Row(),
+    "messages.write_note": Row((WEB,), "a note stands on the page of its match"),
+    "names.userids_of": Row((API,), "a program gets null for an account that was erased"),
+    "names.names_of": Row((LANGUAGE, WEB), "a program gets userids"),
+    "names.names_by_seat": Row(),
+    "names.name_of": Row((LANGUAGE,), "the others have the userid in their answer"),
+    "password_check.confirm": Row((API, WEB), "each command line has the password"),
+    "preferences.change_preferences": Row(),
+    "queries.player": Row((API, WEB), "the language has no form about a player as such"),
+    "queries.ratings_of": Row((API, WEB), "the language has ratings by game"),
+    "queries.rating_series": Row(),
+    "queries.head_to_head": Row(),
+    "queries.finished_matches": Row((LANGUAGE, API), "pages list matches, by `infra`"),
+    "queries.count_finished": Row((LANGUAGE,), "the API has a cursor"),
+    "queries.best_scores": Row(),
+    "queries.score_of": Row((LANGUAGE, WEB), "the API has the rank alone"),
 }
 """Each public function of `services.app` that takes an `App`."""
 

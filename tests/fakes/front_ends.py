@@ -8,13 +8,10 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 
-from infra.accounts import Accounts
 from infra.mail.addresses import Addresses
 from infra.mail.outbox import Outbox
-from services.app.context import App
 from services.language import LOCAL, Answer, Language
-from services.mail.office import Office, password_limit
-from tests.fakes.app import CHEAP
+from services.mail.office import Office
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.mails import mail
 from tests.helpers.web import Guest
@@ -31,11 +28,8 @@ class Everywhere:
         self.api = api
         self.language = Language(api.parts, origin=LOCAL)
         self._guests = guests
-        data = api.parts.data
-        accounts = Accounts(data, CHEAP, limit=password_limit(data))
-        self._app = App(api.settings, data=data, accounts=accounts)
         self._addresses = Addresses(b"s" * 32, _DOMAIN)
-        self._office = Office(self._app, data, self._addresses)
+        self._office = Office(api.parts, api.parts.data, self._addresses)
         self._numbers = itertools.count(1)
 
     def person(self, name: str = "") -> "Person":
@@ -53,10 +47,6 @@ class Everywhere:
         outbox = Outbox(self.api.parts.data)
         (answer,) = [letter for _, letter in outbox._all() if letter.to == sender]
         return answer.body
-
-    def close(self) -> None:
-        """Close what was opened."""
-        self._app.close()
 
 
 class Person:
@@ -83,9 +73,7 @@ class Person:
 def everywhere(api: Api) -> Iterator[Everywhere]:
     """All front ends of a server that runs."""
     with ExitStack() as stack:
-        found = Everywhere(api, lambda: stack.enter_context(Guest(api)))
-        stack.callback(found.close)
-        yield found
+        yield Everywhere(api, lambda: stack.enter_context(Guest(api)))
 
 
 def sentence(response: httpx.Response) -> str:

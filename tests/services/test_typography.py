@@ -7,8 +7,8 @@ from typing import TypeVar
 import pytest
 
 from domain.rules import all_rules, current
+from services.app.typography import as_flag, as_move, as_plain
 from services.language.parsing import parse
-from services.language.typography import as_flag, as_move, as_plain
 from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.api import Api
 
