@@ -61,7 +61,6 @@ USE_CASES: Final[dict[str, Row]] = {
     "contact.check_message": WITHIN,
     "contact.check_chat": WITHIN,
     "contact.is_known": WITHIN,
-    "draws.committed": WITHIN,
     "draws.consent": WITHIN,
     "accounts.sign_up": Row(),
     "accounts.authenticate": Row(),
