@@ -26,7 +26,7 @@ CHAIN_LENGTH: Final = 65_536
 SEED_BYTES: Final = 32
 
 
-class Draw(msgspec.Struct, frozen=True, array_like=True):
+class SetupDraw(msgspec.Struct, frozen=True, array_like=True):
     """The part of a draw that the match's start event reveals."""
 
     chain: int
@@ -44,22 +44,22 @@ class Commitment(msgspec.Struct, frozen=True, array_like=True):
 
     digest: bytes = b""
     """SHA-256 of the player's text; empty before the player has committed."""
-    word: bytes = b""
+    word_digest: bytes = b""
     """SHA-256 of a word that only the player knows. A text that the server keeps ends with it."""
 
-    def fits(self, text: bytes) -> bool:
+    def matches(self, text: bytes) -> bool:
         """Return whether this is the text that was committed to."""
         return self.digest == sha256(text).digest()
 
 
-KEPT_BYTES: Final = 32
+STORED_TEXT_BYTES: Final = 32
 """Length of the part of a text that the server keeps for a player; the word's digest follows it."""
 
-TEXT_LIMIT: Final = 64
+ENTROPY_TEXT_LIMIT: Final = 64
 """The most bytes of a player's text."""
 
 
-class Seed(msgspec.Struct, frozen=True):
+class ChainSeed(msgspec.Struct, frozen=True):
     """The seed that the next draw of a shard uses."""
 
     chain: int
@@ -67,15 +67,15 @@ class Seed(msgspec.Struct, frozen=True):
     seed: bytes
 
 
-def before(seed: bytes) -> bytes:
+def previous_seed(seed: bytes) -> bytes:
     """Return s(i-1), the seed before s(i)."""
     return sha256(_LABEL + b"chain\0" + seed).digest()
 
 
-def steps_back(seed: bytes, steps: int) -> bytes:
+def earlier_seed(seed: bytes, steps: int) -> bytes:
     """Return s(i - steps), for s(i)."""
     for _ in range(steps):
-        seed = before(seed)
+        seed = previous_seed(seed)
     return seed
 
 
@@ -89,7 +89,7 @@ def contribution(account: bytes, text: bytes) -> bytes:
     return sha256(_LABEL + b"player\0" + account + text).digest()
 
 
-def terms(board: int, rules: str, options: Sequence[str]) -> bytes:
+def draw_terms(board: int, rules: str, options: Sequence[str]) -> bytes:
     """Return the salt: SHA-256 of board, game, rules version and options as recorded.
 
     The hashed text is one line, separated by single blanks.
@@ -98,16 +98,16 @@ def terms(board: int, rules: str, options: Sequence[str]) -> bytes:
     return sha256(" ".join([str(board), game, version, *options]).encode()).digest()
 
 
-def key_of(
-    draw: Draw, seats: Sequence[bytes], board: int, rules: str, options: Sequence[str]
+def draw_key(
+    draw: SetupDraw, seats: Sequence[bytes], board: int, rules: str, options: Sequence[str]
 ) -> bytes:
     """Return the pseudorandom key of a match's draw: 32 bytes."""
     parts = [contribution(a, text) for a, text in zip(seats, draw.texts, strict=True)]
     material = draw.seed + b"".join(parts)
-    return hmac.digest(terms(board, rules, options), material, "sha256")
+    return hmac.digest(draw_terms(board, rules, options), material, "sha256")
 
 
-class Stream:
+class DrawStream:
     """The random numbers of one match, from bits of HMAC-SHA-256(key, label, rules, purpose, counter).
 
     Each purpose has its own counter from 0. Implements `domain.rules.protocol.Chance`.

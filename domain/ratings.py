@@ -16,8 +16,8 @@ from domain.rules import Seat
 UNIT: Final = 1_000_000
 """One unit of skill, in the millionths that are stored."""
 
-_START_SHOWN: Final = 1_500
-_SHOWN_FOR_ONE: Final = 30
+_START_RATING: Final = 1_500
+_RATING_POINTS_FOR_ONE: Final = 30
 """Between two players with small deviations, one unit of skill is about 30 points of Elo."""
 
 _DEVIATIONS: Final = 3
@@ -36,9 +36,9 @@ class Skill(msgspec.Struct, frozen=True, array_like=True):
         return self.mu - _DEVIATIONS * self.sigma
 
     @property
-    def shown(self) -> int:
+    def rating(self) -> int:
         """The rating that people see; newcomers have 1500."""
-        return _START_SHOWN + round(_SHOWN_FOR_ONE * self.ordinal / UNIT)
+        return _START_RATING + round(_RATING_POINTS_FOR_ONE * self.ordinal / UNIT)
 
 
 NEWCOMER: Final = Skill()

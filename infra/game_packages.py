@@ -4,7 +4,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from domain.rules import Game, register
+from domain.rules import GamePackage, register_game
 
 GROUP: Final = "matchpost.games"
 
@@ -18,7 +18,7 @@ def load_games() -> None:
     """Register the games of all installed distributions; `GamePackageError` for a broken one."""
     for entry in entry_points(group=GROUP):
         try:
-            register(_load(entry))
+            register_game(_load(entry))
         except Exception as error:
             source = entry.dist.name if entry.dist else "an installed distribution"
             raise GamePackageError(
@@ -27,8 +27,8 @@ def load_games() -> None:
             ) from error
 
 
-def _load(entry: EntryPoint) -> Game:
+def _load(entry: EntryPoint) -> GamePackage:
     game = entry.load()
-    if not isinstance(game, Game):
+    if not isinstance(game, GamePackage):
         raise TypeError(f"{entry.value} is no Game")
     return game

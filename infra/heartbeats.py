@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `{beats}` | hash: `<role>/<host>/<process id>` -> packed `Beat`; it expires a day after the last |
+| `{beats}` | hash: `<role>/<host>/<process id>` -> packed `HeartbeatRecord`; it expires a day after the last |
 
 A process writes its field every few seconds and removes it when it ends normally. So a silent process
 was killed, hangs, or can't reach the Redis of the matches.
@@ -22,10 +22,10 @@ import redis
 from msgspec.structs import replace
 from redis.exceptions import RedisError
 
-from infra import keys
-from infra.clients import time_ms
-from infra.embedded import NotRunningError
-from infra.process import is_alive
+from infra.redis import keys
+from infra.redis.clients import time_ms
+from infra.valkey.process import is_alive
+from infra.valkey.server import NotRunningError
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class Role(StrEnum):
     """Sends mail."""
 
 
-class Beat(msgspec.Struct, frozen=True, array_like=True):
+class HeartbeatRecord(msgspec.Struct, frozen=True, array_like=True):
     """A process's last heartbeat."""
 
     role: Role
@@ -71,7 +71,7 @@ class Beat(msgspec.Struct, frozen=True, array_like=True):
     """When this was written, in ms by the server's clock."""
     mail_key: str = ""
     """Fingerprint of its mail key; empty if it has none."""
-    lost: tuple[int, ...] = ()
+    lost_shards: tuple[int, ...] = ()
     """The shards for which it lacks the secret of the chain of seeds."""
 
     @property
@@ -91,17 +91,17 @@ class Beat(msgspec.Struct, frozen=True, array_like=True):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_BEATS: Final = msgspec.msgpack.Decoder(Beat)
+_RECORDS: Final = msgspec.msgpack.Decoder(HeartbeatRecord)
 
 
-def read_beats(client: redis.Redis) -> list[Beat]:
+def read_heartbeats(client: redis.Redis) -> list[HeartbeatRecord]:
     """Return the heartbeats of all processes that did not end normally."""
-    found: Any = client.hvals(keys.BEATS)
-    return [_BEATS.decode(data) for data in found]
+    found: Any = client.hvals(keys.HEARTBEATS)
+    return [_RECORDS.decode(data) for data in found]
 
 
 class Heartbeat:
-    """Writes one process's heartbeats. `lost` is called for each: see `Beat`."""
+    """Writes one process's heartbeats. `lost` is called for each: see `HeartbeatRecord`."""
 
     def __init__(
         self,
@@ -111,37 +111,39 @@ class Heartbeat:
         mail_key: str = "",
         lost: Callable[[], Sequence[int]] = tuple,
     ) -> None:
-        self._beat = Beat(role, socket.gethostname(), os.getpid(), version, mail_key=mail_key)
-        self._lost = lost
+        self._beat = HeartbeatRecord(
+            role, socket.gethostname(), os.getpid(), version, mail_key=mail_key
+        )
+        self._lost_shards = lost
 
-    def beat(self, client: redis.Redis) -> None:
+    def write(self, client: redis.Redis) -> None:
         """Write a heartbeat. The first removes those of processes that this one replaces."""
         now = time_ms(client)
         if not self._beat.started:
             self._beat = replace(self._beat, started=now)
             self._forget_others(client, now)
-        self._beat = replace(self._beat, at=now, lost=tuple(self._lost()))
+        self._beat = replace(self._beat, at=now, lost_shards=tuple(self._lost_shards()))
         with client.pipeline(transaction=True) as pipe:
-            pipe.hset(keys.BEATS, self._beat.field, _ENCODER.encode(self._beat))
-            pipe.expire(keys.BEATS, FORGOTTEN_SECONDS)
+            pipe.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
+            pipe.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
             pipe.execute()
 
     def _forget_others(self, client: redis.Redis, now: int) -> None:
         gone = [
             other.field
-            for other in read_beats(client)
+            for other in read_heartbeats(client)
             if now - other.at > FORGOTTEN_SECONDS * 1000
             or (other.role == self._beat.role and other.is_gone)
         ]
         if gone:
-            client.hdel(keys.BEATS, *gone)
+            client.hdel(keys.HEARTBEATS, *gone)
 
-    def end(self, client: redis.Redis) -> None:
+    def remove(self, client: redis.Redis) -> None:
         """Remove the heartbeat: the process ends normally."""
-        client.hdel(keys.BEATS, self._beat.field)
+        client.hdel(keys.HEARTBEATS, self._beat.field)
 
 
-class Beating:
+class HeartbeatThread:
     """Writes heartbeats from another thread while entered.
 
     `connect` returns a client, and is called again when the server was lost.
@@ -173,6 +175,6 @@ class Beating:
 
     def _go_on(self, client: redis.Redis) -> None:
         while not self._stop.is_set():
-            self._heartbeat.beat(client)
+            self._heartbeat.write(client)
             self._stop.wait(EVERY_SECONDS)
-        self._heartbeat.end(client)
+        self._heartbeat.remove(client)

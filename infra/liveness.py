@@ -3,7 +3,7 @@
 Another thread writes, so a process that is stopped, or whose interpreter is blocked, falls silent at
 once. Progress is a reply of a server, another decision, or a turn of the event loop within
 `STALL_SECONDS`. Time that the main thread waits for a server does not count, because that has its own
-limit (`infra.clients`): so a slow or stopped server makes no process that waits for it look hung.
+limit (`infra.redis.clients`): so a slow or stopped server makes no process that waits for it look hung.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ START_SECONDS: Final = 120.0
 """The same for a process that was just started, which takes longer on a busy machine."""
 
 
-class Heart:
+class LivenessMonitor:
     """Progress of the main thread of this process; `timer` returns monotonic seconds."""
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
@@ -42,7 +42,7 @@ class Heart:
         """The watched thread; None if no parent watches."""
 
     @property
-    def beats(self) -> bool:
+    def is_alive(self) -> bool:
         """Return whether the main thread makes progress, or waits for a server."""
         return self._waits > 0 or self._timer() - self._last < STALL_SECONDS
 
@@ -63,7 +63,7 @@ class Heart:
             self._waits -= 1
             self.step()
 
-    async def turn(self) -> None:
+    async def watch_loop(self) -> None:
         """Note progress each second while the event loop turns; never returns."""
         while True:
             self.step()
@@ -79,18 +79,20 @@ class Heart:
         os.set_blocking(descriptor, False)
         self._thread = threading.get_ident()
         self.step()
-        threading.Thread(target=self._beat, args=(descriptor,), daemon=True, name="heart").start()
+        threading.Thread(
+            target=self._write_beats, args=(descriptor,), daemon=True, name="heart"
+        ).start()
 
-    def _beat(self, descriptor: int) -> None:
+    def _write_beats(self, descriptor: int) -> None:
         while True:
-            if self.beats:
+            if self.is_alive:
                 # a full pipe has bytes enough
                 with suppress(BlockingIOError):
                     os.write(descriptor, b".")
             time.sleep(BEAT_SECONDS)
 
 
-HEART: Final = Heart()
+LIVENESS: Final = LivenessMonitor()
 """This process's."""
 
 
@@ -99,33 +101,33 @@ class WatchedParser(_HiredisParser):
 
     def read_from_socket(self, *args: Any, **options: Any) -> Any:
         """Wait for more of a reply."""
-        with HEART.waiting():
+        with LIVENESS.waiting():
             return super().read_from_socket(*args, **options)  # type: ignore[no-untyped-call]
 
 
-class Pulse:
+class LivenessPipe:
     """The parent's end of a child's liveness."""
 
     def __init__(self) -> None:
         self._reader, self.descriptor = os.pipe()
         """The end that the other process writes to."""
         os.set_blocking(self._reader, False)
-        self._heard = time.monotonic()
-        self._begun = False
+        self._last_sign = time.monotonic()
+        self._seen = False
 
-    def started(self) -> None:
+    def child_started(self) -> None:
         """Close the child's end here, after the child was started with it."""
         os.close(self.descriptor)
 
     @property
     def is_silent(self) -> bool:
         """Return whether no byte came for too long; a process that starts may take longer."""
-        if self._hear():
-            self._heard, self._begun = time.monotonic(), True
-        limit = SILENCE_SECONDS if self._begun else START_SECONDS
-        return time.monotonic() - self._heard > limit
+        if self._read():
+            self._last_sign, self._seen = time.monotonic(), True
+        limit = SILENCE_SECONDS if self._seen else START_SECONDS
+        return time.monotonic() - self._last_sign > limit
 
-    def _hear(self) -> bool:
+    def _read(self) -> bool:
         try:
             return bool(os.read(self._reader, 65_536))
         except BlockingIOError:

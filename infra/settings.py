@@ -1,6 +1,6 @@
 """The settings: flags override the environment, which overrides the TOML file and the defaults.
 
-Each setting is described once, at its field; `table()` returns the descriptions, and `docs/settings.md`
+Each setting is described once, at its field; `setting_table()` returns the descriptions, and `docs/settings.md`
 lists them (a test compares the two). The variable of a field is `MATCHPOST_` and its name.
 """
 
@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal, cast, get_type_hints
 
 import msgspec
 
-from infra.clients import SCHEMES, check_url, shown_url
 from infra.durability import Mode
-from infra.mail.route import read_route
+from infra.mail.smtp_url import read_smtp_url
+from infra.redis.clients import SCHEMES, check_url, redact_url
 
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 """Names the TOML file to read instead of `matchpost.toml` in the data directory."""
@@ -37,7 +37,7 @@ _Domain = Annotated[
 _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "redis_url": check_url,
     "queue_url": check_url,
-    "relay": read_route,
+    "relay": read_smtp_url,
 }
 """Settings that may have a password, which is never shown, each with its parser."""
 
@@ -250,18 +250,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables for a child process with the same settings."""
-        values = {row.env: getattr(self, row.name) for row in table()}
+        values = {row.env: getattr(self, row.name) for row in setting_table()}
         return {name: str(value) for name, value in values.items() if value is not None}
 
     def __repr__(self) -> str:
         """Return the settings without the passwords in the URLs."""
-        shown = {row.name: getattr(self, row.name) for row in table()}
+        shown = {row.name: getattr(self, row.name) for row in setting_table()}
         for name in _CHECKS:
-            shown[name] = shown[name] and shown_url(shown[name])
+            shown[name] = shown[name] and redact_url(shown[name])
         return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
 
-class Row(msgspec.Struct, frozen=True):
+class SettingInfo(msgspec.Struct, frozen=True):
     """One setting as documented."""
 
     name: str
@@ -274,7 +274,7 @@ class Row(msgspec.Struct, frozen=True):
     meaning: str
 
 
-def table() -> tuple[Row, ...]:
+def setting_table() -> tuple[SettingInfo, ...]:
     """Return the descriptions of all settings, in the order of the fields."""
     return tuple(_TABLE.values())
 
@@ -306,7 +306,7 @@ def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Validate the variables that are set."""
-    given = {row.name: row.env for row in table() if environ.get(row.env)}
+    given = {row.name: row.env for row in setting_table() if environ.get(row.env)}
     return {name: _checked(name, environ[env], env, strict=False) for name, env in given.items()}
 
 
@@ -381,14 +381,14 @@ def _converter(kind: object) -> Callable[[object, bool], object]:
     return convert
 
 
-def _rows() -> dict[str, Row]:
+def _rows() -> dict[str, SettingInfo]:
     """Read the table from the fields."""
     rows = {}
     for name, hint in get_type_hints(Settings, include_extras=True).items():
         about = next(m for m in hint.__metadata__[::-1] if m.description is not None)
         extra = about.extra
         env = f"MATCHPOST_{name.upper()}"
-        rows[name] = Row(name, env, extra["default"], extra["expected"], about.description)
+        rows[name] = SettingInfo(name, env, extra["default"], extra["expected"], about.description)
     return rows
 
 

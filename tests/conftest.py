@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from redis import Redis
 
-from infra.embedded import EmbeddedServer
+from infra.valkey.server import EmbeddedServer
 
 # a test is no measurement: on a busy machine any example may take its time
 settings.register_profile("steady", deadline=None, max_examples=40)

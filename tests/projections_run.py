@@ -30,12 +30,12 @@ from redis import Redis
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.side import settle
-from infra.clients import make_client
+from infra.redis.clients import make_client
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
+from infra.valkey.server import EmbeddedServer
 from infra.projections.lag import lag
 from infra.projections.specs import SPECS
-from infra.store.server import RedisStore
+from infra.store.redis_store import RedisStore
 from workers.projections import PROJECTIONS
 from workers.projections.verify import ProjectionVerifier
 from workers.projections.worker import ProjectionWorker

@@ -168,7 +168,12 @@ def test_a_phrase_is_found_at_its_line():
 
 
 def test_a_package_is_a_layer_or_a_part_of_services():
-    paths = ("docs/api.md", "infra/mail/relay.py", "services/api/app.py", "services/compose.py")
+    paths = (
+        "docs/api.md",
+        "infra/mail/smtp_client.py",
+        "services/http/app.py",
+        "services/compose.py",
+    )
     assert [package_of(Path(path)) for path in paths] == [
         "docs",
         "infra",

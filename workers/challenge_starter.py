@@ -12,14 +12,14 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.challenges import Challenge, Challenges
-from infra.challenges.start import challenge_start
-from infra.gateway import check_digest, outcome_of, submission_of
-from infra.keys import lane_of, shard_of
-from infra.lanes import Lanes
-from infra.outcomes import Outcome, parse
+from infra.draw_texts import DrawTexts
+from infra.people.challenges import Challenge, ChallengeStore
+from infra.people.challenges.start import challenge_start
+from infra.redis.keys import lane_of, shard_of
+from infra.store.gateway import check_digest, outcome_of, submission_of
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store, Submission
-from infra.words import Words
 from workers.scheduler import RETRY_SECONDS, SENDER
 
 logger = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ class ChallengeStarter:
     def __init__(
         self,
         store: Store,
-        lanes: Lanes,
-        challenges: Challenges,
-        words: Words,
+        lanes: LaneLeases,
+        challenges: ChallengeStore,
+        words: DrawTexts,
         timer: Callable[[], float] = time.monotonic,
         *,
         sweep_seconds: float = SWEEP_SECONDS,
@@ -61,7 +61,7 @@ class ChallengeStarter:
         if self._timer() < self._next_sweep:
             return
         self._next_sweep = self._timer() + self._sweep_seconds
-        full = {one.id: one for one in self._challenges.unstarted()}
+        full = {one.id: one for one in self._challenges.full()}
         self._next_submit = {id_: at for id_, at in self._next_submit.items() if id_ in full}
         self._failed &= full.keys()
         for challenge in full.values():
@@ -80,9 +80,9 @@ class ChallengeStarter:
         if not outcome.accepted:
             raise Refusal(Code(outcome.code), outcome.sentence)
         # crash window: the match has started and the challenge does not know its board
-        self._challenges.done(challenge.id, sent.match)
+        self._challenges.mark_started(challenge.id, sent.match)
 
-    def _outcome(self, id_: str, start: Submission) -> Outcome | None:
+    def _outcome(self, id_: str, start: Submission) -> CommandOutcome | None:
         """Return the outcome of a start, which is submitted again if it was not of late."""
         stored = self._store.outcome(start.board, start.id)
         if stored is not None:
@@ -93,8 +93,8 @@ class ChallengeStarter:
         outcome = outcome_of(answer, start.digest)
         if outcome is None:
             self._next_submit[id_] = self._timer() + RETRY_SECONDS
-            shape = self._store.shape()
-            self._lanes.want(lane_of(shard_of(start.board, shape.shards), shape.lanes))
+            shape = self._store.layout()
+            self._lanes.request_drain(lane_of(shard_of(start.board, shape.shards), shape.lanes))
         return outcome
 
     def _log_failure(self, challenge: Challenge, error: Exception) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from infra.clock import Clock, ClockNotes
+from infra.store.server_clock import ServerClock, ServerClockRecord
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +25,12 @@ NOTE_MS: Final = 30_000
 class ClockCheck:
     """Watches the server's clock; `timer` returns seconds that only run forwards."""
 
-    def __init__(self, notes: ClockNotes, timer: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, notes: ServerClockRecord, timer: Callable[[], float] = time.monotonic
+    ) -> None:
         self._notes = notes
         self._timer = timer
-        self._clock: Clock | None = None
+        self._clock: ServerClock | None = None
         self._before: tuple[int, float] | None = None
         """The server's time and the timer's at the last tick."""
         self._distrusted = False
@@ -38,7 +40,7 @@ class ClockCheck:
         clock = self._clock or self._notes.read()
         step = self._step(clock, now)
         if step:
-            clock = Clock(now, step, now)
+            clock = ServerClock(now, step, now)
             logger.error(
                 "ALARM: the clock of the matches' server was set %s by %d s; no reminder is sent and no "
                 "flag falls for an hour: check whether it is right now",
@@ -46,13 +48,13 @@ class ClockCheck:
                 abs(step) // 1000,
             )
         self._store_time(clock, now)
-        distrusted = clock.left(now) > 0
+        distrusted = clock.distrust_ms(now) > 0
         if self._distrusted and not distrusted:
             logger.warning("the server's clock has been steady for an hour; flags fall again")
         self._distrusted = distrusted
         return not distrusted
 
-    def _step(self, clock: Clock, now: int) -> int:
+    def _step(self, clock: ServerClock, now: int) -> int:
         """Return by how many ms the clock was set since the last tick; 0 if it was not."""
         timer = self._timer()
         before, self._before = self._before, (now, timer)
@@ -63,8 +65,8 @@ class ClockCheck:
             step = now - before[0] - round((timer - before[1]) * 1000)
         return step if abs(step) > STEP_MS else 0
 
-    def _store_time(self, clock: Clock, now: int) -> None:
+    def _store_time(self, clock: ServerClock, now: int) -> None:
         if clock.since == now or not 0 <= now - clock.seen < NOTE_MS:
-            clock = Clock(now, clock.step, clock.since)
+            clock = ServerClock(now, clock.step, clock.since)
             self._notes.write(clock)
         self._clock = clock

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from domain.match.record import unpack_snapshot
-from domain.match.state import due
-from infra.damage import Damage
-from infra.due import DueTimes
+from domain.match.history import unpack_snapshot
+from domain.match.state import next_due
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.due_times import DueTimes
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class DueCheck:
     def __init__(
         self,
         times: DueTimes,
-        damage: Damage,
+        damage: DamagedMatches,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._times = times
@@ -50,7 +50,7 @@ class DueCheck:
                 return
             self._next_round = self._timer() + ROUND_SECONDS
             self._next, self._repaired = 1, 0
-        last = self._times.boards()
+        last = self._times.highest_board()
         end = self._next + max(BOARDS_PER_TICK, -(-last // _ROUND_TICKS))
         boards = range(self._next, min(end, last + 1))
         for board, (data, listed) in zip(boards, self._times.read(boards), strict=True):
@@ -65,11 +65,11 @@ class DueCheck:
     def _check(self, board: int, data: bytes, listed: int) -> None:
         try:
             snapshot = unpack_snapshot(data)
-            wanted = due(snapshot.state)
+            wanted = next_due(snapshot.state)
         except Exception as error:  # noqa: BLE001 - whatever it is, the others are checked
             self._damage.note(board, f"its snapshot can't be read: {error}")
             return
-        if wanted != listed and self._times.mend(board, snapshot.head, wanted):
+        if wanted != listed and self._times.repair(board, snapshot.head, wanted):
             self._repaired += 1
             logger.warning(
                 "match %d: the list had it due at %d, and it is due at %d", board, listed, wanted

@@ -11,16 +11,16 @@ from typing import Final, assert_never
 import msgspec
 
 from domain.errors import Code
-from domain.match.commands import Flag, Nag, Sent
-from domain.match.events import THE_SERVER, command_id
-from domain.match.record import unpack_snapshot
-from domain.match.state import due, reminds
-from infra.faults import point
-from infra.gateway import submission_of
-from infra.keys import lane_of, shards_of
-from infra.lanes import Lanes
-from infra.outcomes import parse
-from infra.store.port import Known, Queued, Store, Submission, Submitted, Turned
+from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer
+from domain.match.events import SERVER_ACCOUNT, command_id
+from domain.match.history import unpack_snapshot
+from domain.match.state import next_due, reminder_is_due
+from infra.failpoints import failpoint
+from infra.redis.keys import lane_of, shards_of
+from infra.store.gateway import submission_of
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import parse
+from infra.store.port import AlreadyDecided, NotAccepted, Queued, Store, Submission, SubmitResult
 from workers.clock_check import ClockCheck
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class _DueCommand(msgspec.Struct, frozen=True):
 
     board: int
     seq: int
-    command: Nag | Flag
+    command: RemindPlayer | FlagPlayer
     ply: int
 
 
@@ -85,7 +85,7 @@ class Scheduler:
     def __init__(
         self,
         store: Store,
-        lanes: Lanes,
+        lanes: LaneLeases,
         clock: Callable[[], int] = _now,
         timer: Callable[[], float] = time.monotonic,
         *,
@@ -102,7 +102,7 @@ class Scheduler:
 
     def tick(self) -> None:
         """Request drains where commands wait, and send what is due by the clocks of the matches."""
-        point("keeper.ticked")
+        failpoint("keeper.ticked")
         self._wake_lanes()
         now = self._store.now()
         steady = self._clock_check is None or self._clock_check.is_steady(now)
@@ -110,11 +110,11 @@ class Scheduler:
             self._send_due(now)
 
     def _wake_lanes(self) -> None:
-        shape = self._store.shape()
+        shape = self._store.layout()
         for lane in range(shape.lanes):
-            if self._store.depth(shards_of(lane, shape.lanes, shape.shards)):
-                point("keeper.found")
-                self._lanes.want(lane)
+            if self._store.inbox_size(shards_of(lane, shape.lanes, shape.shards)):
+                failpoint("keeper.found")
+                self._lanes.request_drain(lane)
 
     def _clocks_agree(self, now: int) -> bool:
         """Return whether the server's clock agrees with this machine's; log when that changes."""
@@ -132,11 +132,11 @@ class Scheduler:
         return not skewed
 
     def _send_due(self, now: int) -> None:
-        shape = self._store.shape()
+        shape = self._store.layout()
         for shard in range(shape.shards):
             matches = self._due_matches(shard, now)
             if matches and self._send(shard, matches):
-                self._lanes.want(lane_of(shard, shape.lanes))
+                self._lanes.request_drain(lane_of(shard, shape.lanes))
             self._due[shard] = matches
 
     def _due_matches(self, shard: int, now: int) -> dict[int, _DueMatch]:
@@ -144,7 +144,7 @@ class Scheduler:
         before = self._due.get(shard, {})
         # read that many more, because stuck matches must not hide those that are due after them
         stuck = sum(one.stuck for one in before.values())
-        boards = self._store.due(shard, now, DUE_PER_SHARD + stuck)
+        boards = self._store.due_boards(shard, now, DUE_PER_SHARD + stuck)
         snapshots = self._store.snapshots(boards) if boards else []
         return {
             board: _due_match(board, data, now, before.get(board, _DueMatch()))
@@ -153,7 +153,7 @@ class Scheduler:
 
     def _send(self, shard: int, matches: dict[int, _DueMatch]) -> bool:
         """Send the commands that the matches need, and update them; return whether any was queued."""
-        waiting = self._store.waiting([shard], 1)
+        waiting = self._store.read_inbox([shard], 1)
         oldest = waiting[0].received if waiting else None
         sent = [one for one in matches.values() if one.needs and self._should_send(one, oldest)]
         answers = self._submit([_submission(one) for one in sent])
@@ -162,11 +162,11 @@ class Scheduler:
             matches[one.needs.board] = self._after_answer(one, one.needs, answer)
         return any(isinstance(answer, Queued) for answer in answers)
 
-    def _submit(self, new: Sequence[Submission]) -> Sequence[Submitted]:
+    def _submit(self, new: Sequence[Submission]) -> Sequence[SubmitResult]:
         if not new:
             return []
         answers = self._store.submit(new)
-        point("keeper.sent")
+        failpoint("keeper.sent")
         return answers
 
     def _should_send(self, one: _DueMatch, oldest: int | None) -> bool:
@@ -177,14 +177,14 @@ class Scheduler:
             return False
         return oldest is None or oldest > one.received
 
-    def _after_answer(self, one: _DueMatch, needs: _DueCommand, answer: Submitted) -> _DueMatch:
+    def _after_answer(self, one: _DueMatch, needs: _DueCommand, answer: SubmitResult) -> _DueMatch:
         replace = msgspec.structs.replace
         match answer:
             case Queued():
                 return replace(one, sent=self._timer(), received=answer.received)
-            case Known():
+            case AlreadyDecided():
                 code = parse(answer.stored).code
-            case Turned():
+            case NotAccepted():
                 code = answer.code
             case _:  # pragma: no cover - the union is closed
                 assert_never(answer)
@@ -192,7 +192,7 @@ class Scheduler:
             return one  # done since the match was read, or sent again by the next tick
         _log_refusal(one, needs, code)
         # the match has not changed, so only a command with another id can still help
-        again = None if isinstance(answer, Known) else self._timer()
+        again = None if isinstance(answer, AlreadyDecided) else self._timer()
         return replace(one, attempt=one.attempt + 1, sent=again, logged=one.attempt > 0)
 
 
@@ -222,9 +222,11 @@ def _due_match(board: int, data: bytes | None, now: int, before: _DueMatch) -> _
 
 def _due_command(board: int, data: bytes | None, now: int) -> _DueCommand | None:
     state = unpack_snapshot(data).state
-    if not 0 < due(state) <= now:
+    if not 0 < next_due(state) <= now:
         return None
-    command = Nag(ply=state.ply) if reminds(state, now) else Flag(ply=state.ply)
+    command = (
+        RemindPlayer(ply=state.ply) if reminder_is_due(state, now) else FlagPlayer(ply=state.ply)
+    )
     return _DueCommand(board, state.seq, command, state.ply)
 
 
@@ -234,5 +236,7 @@ def _submission(one: _DueMatch) -> Submission:
     key = f"{needs.board} {needs.seq} {type(needs.command).__name__}"
     if one.attempt:
         key += f" {one.attempt}"
-    id_ = command_id(SENDER, THE_SERVER, key)
-    return submission_of(Sent(needs.board, id_, THE_SERVER, needs.command), needs.ply, SENDER)
+    id_ = command_id(SENDER, SERVER_ACCOUNT, key)
+    return submission_of(
+        CommandEnvelope(needs.board, id_, SERVER_ACCOUNT, needs.command), needs.ply, SENDER
+    )

@@ -15,12 +15,12 @@ from typing import Final
 Cell = int
 
 _LINE: Final = 1 << 10  # more than twice the farthest column
-FARTHEST: Final = 200
+MAX_COORDINATE: Final = 200
 """The largest coordinate. It is enough, because a match has at most 180 tiles, all connected."""
 
 
 def cell(q: int, r: int) -> Cell:
-    """Return the cell of coordinates up to `FARTHEST`."""
+    """Return the cell of coordinates up to `MAX_COORDINATE`."""
     return (2 * r + q) * _LINE + q
 
 
@@ -52,23 +52,23 @@ def bits(tiles: int) -> Iterator[int]:
         tiles ^= lowest
 
 
-class Shape:
+class CellNeighbours:
     """The neighbours among a tuple of cells, and the cells whose removal may separate the others."""
 
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         places = {at: place for place, at in enumerate(cells)}
         around = [[places.get(at + step) for step in STEPS] for at in cells]
-        self.near: Final = tuple(
+        self.neighbours: Final = tuple(
             sum(1 << place for place in ring if place is not None) for ring in around
         )
         """The neighbours of each cell, as a set."""
-        self.parts: Final = tuple(map(_Parts, around))
+        self.parts: Final = tuple(map(_ArcCounts, around))
         """For each cell and each set of its neighbours, the number of arcs of the set around the cell.
         If there is one arc, removing the cell never separates connected cells."""
 
     def group(self, start: int, tiles: int) -> int:
         """Return the part of `tiles` that is connected with `start`, one of them."""
-        near, rest, edge = self.near, tiles ^ start, start
+        near, rest, edge = self.neighbours, tiles ^ start, start
         while edge:
             place = edge.bit_length() - 1
             new = near[place] & rest
@@ -86,7 +86,7 @@ class Shape:
         return found
 
 
-class _Parts(dict[int, int]):
+class _ArcCounts(dict[int, int]):
     """The number of arcs that a set of neighbours has around a cell, for at most 64 sets."""
 
     def __init__(self, ring: list[int | None]) -> None:
@@ -102,6 +102,6 @@ class _Parts(dict[int, int]):
 
 
 @lru_cache(256)
-def shape_of(cells: tuple[Cell, ...]) -> Shape:
+def neighbours_of_cells(cells: tuple[Cell, ...]) -> CellNeighbours:
     """Return the neighbourhood of cells, which must be in reading order."""
-    return Shape(cells)
+    return CellNeighbours(cells)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, letters_of, read_pieces
-from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import NoOptions, Outcome, Score, Seat, UnreadableMove
-from domain.rules.puzzle import DONE, OVER, Ending, Puzzle, ended
+from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, read_pieces, stones_json
+from domain.rules.checks import bad_position, check_turn, quantity, read_position
+from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
 
@@ -22,7 +22,7 @@ class LinePuzzlePosition(msgspec.Struct, frozen=True, array_like=True, gc=False)
     stones: int
     lines: int
     """The most lines that counted in one position."""
-    fewest: int
+    fewest_stones: int
     """The fewest stones of such a position."""
     done: bool
 
@@ -72,16 +72,16 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
 
     position_type = LinePuzzlePosition
     read = staticmethod(_read)
-    stones: int
+    stone_limit: int
     """The most stones on the board."""
-    most: int
+    most_lines: int
     """The proven limit of lines that can count."""
     bound: str
     wanted: str
     """The condition for a line to count, such as `exactly one stone`."""
 
     @abstractmethod
-    def lines_of(self, stones: int) -> int:
+    def count_lines(self, stones: int) -> int:
         """Return the number of lines that count; -1 if the position is worth nothing."""
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> LinePuzzlePosition:
@@ -99,7 +99,7 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
         stones = position.stones
         if position.done:
             return []
-        if stones.bit_count() >= self.stones:
+        if stones.bit_count() >= self.stone_limit:
             return [*(move for move in _BACK if stones >> move.at & 1), FINISH]
         choice = [
             back if stones >> back.at & 1 else fresh
@@ -112,8 +112,8 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
         """Count the legal moves."""
         if position.done:
             return 0
-        full = position.stones.bit_count() >= self.stones
-        return 1 + (self.stones if full else len(NAMES))
+        full = position.stones.bit_count() >= self.stone_limit
+        return 1 + (self.stone_limit if full else len(NAMES))
 
     def write(self, move: LinePuzzleMove) -> str:
         """Return the canonical text of a move."""
@@ -124,7 +124,7 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
     def why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
         """Return which rule a move breaks; None for a legal move."""
         if position.done:
-            return OVER
+            return SOLVER_IS_DONE
         if move == FINISH:
             return None
         name, occupied = NAMES[move.at], position.stones >> move.at & 1
@@ -132,36 +132,36 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             return None if occupied else f"there is no stone at {name} to take back"
         if occupied:
             return f"there is a stone at {name} already; -{name} takes it back"
-        if position.stones.bit_count() >= self.stones:
-            return f"all {self.stones} stones are on the board; take one back first"
+        if position.stones.bit_count() >= self.stone_limit:
+            return f"all {self.stone_limit} stones are on the board; take one back first"
         return None
 
     def play(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzlePosition:
         """Set a stone or take one back, and update the best so far."""
-        best = position.lines, position.fewest
+        best = position.lines, position.fewest_stones
         if move == FINISH:
             return LinePuzzlePosition(position.stones, *best, done=True)
         stones = position.stones ^ 1 << move.at
-        lines, number = self.lines_of(stones), stones.bit_count()
+        lines, number = self.count_lines(stones), stones.bit_count()
         if lines > best[0] or (lines == best[0] and number < best[1]):
             best = lines, number
         return LinePuzzlePosition(stones, *best, done=False)
 
-    def outcome(self, position: LinePuzzlePosition) -> Outcome | None:
+    def outcome(self, position: LinePuzzlePosition) -> GameOutcome | None:
         """Return the only ending: the solver is done."""
-        return ended(Ending.DONE, self.score(position)) if position.done else None
+        return solver_outcome(Ending.DONE, self.score(position)) if position.done else None
 
-    def score(self, position: LinePuzzlePosition) -> Score:
+    def score(self, position: LinePuzzlePosition) -> PuzzleScore:
         """Return the score of the best position: the most lines that count, by the fewest stones."""
-        lines, stones = counted(position.lines, "line"), counted(position.fewest, "stone")
-        rank = (-position.lines, position.fewest)
-        return Score(rank, f"{lines} with {self.wanted}, by {stones}", self.bound)
+        lines, stones = quantity(position.lines, "line"), quantity(position.fewest_stones, "stone")
+        rank = (-position.lines, position.fewest_stones)
+        return PuzzleScore(rank, f"{lines} with {self.wanted}, by {stones}", self.bound)
 
     def to_json(self, position: LinePuzzlePosition) -> dict[str, Any]:
         """Return the stones on the board, the best so far, and whether the solver is done."""
         return {
-            "board": letters_of(position.stones),
-            "best": {"lines": position.lines, "stones": position.fewest},
+            "board": stones_json(position.stones),
+            "best": {"lines": position.lines, "stones": position.fewest_stones},
             "done": position.done,
         }
 
@@ -175,12 +175,12 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
         return LinePuzzlePosition(stones, form.best.lines, form.best.stones, form.done)
 
     def _check_best(self, stones: int, lines: int, fewest: int) -> None:
-        now, number = self.lines_of(stones), stones.bit_count()
-        if number > self.stones:
+        now, number = self.count_lines(stones), stones.bit_count()
+        if number > self.stone_limit:
             raise bad_position(
-                self.key, f"there are {self.stones} stones, and {number} on the board"
+                self.key, f"there are {self.stone_limit} stones, and {number} on the board"
             )
-        if lines > self.most or fewest > self.stones or (lines > 0) != (fewest > 0):
+        if lines > self.most_lines or fewest > self.stone_limit or (lines > 0) != (fewest > 0):
             raise bad_position(self.key, f"there is no best of {lines} lines by {fewest} stones")
         if (now, -number) > (lines, -fewest):
             raise bad_position(self.key, "the board is better than the best so far")

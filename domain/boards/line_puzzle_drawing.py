@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from domain.boards.pow2_board import LINES, NAMES
-from domain.boards.pow2_svg import picture, players, stone
+from domain.boards.pow2_svg import board_picture, player_captions, stone_kind
 from domain.boards.pow2_text import board_below
 from domain.drawing.svg.painter import BoardInput, Picture
 from domain.drawing.text import TextInput
-from domain.rules.helpers import counted
+from domain.rules.checks import quantity
 
-_KINDS: Final = {"o": stone("light", 0, "a stone")}
+_KINDS: Final = {"o": stone_kind("light", 0, "a stone")}
 
 
 def stones_by_line(position: Mapping[str, Any]) -> list[int]:
@@ -42,7 +42,7 @@ def paint_lines(view: BoardInput, wanted: int, word: str) -> Picture:
     }
     lines = [*marks.values()]
     counts = (
-        f"{counted(len(stones), 'stone')}, {lines.count('full')} lines with {word}, "
+        f"{quantity(len(stones), 'stone')}, {lines.count('full')} lines with {word}, "
         f"{lines.count('over')} with more; best {best['lines']} by {best['stones']}"
     )
-    return picture(view, _KINDS, players(_KINDS, "o", [counts]), None, marks)
+    return board_picture(view, _KINDS, player_captions(_KINDS, "o", [counts]), None, marks)

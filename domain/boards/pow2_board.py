@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Final
 
-from domain.rules.helpers import bad_position
+from domain.rules.checks import bad_position
 from domain.rules.protocol import UnreadableMove
 
 Point = tuple[int, int]
@@ -99,7 +99,7 @@ OUTER: Final = LINES[:4]
 EDGES: Final = tuple(edge for line in LINES for edge in pairwise(line))
 
 
-def board_of(intersections: tuple[int, ...]) -> int:
+def set_of(intersections: tuple[int, ...]) -> int:
     """Return the set of these intersections."""
     return sum(1 << at for at in intersections)
 
@@ -129,7 +129,7 @@ def _between(lines: tuple[tuple[int, ...], ...]) -> tuple[dict[int, int], ...]:
     between: tuple[dict[int, int], ...] = tuple({} for _ in NAMES)
     for line in lines:
         for start, stop in combinations(range(len(line)), 2):
-            inside = board_of(line[start + 1 : stop])
+            inside = set_of(line[start + 1 : stop])
             between[line[start]][line[stop]] = between[line[stop]][line[start]] = inside
     return between
 
@@ -157,7 +157,7 @@ def _slides(lines: tuple[tuple[int, ...], ...], steps: int = len(NAMES)) -> Slid
             before, after = line[:place][::-1][:steps], line[place + 1 :][:steps]
             back, ahead = _along(before), _along(after)
             table = {one | other: near + far for one, near in back for other, far in ahead}
-            slides[origin].append((board_of(before + after), table))
+            slides[origin].append((set_of(before + after), table))
     return tuple(map(tuple, slides))
 
 
@@ -168,11 +168,11 @@ SLIDES_SHORT: Final = _slides(LINES, 2)
 """No farther than two intersections along the line."""
 
 
-LINE_SETS: Final = tuple(map(board_of, LINES))
+LINE_SETS: Final = tuple(map(set_of, LINES))
 """The intersections of each line, as sets."""
 
 
-def _seen(at: int) -> int:
+def _on_common_line(at: int) -> int:
     seen = 0
     for line in LINE_SETS:
         if line >> at & 1:
@@ -180,7 +180,7 @@ def _seen(at: int) -> int:
     return seen
 
 
-SEEN: Final = tuple(map(_seen, range(len(NAMES))))
+ON_COMMON_LINE: Final = tuple(map(_on_common_line, range(len(NAMES))))
 """For each intersection, the set of all on a common line, itself included."""
 
 
@@ -220,20 +220,20 @@ def read_pieces(pieces: Mapping[str, str], letters: str, key: str) -> dict[str, 
     return boards
 
 
-def letters_of(light: int, dark: int = 0) -> dict[str, str]:
+def stones_json(light: int, dark: int = 0) -> dict[str, str]:
     """Return the stones of two colours by name, for JSON forms."""
     return {NAMES[at]: "o" if light >> at & 1 else "x" for at in bits(light | dark)}
 
 
-def open_to(own: int, other: int) -> int:
+def unopposed(own: int, other: int) -> int:
     """Return the empty intersections without a stone of the other colour on any line through them."""
     barred = own
     for at in bits(other):
-        barred |= SEEN[at]
+        barred |= ON_COMMON_LINE[at]
     return EVERYWHERE & ~barred
 
 
-def in_the_way(whose: str, stones: int) -> str:
+def blocking_sentence(whose: str, stones: int) -> str:
     """Return a sentence that names stones, at least one, on lines through a place."""
     *others, final = names_of(stones)
     if not others:

@@ -8,17 +8,17 @@ from typing import Final
 import msgspec
 
 from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
-from domain.drawing.svg.elements import Markup, Point, element, lettering, outline
+from domain.drawing.svg.elements import Markup, Point, element, outline, text_line
 from domain.drawing.svg.painter import (
     WIDTH,
     BoardInput,
     Picture,
-    Player,
+    PlayerCaption,
     body,
     icon,
-    listed,
     piece,
     place,
+    place_sentences,
     ring,
 )
 
@@ -38,15 +38,15 @@ _NAME: Final = re.compile("[a-m](?:1[0-3]|[1-9])")
 Path = tuple[str, ...]
 
 
-class Trail(msgspec.Struct, frozen=True):
+class MoveTrail(msgspec.Struct, frozen=True):
     """The traces of the last move: its places, the paths of pieces, and those of thrown stones."""
 
     places: frozenset[str] = frozenset()
     paths: tuple[Path, ...] = ()
-    thrown: tuple[Path, ...] = ()
+    throws: tuple[Path, ...] = ()
 
 
-def trail_of(text: str) -> Trail:
+def trail_of(text: str) -> MoveTrail:
     """Return the places and paths of a move; words such as `done` have none.
 
     In all games on this board a hyphen joins two points of a path. Other names are places where a
@@ -54,7 +54,7 @@ def trail_of(text: str) -> Trail:
     """
     ways = [tuple(_NAME.findall(part)) for part in re.split("[:,>]", text)]
     places = frozenset(name for way in ways for name in way if name in POINTS)
-    return Trail(places, tuple(way for way in ways if len(way) > 1 and places.issuperset(way)))
+    return MoveTrail(places, tuple(way for way in ways if len(way) > 1 and places.issuperset(way)))
 
 
 def centre_of(name: str) -> Point:
@@ -95,10 +95,10 @@ def _labels() -> tuple[Markup, ...]:
         down = _middle((centre_of(name) for name in NAMES if name[1:] == str(row)), 1)
         for side in (_LABEL, WIDTH - _LABEL):
             drawn += [
-                lettering(letter, (across, side), class_="label"),
-                lettering(str(row), (side, down), class_="label"),
+                text_line(letter, (across, side), class_="label"),
+                text_line(str(row), (side, down), class_="label"),
             ]
-    return (*drawn, lettering("P o T", (WIDTH / 2, WIDTH / 2), class_="mark"))
+    return (*drawn, text_line("P o T", (WIDTH / 2, WIDTH / 2), class_="mark"))
 
 
 # --- places
@@ -109,7 +109,7 @@ def _between(one: Point, other: Point, part: float) -> Point:
     return one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1])
 
 
-def _nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
+def _cut_nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
     """Cut off the part of an area around the origin that is nearer to another point."""
     beyond = [(corner, corner[0] * x + corner[1] * y - (x * x + y * y) / 2) for corner in area]
     remaining: list[Point] = []
@@ -132,11 +132,11 @@ def area_of(name: str) -> tuple[Point, ...]:
     area: list[Point] = [(-_REACH, -_REACH), (_REACH, -_REACH), (_REACH, _REACH), (-_REACH, _REACH)]
     for ox, oy in map(centre_of, NAMES):
         if (ox, oy) != (x, y):
-            area = _nearer(area, ox - x, oy - y)
+            area = _cut_nearer(area, ox - x, oy - y)
     return tuple(area)
 
 
-class Stone(msgspec.Struct, frozen=True):
+class PieceKind(msgspec.Struct, frozen=True):
     """A kind of piece: its CSS classes, its owner, its name and its shapes."""
 
     classes: str
@@ -144,7 +144,7 @@ class Stone(msgspec.Struct, frozen=True):
     title: str
     shapes: tuple[Markup, ...]
 
-    def drawn(self) -> Markup:
+    def piece(self) -> Markup:
         """Return a piece of this kind, around the origin."""
         return piece(self.classes, self.seat, *self.shapes)
 
@@ -153,12 +153,12 @@ class Stone(msgspec.Struct, frozen=True):
         return icon(self.classes, *self.shapes)
 
 
-def _place(name: str, kind: Stone | None, *, last: bool) -> Markup:
+def _place(name: str, kind: PieceKind | None, *, last: bool) -> Markup:
     inside = [element("path", class_="hit", d=outline(area_of(name)))]
     if kind is None:
         inside.append(element("circle", class_="spot", r=_SPOT))
     else:
-        inside.append(kind.drawn())
+        inside.append(kind.piece())
     if last:
         inside.append(ring(_RING, gone=kind is None))
     title = f"{name}: {kind.title}" if kind else name
@@ -170,15 +170,15 @@ def _way(path: Path, classes: str) -> Markup:
     return element("polyline", class_=classes, points=points)
 
 
-def board(
-    stones: Mapping[str, Stone], trail: Trail, marks: Mapping[int, str] | None = None
+def draw_svg_board(
+    stones: Mapping[str, PieceKind], trail: MoveTrail, marks: Mapping[int, str] | None = None
 ) -> tuple[Markup, ...]:
     """Draw the board with its pieces; `marks` are CSS classes for some of `LINES`."""
     return (
         *_lines(marks or {}),
         *_labels(),
         *(_way(path, "trail") for path in trail.paths),
-        *(_way(path, "trail thrown") for path in trail.thrown),
+        *(_way(path, "trail thrown") for path in trail.throws),
         *(_place(name, stones.get(name), last=name in trail.places) for name in NAMES),
     )
 
@@ -189,27 +189,28 @@ STONE: Final = 11
 FIGURE: Final = 15
 """The sizes of a stone and of a figure."""
 
-Kinds = Mapping[str, Stone]
+PieceKinds = Mapping[str, PieceKind]
 """The kinds of pieces of a game, by their letters in the JSON form."""
 
 
-def stone(look: str, seat: int, title: str) -> Stone:
+def stone_kind(look: str, seat: int, title: str) -> PieceKind:
     """Return a kind of plain stones."""
-    return Stone(f"{look} stone", seat, title, (body(look, STONE),))
+    return PieceKind(f"{look} stone", seat, title, (body(look, STONE),))
 
 
-def players(kinds: Kinds, letters: str, counts: Sequence[str]) -> list[Player]:
+def player_captions(kinds: PieceKinds, letters: str, counts: Sequence[str]) -> list[PlayerCaption]:
     """Return the captions of the players by seat, each with the icon of a kind of piece."""
     return [
-        Player(kinds[letter].icon(), count) for letter, count in zip(letters, counts, strict=True)
+        PlayerCaption(kinds[letter].icon(), count)
+        for letter, count in zip(letters, counts, strict=True)
     ]
 
 
-def picture(
+def board_picture(
     view: BoardInput,
-    kinds: Kinds,
-    beside: Sequence[Player],
-    trail: Trail | None = None,
+    kinds: PieceKinds,
+    beside: Sequence[PlayerCaption],
+    trail: MoveTrail | None = None,
     marks: Mapping[int, str] | None = None,
 ) -> Picture:
     """Draw the board of a position, and list the places of each kind of piece."""
@@ -219,5 +220,5 @@ def picture(
         kind.title: [name for name, there in letters.items() if there == letter]
         for letter, kind in kinds.items()
     }
-    drawn = board(stones, trail or trail_of(view.last), marks)
-    return Picture(drawn, WIDTH, tuple(beside), listed(where))
+    drawn = draw_svg_board(stones, trail or trail_of(view.last), marks)
+    return Picture(drawn, WIDTH, tuple(beside), place_sentences(where))

@@ -9,13 +9,13 @@ from typing import Final
 
 import msgspec
 
-from domain.clocks.days import DAY, year_of
+from domain.clocks.calendar import DAY, year_of
 from domain.errors import Code, Refusal
 
-A_YEAR: Final = 30
+DAYS_A_YEAR: Final = 30
 """Days of vacation in a calendar year."""
 
-_LONGEST: Final = 2 * A_YEAR
+_LONGEST_DAYS: Final = 2 * DAYS_A_YEAR
 """Days of the longest vacation, at the end of one year and the beginning of the next."""
 
 
@@ -31,7 +31,7 @@ class Vacation(msgspec.Struct, frozen=True, array_like=True):
         return self.since + self.days * DAY
 
     @property
-    def years(self) -> Counter[int]:
+    def days_by_year(self) -> Counter[int]:
         """The number of its days in each year."""
         return Counter(year_of((self.since + day * DAY) // DAY) for day in range(self.days))
 
@@ -40,57 +40,57 @@ Vacations = tuple[Vacation, ...]
 """The vacations of an account, in order and disjoint. Those of past years are dropped."""
 
 
-def running(vacations: Vacations, now: int) -> Vacation | None:
+def running_vacation(vacations: Vacations, now: int) -> Vacation | None:
     """Return the running vacation, if there is one."""
     return next((one for one in vacations if one.since <= now < one.until), None)
 
 
-def left(vacations: Vacations, year: int) -> int:
+def days_left(vacations: Vacations, year: int) -> int:
     """Return the days of vacation that are left in a calendar year."""
-    return A_YEAR - sum(one.years[year] for one in vacations)
+    return DAYS_A_YEAR - sum(one.days_by_year[year] for one in vacations)
 
 
-def take(vacations: Vacations, now: int, days: int) -> Vacations:
+def take_vacation(vacations: Vacations, now: int, days: int) -> Vacations:
     """Return the vacations with a new one of some days, or with the running one extended by them.
 
     Raises `Refusal` with `bad-option` if a year has too few days left or `days` is out of range.
     """
-    if not 1 <= days <= _LONGEST:
+    if not 1 <= days <= _LONGEST_DAYS:
         raise Refusal(
             Code.BAD_OPTION,
-            f"a vacation lasts whole days, at least 1 and at most {A_YEAR} a year, not {days}",
+            f"a vacation lasts whole days, at least 1 and at most {DAYS_A_YEAR} a year, not {days}",
         )
-    earlier = running(vacations, now)
+    earlier = running_vacation(vacations, now)
     more = Vacation(earlier.until if earlier else now, days)
-    for year, asked in more.years.items():
-        _check(vacations, year, asked)
-    others = tuple(one for one in vacations if one != earlier and _matters(one, now))
+    for year, asked in more.days_by_year.items():
+        _check_days_left(vacations, year, asked)
+    others = tuple(one for one in vacations if one != earlier and _counts_still(one, now))
     return (*others, Vacation(earlier.since, earlier.days + days) if earlier else more)
 
 
-def back(vacations: Vacations, now: int) -> Vacations:
+def end_vacation(vacations: Vacations, now: int) -> Vacations:
     """Return the vacations with the running one cut after its current day.
 
     The days that have not begun can be taken again. Raises `Refusal` with `too-late` if no vacation
     is running.
     """
-    ending = running(vacations, now)
+    ending = running_vacation(vacations, now)
     if ending is None:
         raise Refusal(Code.TOO_LATE, "you are not on vacation, so there is none to end")
     shortened = Vacation(ending.since, (now - ending.since) // DAY + 1)
     return tuple(shortened if one == ending else one for one in vacations)
 
 
-def _check(vacations: Vacations, year: int, asked: int) -> None:
-    rest = left(vacations, year)
+def _check_days_left(vacations: Vacations, year: int, asked: int) -> None:
+    rest = days_left(vacations, year)
     if asked > rest:
         raise Refusal(
             Code.BAD_OPTION,
-            f"{asked} of these days would begin in {year}, which has {rest} of its {A_YEAR} "
+            f"{asked} of these days would begin in {year}, which has {rest} of its {DAYS_A_YEAR} "
             "days of vacation left; take fewer",
         )
 
 
-def _matters(one: Vacation, now: int) -> bool:
+def _counts_still(one: Vacation, now: int) -> bool:
     """Return whether one of its days may belong to this year or a later one."""
     return year_of((one.until - DAY) // DAY) >= year_of(now // DAY)

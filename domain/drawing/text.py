@@ -7,7 +7,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.protocol import AnyRules
-from domain.rules.registry import game_of
+from domain.rules.registry import game_by_key
 
 
 class TextInput(msgspec.Struct, frozen=True):
@@ -33,6 +33,6 @@ def draw_text(
         raise Refusal(
             Code.BAD_OPTION, f"{rules.key} has no display {display[:24]!r}; known are {known}"
         )
-    drawing = game_of(rules.key).draw(TextInput(rules.to_json(position), display, names))
+    drawing = game_by_key(rules.key).draw(TextInput(rules.to_json(position), display, names))
     outcome = rules.outcome(position)
     return f"{drawing}\n\n{outcome.detail}" if outcome else drawing

@@ -3,9 +3,9 @@
 from typing import Final
 
 from domain.games import duo, goliath, halves, jump, line, one, pow2, powerdrain, torere, two
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAMES: Final[tuple[Game, ...]] = (
+GAMES: Final[tuple[GamePackage, ...]] = (
     pow2.GAME,
     goliath.GAME,
     line.GAME,

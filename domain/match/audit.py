@@ -12,41 +12,47 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.fairness import KEPT_BYTES, Draw, Seed
+from domain.fairness import STORED_TEXT_BYTES, ChainSeed, SetupDraw
 from domain.match.commands import (
-    Answer,
-    Away,
+    AnswerOffer,
     Command,
-    Decline,
-    Flag,
-    Move,
-    Nag,
-    Offer,
-    Resign,
-    Resume,
-    Return,
-    Reveal,
-    Sent,
-    Start,
+    CommandEnvelope,
+    DeclineMatch,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
+    RevealText,
+    StartMatch,
+    StartVacation,
 )
-from domain.match.decide import Decided, Given, decide
+from domain.match.conditional_moves import (
+    ConditionalMove,
+    ConditionalMoves,
+    ConditionalMovesBySeat,
+    merge,
+)
+from domain.match.decide import Decision, DecisionContext, decide
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Absent,
-    Answered,
     Called,
     Challenged,
     Committed,
     Declined,
     Ended,
-    Envelope,
     Event,
+    EventEnvelope,
     Flagged,
     Gathered,
     MatchStarted,
     Moved,
     Nagged,
-    Offered,
+    OfferAnswered,
+    OfferMade,
     Paused,
     Resigned,
     Resumed,
@@ -55,16 +61,15 @@ from domain.match.events import (
     Sealed,
     Undone,
     Withheld,
-    decode,
+    decode_event,
     leaf_hash,
 )
-from domain.match.record import NO_MATCH, Broken, Snapshot, check_chain, seal
-from domain.match.replies import Laid, Replies, Reply, merged
+from domain.match.history import EMPTY_SNAPSHOT, BrokenHistory, Snapshot, chain_events, check_chain
 from domain.match.state import MatchState
-from domain.rules import Seat, pinned
+from domain.rules import Seat, rules_by_id
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class AuditResult(msgspec.Struct, frozen=True):
     """A valid history: its last state, the leaf hash of its last event, the number of events."""
 
     state: MatchState
@@ -72,80 +77,86 @@ class Verdict(msgspec.Struct, frozen=True):
     events: int
 
 
-def verify(board: int, events: Sequence[bytes]) -> Verdict:
-    """Check a match's whole history; raises `Broken` with the first invalid event."""
-    snapshot = NO_MATCH
-    for group in _commands(check_chain(board, events)):
-        state = _rerun(board, group, snapshot).state
+def verify(board: int, events: Sequence[bytes]) -> AuditResult:
+    """Check a match's whole history; raises `BrokenHistory` with the first invalid event."""
+    snapshot = EMPTY_SNAPSHOT
+    for group in _events_by_command(check_chain(board, events)):
+        state = _decide_again(board, group, snapshot).state
         # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
-    return Verdict(snapshot.state, snapshot.head, len(events))
+    return AuditResult(snapshot.state, snapshot.head, len(events))
 
 
-def _commands(envelopes: Sequence[Envelope]) -> Iterator[list[Envelope]]:
+def _events_by_command(envelopes: Sequence[EventEnvelope]) -> Iterator[list[EventEnvelope]]:
     """Yield the events of each command."""
     for _, group in groupby(envelopes, key=lambda envelope: envelope.command):
         yield list(group)
 
 
-def _rerun(board: int, group: Sequence[Envelope], snapshot: Snapshot) -> Snapshot:
+def _decide_again(board: int, group: Sequence[EventEnvelope], snapshot: Snapshot) -> Snapshot:
     first = group[0]
-    sent = Sent(board, first.command, first.actor, commands_of(first, snapshot.state.ply)[0])
+    sent = CommandEnvelope(
+        board, first.command, first.actor, possible_commands(first, snapshot.state.ply)[0]
+    )
     try:
-        decision = decide(sent, snapshot.state, _given(group))
+        decision = decide(sent, snapshot.state, _recorded_context(group))
     except Exception as error:
-        raise Broken(first.seq, f"the rules failed on it: {error!r}") from error
-    if not isinstance(decision, Decided):
-        raise Broken(first.seq, f"the rules refuse it: {decision.sentence}")
+        raise BrokenHistory(first.seq, f"the rules failed on it: {error!r}") from error
+    if not isinstance(decision, Decision):
+        raise BrokenHistory(first.seq, f"the rules refuse it: {decision.sentence}")
     for recorded, again in zip(group, decision.events, strict=False):
         if recorded.body != again:
-            raise Broken(recorded.seq, f"the rules give {_shown(again)} here")
+            raise BrokenHistory(recorded.seq, f"the rules give {_json_of(again)} here")
     if len(group) != len(decision.events):
         at = first.seq + min(len(group), len(decision.events))
-        raise Broken(at, f"the rules give {len(decision.events)} events here, not {len(group)}")
-    sealed, after = seal(sent, decision, snapshot, first.at)
+        raise BrokenHistory(
+            at, f"the rules give {len(decision.events)} events here, not {len(group)}"
+        )
+    sealed, after = chain_events(sent, decision, snapshot, first.at)
     for recorded, data in zip(group, sealed, strict=True):
         # `prev` was checked by the stored bytes
-        if replace(decode(data), prev=recorded.prev) != recorded:
-            raise Broken(recorded.seq, "deciding it again gives another time or actor")
+        if replace(decode_event(data), prev=recorded.prev) != recorded:
+            raise BrokenHistory(recorded.seq, "deciding it again gives another time or actor")
     return after
 
 
-def _given(group: Sequence[Envelope]) -> Given:
+def _recorded_context(group: Sequence[EventEnvelope]) -> DecisionContext:
     """Return the inputs with which a command leads to these events."""
     later = [envelope.body for envelope in group[1:]]
-    return Given(
+    return DecisionContext(
         received=group[0].at,
-        seed=_seed(group),
-        replies=_replies(group),
-        kept={body.seat: body.text[:KEPT_BYTES] for body in later if isinstance(body, Revealed)},
+        seed=_recorded_seed(group),
+        conditional_moves=_played_conditional_moves(group),
+        stored_texts={
+            body.seat: body.text[:STORED_TEXT_BYTES] for body in later if isinstance(body, Revealed)
+        },
         away={e.actor: e.body.until for e in group[1:] if isinstance(e.body, Absent)},
     )
 
 
-def _seed(group: Sequence[Envelope]) -> Seed | None:
+def _recorded_seed(group: Sequence[EventEnvelope]) -> ChainSeed | None:
     """Return the seed that a command's events reveal or seal."""
     for envelope in reversed(group):
         match envelope.body:
-            case MatchStarted(draw=Draw() as draw):
-                return Seed(draw.chain, draw.k, draw.seed)
+            case MatchStarted(draw=SetupDraw() as draw):
+                return ChainSeed(draw.chain, draw.k, draw.seed)
             case Sealed() as sealed:
-                return Seed(sealed.chain, sealed.k, b"")
+                return ChainSeed(sealed.chain, sealed.k, b"")
     return None
 
 
-def _replies(group: Sequence[Envelope]) -> Replies:
+def _played_conditional_moves(group: Sequence[EventEnvelope]) -> ConditionalMovesBySeat:
     """Return the conditional moves that were played in these events."""
-    found: dict[Seat, Laid] = {}
+    found: dict[Seat, ConditionalMoves] = {}
     for envelope in group:
         match envelope.body:
             case Moved(queued=True) as moved:
-                reply = Reply(moved.ply - 1, None, moved.move)
-                found[moved.seat] = merged(found.get(moved.seat, Laid()), [reply])
+                reply = ConditionalMove(moved.ply - 1, None, moved.move)
+                found[moved.seat] = merge(found.get(moved.seat, ConditionalMoves()), [reply])
     return found
 
 
-def tells_command(first: Envelope, rules: str) -> bool:
+def determines_command(first: EventEnvelope, rules: str) -> bool:
     """Return whether the first event of a command determines the exact command.
 
     It does not if a game reads several spellings of one move, because the event has the canonical
@@ -153,15 +164,15 @@ def tells_command(first: Envelope, rules: str) -> bool:
     """
     match first.body:
         case Moved():
-            return pinned(rules).one_spelling
+            return rules_by_id(rules).has_one_spelling
         case Returned(until=until):
             return until > first.at
         case _:
             return True
 
 
-def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    first: Envelope, ply: int
+def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
+    first: EventEnvelope, ply: int
 ) -> list[Command]:
     """Return the commands that this may be the first event of; all lead to the same decision.
 
@@ -171,45 +182,49 @@ def commands_of(  # noqa: C901, PLR0911, PLR0912 - one case an event
     event = first.body
     match event:
         case MatchStarted() | Challenged():
-            return [_start_of(event)]
+            return [_start_command(event)]
         case Committed():
-            return [Answer(accept=True, commitment=event.commitment)]
+            return [AnswerOffer(accept=True, commitment=event.commitment)]
         case Revealed():
-            return [Reveal(text=event.text)]
+            return [RevealText(text=event.text)]
         case Gathered():
-            return [Answer(accept=True, text=event.text)]
+            return [AnswerOffer(accept=True, text=event.text)]
         case Moved():
-            return [Move(text=event.move, ply=event.ply - 1), Move(text=event.move)]
-        case Offered():
-            return [Offer(kind=event.kind)]
-        case Answered():
-            consent = [Offer(kind=event.kind)] if event.accept else []
-            return [Answer(accept=event.accept), *consent]
+            return [PlayMove(text=event.move, ply=event.ply - 1), PlayMove(text=event.move)]
+        case OfferMade():
+            return [MakeOffer(kind=event.kind)]
+        case OfferAnswered():
+            consent = [MakeOffer(kind=event.kind)] if event.accept else []
+            return [AnswerOffer(accept=event.accept), *consent]
         case Resigned():
-            return [Resign()]
+            return [ResignMatch()]
         case Nagged():
-            return [Nag(ply=ply), Nag()]
+            return [RemindPlayer(ply=ply), RemindPlayer()]
         case Flagged():
-            return [Flag(ply=ply), Flag()]
+            return [FlagPlayer(ply=ply), FlagPlayer()]
         case Resumed():
-            return [Resume()]
+            return [ResumeMatch()]
         case Absent():
-            return [Away(until=event.until)]
+            return [StartVacation(until=event.until)]
         case Returned():
-            return [Return(until=event.until)]
-        case Declined() | Withheld() if first.actor == THE_SERVER:
-            return [Flag(ply=0), Flag()]
+            return [EndVacation(until=event.until)]
+        case Declined() | Withheld() if first.actor == SERVER_ACCOUNT:
+            return [FlagPlayer(ply=0), FlagPlayer()]
         case Declined() | Withheld():
             # rejecting a match that waits for entropy declines it, too
-            return [Decline(), Answer(accept=False)]
+            return [DeclineMatch(), AnswerOffer(accept=False)]
         case Undone() | Paused() | Ended() | Sealed():
-            raise Broken(first.seq, "it follows from a command, and none is recorded before it")
+            raise BrokenHistory(
+                first.seq, "it follows from a command, and none is recorded before it"
+            )
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 
 
-def _start_of(event: MatchStarted | Challenged) -> Start:
-    start = Start(rules=event.rules, options=event.options, seats=event.seats, terms=event.terms)
+def _start_command(event: MatchStarted | Challenged) -> StartMatch:
+    start = StartMatch(
+        rules=event.rules, options=event.options, seats=event.seats, terms=event.terms
+    )
     if isinstance(event, MatchStarted):
         # the entropy of a start that draws nothing is not recorded
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
@@ -217,5 +232,5 @@ def _start_of(event: MatchStarted | Challenged) -> Start:
     return replace(start, text=event.text, gather=True, commitments=commitments)
 
 
-def _shown(event: Event) -> str:
+def _json_of(event: Event) -> str:
     return msgspec.json.encode(event).decode()

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
 from domain.match.events import AccountId, CommandId
 
@@ -18,11 +18,11 @@ TEXT_LIMIT: Final = 512
 """The most characters of a command's text."""
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CommandBase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of all commands, which are named in the imperative."""
 
 
-class Start(Order, frozen=True, tag="start"):
+class StartMatch(CommandBase, frozen=True, tag="start"):
     """Begin the match. The front end has read the options and looked up the players."""
 
     rules: str
@@ -32,27 +32,27 @@ class Start(Order, frozen=True, tag="start"):
     """The challenger's entropy text; see `domain.fairness`."""
     gather: bool = False
     """Wait for every other player's entropy before the draw."""
-    terms: Terms | None = None
+    terms: TimeControl | None = None
     """The time control; None for a match without clocks."""
     # not encoded if unset, because the digests of older commands must stay the same
     commitments: tuple[Commitment, ...] | UnsetType = UNSET
     """With `gather`: the commitments so far, by seat."""
 
 
-class Move(Order, frozen=True, tag="move"):
+class PlayMove(CommandBase, frozen=True, tag="move"):
     """Play a move; `ply` is the number of plies that the sender has seen, if the sender says it."""
 
     text: str
     ply: int | None = None
 
 
-class Offer(Order, frozen=True, tag="offer"):
+class MakeOffer(CommandBase, frozen=True, tag="offer"):
     """Make an offer, which needs the other players' consent."""
 
     kind: str
 
 
-class Answer(Order, frozen=True, tag="answer"):
+class AnswerOffer(CommandBase, frozen=True, tag="answer"):
     """Accept or reject the open offer."""
 
     accept: bool
@@ -62,54 +62,65 @@ class Answer(Order, frozen=True, tag="answer"):
     """The player's commitment, if the match gathers commitments."""
 
 
-class Reveal(Order, frozen=True, tag="reveal"):
+class RevealText(CommandBase, frozen=True, tag="reveal"):
     """Reveal the text behind a commitment."""
 
     text: bytes
 
 
-class Resign(Order, frozen=True, tag="resign"):
+class ResignMatch(CommandBase, frozen=True, tag="resign"):
     """Resign."""
 
 
-class Decline(Order, frozen=True, tag="decline"):
+class DeclineMatch(CommandBase, frozen=True, tag="decline"):
     """Refuse to play, before one's first move."""
 
 
-class Resume(Order, frozen=True, tag="resume"):
+class ResumeMatch(CommandBase, frozen=True, tag="resume"):
     """End a pause."""
 
 
-class Away(Order, frozen=True, tag="away"):
+class StartVacation(CommandBase, frozen=True, tag="away"):
     """Begin a vacation: the sender's clock stops until `until`, ms."""
 
     until: int
 
 
-class Return(Order, frozen=True, tag="return"):
+class EndVacation(CommandBase, frozen=True, tag="return"):
     """End a vacation early, at `until`, ms."""
 
     until: int
 
 
-class Nag(Order, frozen=True, tag="nag"):
+class RemindPlayer(CommandBase, frozen=True, tag="nag"):
     """Remind the player to move at that ply. Only the scheduler sends it."""
 
     ply: int | None = None
 
 
-class Flag(Order, frozen=True, tag="flag"):
+class FlagPlayer(CommandBase, frozen=True, tag="flag"):
     """Flag the player to move at that ply, whose time is over. Only the scheduler sends it."""
 
     ply: int | None = None
 
 
 Command = (
-    Start | Move | Offer | Answer | Reveal | Resign | Decline | Resume | Away | Return | Nag | Flag
+    StartMatch
+    | PlayMove
+    | MakeOffer
+    | AnswerOffer
+    | RevealText
+    | ResignMatch
+    | DeclineMatch
+    | ResumeMatch
+    | StartVacation
+    | EndVacation
+    | RemindPlayer
+    | FlagPlayer
 )
 
 
-class Sent(msgspec.Struct, frozen=True, array_like=True):
+class CommandEnvelope(msgspec.Struct, frozen=True, array_like=True):
     """A command with its match, id and sender: an inbox entry without its time."""
 
     match: int
@@ -119,19 +130,19 @@ class Sent(msgspec.Struct, frozen=True, array_like=True):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(Sent)
+_DECODER: Final = msgspec.msgpack.Decoder(CommandEnvelope)
 
 
-def encode(sent: Sent) -> bytes:
+def encode_command(sent: CommandEnvelope) -> bytes:
     """Return the bytes for the inbox."""
     return _ENCODER.encode(sent)
 
 
-def decode(data: bytes) -> Sent:
+def decode_command(data: bytes) -> CommandEnvelope:
     """Read an inbox entry; raises `msgspec.DecodeError` or `ValidationError` if it is none."""
     return _DECODER.decode(data)
 
 
-def digest(data: bytes) -> bytes:
+def command_digest(data: bytes) -> bytes:
     """Return 8 bytes by which an encoded command is compared with an earlier one of the same id."""
     return sha256(data).digest()[:8]

@@ -7,38 +7,51 @@ any process. It needs no names, clocks or passwords, because the front ends have
 from typing import assert_never
 
 from domain.errors import Code, Refusal
-from domain.match.absences import with_absences
-from domain.match.beginning import concerned, gather, needs_seed, sealed_seed, start
+from domain.match.clock_commands import check_time, decide_timeout, decide_vacation, end_pause
 from domain.match.commands import (
-    Answer,
-    Away,
+    AnswerOffer,
     Command,
-    Decline,
-    Flag,
-    Move,
-    Nag,
-    Offer,
-    Resign,
-    Resume,
-    Return,
-    Reveal,
-    Sent,
-    Start,
+    CommandEnvelope,
+    DeclineMatch,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
+    RevealText,
+    StartMatch,
+    StartVacation,
 )
-from domain.match.decision import NOTHING, Decided, Given, Rejected, read_move, seat_of
-from domain.match.keeping import absence, check_time, keep, resume
-from domain.match.offers import OFFER_KINDS, answer, offer
-from domain.match.playing import decline, move, reply, resign
+from domain.match.decision import (
+    NO_CONTEXT,
+    Decision,
+    DecisionContext,
+    Rejection,
+    read_move,
+    seat_of,
+)
+from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
+from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
+from domain.match.start import (
+    accounts_needed,
+    decide_before_draw,
+    needs_seed,
+    sealed_seed,
+    start_match,
+)
 from domain.match.state import MatchState
-from domain.rules import Seat, pinned
+from domain.match.vacations import add_vacations
+from domain.rules import Seat, rules_by_id
 
 __all__ = [
-    "NOTHING",
+    "NO_CONTEXT",
     "OFFER_KINDS",
-    "Decided",
-    "Given",
-    "Rejected",
-    "concerned",
+    "Decision",
+    "DecisionContext",
+    "Rejection",
+    "accounts_needed",
     "decide",
     "needs_seed",
     "read_move",
@@ -47,68 +60,81 @@ __all__ = [
 ]
 
 
-def decide(sent: Sent, state: MatchState, context: Given = NOTHING) -> Decided | Rejected:
+def decide(
+    sent: CommandEnvelope, state: MatchState, context: DecisionContext = NO_CONTEXT
+) -> Decision | Rejection:
     """Return the events that a command leads to in this state, or why it is rejected."""
     try:
         decision = _decide(sent, state, context)
         if context.away:
-            decision = with_absences(decision, state, context, max(context.received, state.at))
-        return reply(decision, state, context.replies) if context.replies else decision
+            decision = add_vacations(decision, state, context, max(context.received, state.at))
+        return (
+            play_conditional_moves(decision, state, context.conditional_moves)
+            if context.conditional_moves
+            else decision
+        )
     except Refusal as refusal:
-        return Rejected(refusal.code, refusal.sentence, _canonical(sent.command, state))
+        return Rejection(refusal.code, refusal.sentence, _canonical_move(sent.command, state))
 
 
-def _decide(sent: Sent, state: MatchState, context: Given) -> Decided:
+def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) -> Decision:
     command = sent.command
     now = max(context.received, state.at)
-    if isinstance(command, Start):
-        return start(command, sent.match, state, context)
-    if isinstance(command, Nag | Flag):
-        return keep(command, sent.actor, state, now)
+    if isinstance(command, StartMatch):
+        return start_match(command, sent.match, state, context)
+    if isinstance(command, RemindPlayer | FlagPlayer):
+        return decide_timeout(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over")
-    if seat not in state.seats_in:
+    if seat not in state.active_seats:
         raise Refusal(Code.NOT_A_PLAYER, "you have left the match, and the others play on")
-    if state.gathering:
-        return gather(sent, seat, state, context)
-    if isinstance(command, Resign):
-        return resign(seat, state)
+    if state.awaits_entropy:
+        return decide_before_draw(sent, seat, state, context)
+    if isinstance(command, ResignMatch):
+        return decide_resignation(seat, state)
     check_time(state, now)
-    return _act(command, seat, state, now)
+    return _decide_running(command, seat, state, now)
 
 
-def _act(
-    command: Move | Offer | Answer | Reveal | Decline | Resume | Away | Return,
+def _decide_running(
+    command: PlayMove
+    | MakeOffer
+    | AnswerOffer
+    | RevealText
+    | DeclineMatch
+    | ResumeMatch
+    | StartVacation
+    | EndVacation,
     seat: Seat,
     state: MatchState,
     now: int,
-) -> Decided:
+) -> Decision:
     """Decide a player's command in a running match."""
     match command:
-        case Move():
-            return move(command, seat, state)
-        case Offer():
-            return offer(command, seat, state)
-        case Answer():
-            return answer(command, seat, state)
-        case Reveal():
+        case PlayMove():
+            return play_move(command, seat, state)
+        case MakeOffer():
+            return make_offer(command, seat, state)
+        case AnswerOffer():
+            return answer_offer(command, seat, state)
+        case RevealText():
             raise Refusal(Code.TOO_LATE, "the match has started; there is nothing to reveal")
-        case Decline():
-            return decline(seat, state)
-        case Resume():
-            return resume(seat, state)
-        case Away() | Return():
-            return Decided((absence(command, seat, state, now),))
+        case DeclineMatch():
+            return decline_match(seat, state)
+        case ResumeMatch():
+            return end_pause(seat, state)
+        case StartVacation() | EndVacation():
+            return Decision((decide_vacation(command, seat, state, now),))
         case _:  # pragma: no cover - the union is closed
             assert_never(command)
 
 
-def _canonical(command: Command, state: MatchState) -> str | None:
+def _canonical_move(command: Command, state: MatchState) -> str | None:
     """Return the move's canonical text for the log, if the text is readable."""
-    if not isinstance(command, Move) or not state.started:
+    if not isinstance(command, PlayMove) or not state.started:
         return None
-    rules = pinned(state.rules)
+    rules = rules_by_id(state.rules)
     try:
         return rules.write(read_move(rules, command.text))
     except Refusal:

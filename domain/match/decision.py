@@ -6,20 +6,20 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.fairness import Draw, Seed
+from domain.fairness import ChainSeed, SetupDraw
 from domain.match.commands import TEXT_LIMIT
+from domain.match.conditional_moves import ConditionalMovesBySeat
 from domain.match.events import AccountId, Ended, Event, MatchStarted, Revealed, Sealed
-from domain.match.replies import Replies
 from domain.match.state import MatchState
-from domain.rules import AnyRules, Outcome, Seat
+from domain.rules import AnyRules, GameOutcome, Seat
 
 
-class Decided(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True):
     """The result of a command: at least one event, and the packed position if it changed."""
 
     events: tuple[Event, ...]
     position: bytes | None = None
-    replies: Replies | None = None
+    conditional_moves: ConditionalMovesBySeat | None = None
     """The conditional moves afterwards, if they changed."""
 
     @property
@@ -31,30 +31,30 @@ class Decided(msgspec.Struct, frozen=True):
                     return event.chain, event.k
                 case Revealed():
                     return None  # it counts as used since it was sealed
-                case MatchStarted(draw=Draw() as draw):
+                case MatchStarted(draw=SetupDraw() as draw):
                     return draw.chain, draw.k
         return None
 
 
-class Given(msgspec.Struct, frozen=True):
+class DecisionContext(msgspec.Struct, frozen=True):
     """The inputs of a decision beside the command and the state."""
 
     received: int = 0
     """The time at which the command was received, ms."""
-    seed: Seed | None = None
+    seed: ChainSeed | None = None
     """The seed for a draw: the shard's next one, or the sealed one."""
-    replies: Replies = msgspec.field(default_factory=dict)
+    conditional_moves: ConditionalMovesBySeat = msgspec.field(default_factory=dict)
     """The conditional moves of all seats."""
-    kept: Mapping[Seat, bytes] = msgspec.field(default_factory=dict)
+    stored_texts: Mapping[Seat, bytes] = msgspec.field(default_factory=dict)
     """The texts that the server stores, for players who don't keep one themselves."""
     away: Mapping[AccountId, int] = msgspec.field(default_factory=dict)
     """The end of each vacation, ms, among the players of a match that begins."""
 
 
-NOTHING: Final = Given()
+NO_CONTEXT: Final = DecisionContext()
 
 
-class Rejected(msgspec.Struct, frozen=True):
+class Rejection(msgspec.Struct, frozen=True):
     """A rejected command: a stable code, a sentence, and the move if the command was a readable one."""
 
     code: str
@@ -81,12 +81,12 @@ def read_move(rules: AnyRules, text: str) -> Any:
     return rules.read(text)
 
 
-def mover_of(state: MatchState) -> Seat:
+def seat_to_move(state: MatchState) -> Seat:
     """Return the seat to move, of a match in which there is one."""
     assert state.next is not None
     return state.next
 
 
-def endings(outcome: Outcome | None) -> tuple[Event, ...]:
+def ending_events(outcome: GameOutcome | None) -> tuple[Event, ...]:
     """Return the event that ends a match, if there is an outcome by its rules."""
     return () if outcome is None else (Ended(winners=outcome.winners, reason=outcome.reason),)

@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from domain.clocks.terms import Terms
-from domain.fairness import Commitment, Draw
+from domain.clocks.time_control import TimeControl
+from domain.fairness import Commitment, SetupDraw
 from domain.rules import Seat
 
 SCHEMA: Final = 1
@@ -29,15 +29,15 @@ CommandId = bytes
 NO_HASH: Final = bytes(32)
 """`prev` of a match's first event, and the head of a match without events."""
 
-THE_SERVER: Final[AccountId] = bytes(8)
+SERVER_ACCOUNT: Final[AccountId] = bytes(8)
 """The actor of the server's commands."""
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class EventBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The base of all events, which are named in the past tense. Encoded as an array: tag, fields."""
 
 
-class MatchStarted(Body, frozen=True, tag="match-started"):
+class MatchStarted(EventBody, frozen=True, tag="match-started"):
     """A match began. This is everything that a replay needs to begin."""
 
     rules: str
@@ -49,13 +49,13 @@ class MatchStarted(Body, frozen=True, tag="match-started"):
     """The drawn setup as canonical JSON text; None for games without chance."""
     next: Seat | None
     """The seat to move; None when the match was over at its start."""
-    draw: Draw | None = None
+    draw: SetupDraw | None = None
     """The draw of the setup; None if chance decided nothing."""
-    terms: Terms | None = None
+    terms: TimeControl | None = None
     """The time control; None for a match without clocks."""
 
 
-class Challenged(Body, frozen=True, tag="challenged"):
+class Challenged(EventBody, frozen=True, tag="challenged"):
     """A match was proposed. Before its draw it waits for every player's entropy."""
 
     rules: str
@@ -63,10 +63,10 @@ class Challenged(Body, frozen=True, tag="challenged"):
     seats: tuple[AccountId, ...]
     text: bytes
     """The challenger's entropy text."""
-    terms: Terms | None = None
+    terms: TimeControl | None = None
 
 
-class Gathered(Body, frozen=True, tag="gathered"):
+class Gathered(EventBody, frozen=True, tag="gathered"):
     """A player accepted a match that waits, and gave entropy; the last one starts the match."""
 
     seat: Seat
@@ -74,7 +74,7 @@ class Gathered(Body, frozen=True, tag="gathered"):
     """The player's entropy text; empty if the player gave none."""
 
 
-class Moved(Body, frozen=True, tag="moved"):
+class Moved(EventBody, frozen=True, tag="moved"):
     """A move was accepted: one ply."""
 
     ply: int
@@ -88,14 +88,14 @@ class Moved(Body, frozen=True, tag="moved"):
     """Whether it is a conditional move; its command is then that of the move it answers."""
 
 
-class Offered(Body, frozen=True, tag="offered"):
+class OfferMade(EventBody, frozen=True, tag="offered"):
     """A seat made an offer, which needs the other players' consent."""
 
     seat: Seat
     kind: str
 
 
-class Answered(Body, frozen=True, tag="answered"):
+class OfferAnswered(EventBody, frozen=True, tag="answered"):
     """A seat answered the open offer."""
 
     seat: Seat
@@ -103,7 +103,7 @@ class Answered(Body, frozen=True, tag="answered"):
     accept: bool
 
 
-class Undone(Body, frozen=True, tag="undone"):
+class Undone(EventBody, frozen=True, tag="undone"):
     """Moves were taken back by agreement; they stay in the history."""
 
     ply: int
@@ -112,7 +112,7 @@ class Undone(Body, frozen=True, tag="undone"):
     """The seat to move now."""
 
 
-class Resigned(Body, frozen=True, tag="resigned"):
+class Resigned(EventBody, frozen=True, tag="resigned"):
     """A seat resigned."""
 
     seat: Seat
@@ -120,13 +120,13 @@ class Resigned(Body, frozen=True, tag="resigned"):
     """The seat to move now, where others go on playing."""
 
 
-class Nagged(Body, frozen=True, tag="nagged"):
+class Nagged(EventBody, frozen=True, tag="nagged"):
     """The seat to move was reminded."""
 
     seat: Seat
 
 
-class Flagged(Body, frozen=True, tag="flagged"):
+class Flagged(EventBody, frozen=True, tag="flagged"):
     """A seat's time was over before it moved."""
 
     seat: Seat
@@ -134,17 +134,17 @@ class Flagged(Body, frozen=True, tag="flagged"):
     """The seat to move now, where others go on playing."""
 
 
-class Paused(Body, frozen=True, tag="paused"):
+class Paused(EventBody, frozen=True, tag="paused"):
     """All clocks were stopped by agreement."""
 
 
-class Resumed(Body, frozen=True, tag="resumed"):
+class Resumed(EventBody, frozen=True, tag="resumed"):
     """A seat ended the pause."""
 
     seat: Seat
 
 
-class Absent(Body, frozen=True, tag="absent"):
+class Absent(EventBody, frozen=True, tag="absent"):
     """A seat began a vacation: its clock stands still from the time of this event."""
 
     seat: Seat
@@ -152,7 +152,7 @@ class Absent(Body, frozen=True, tag="absent"):
     """The end of the vacation, ms."""
 
 
-class Returned(Body, frozen=True, tag="returned"):
+class Returned(EventBody, frozen=True, tag="returned"):
     """A seat cut its vacation short."""
 
     seat: Seat
@@ -160,13 +160,13 @@ class Returned(Body, frozen=True, tag="returned"):
     """The time at which its clock goes on, ms; a day of vacation that has begun may still pass."""
 
 
-class Declined(Body, frozen=True, tag="declined"):
+class Declined(EventBody, frozen=True, tag="declined"):
     """A seat refused to play before its first move; the match does not count."""
 
     seat: Seat
 
 
-class Ended(Body, frozen=True, tag="ended"):
+class Ended(EventBody, frozen=True, tag="ended"):
     """The match is over."""
 
     winners: tuple[Seat, ...]
@@ -182,14 +182,14 @@ class Called(Challenged, frozen=True, tag="called"):
     """The commitments so far, by seat."""
 
 
-class Committed(Body, frozen=True, tag="committed"):
+class Committed(EventBody, frozen=True, tag="committed"):
     """A player accepted a match that waits, and committed to a text."""
 
     seat: Seat
     commitment: Commitment
 
 
-class Sealed(Body, frozen=True, tag="sealed"):
+class Sealed(EventBody, frozen=True, tag="sealed"):
     """All players have committed: the seed of the draw is fixed, and they reveal their texts."""
 
     chain: int
@@ -199,14 +199,14 @@ class Sealed(Body, frozen=True, tag="sealed"):
     """The seats that reveal their texts themselves, because the server does not store them."""
 
 
-class Revealed(Body, frozen=True, tag="revealed"):
+class Revealed(EventBody, frozen=True, tag="revealed"):
     """A player's text was revealed; the last one starts the match."""
 
     seat: Seat
     text: bytes
 
 
-class Withheld(Body, frozen=True, tag="withheld"):
+class Withheld(EventBody, frozen=True, tag="withheld"):
     """A seat did not reveal its text in time, or declined after the seal."""
 
     seat: Seat
@@ -217,8 +217,8 @@ Event = (
     | Gathered
     | MatchStarted
     | Moved
-    | Offered
-    | Answered
+    | OfferMade
+    | OfferAnswered
     | Undone
     | Resigned
     | Nagged
@@ -248,7 +248,7 @@ class AnchorLeaf(msgspec.Struct, frozen=True, array_like=True, tag="anchor"):
     """s(0)."""
 
 
-class Envelope(msgspec.Struct, frozen=True, array_like=True):
+class EventEnvelope(msgspec.Struct, frozen=True, array_like=True):
     """An event with its match, number, time, command, actor and the hash of its predecessor."""
 
     schema: int
@@ -284,12 +284,12 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_EVENTS: Final = msgspec.msgpack.Decoder(Envelope)
+_EVENTS: Final = msgspec.msgpack.Decoder(EventEnvelope)
 _ANCHORS: Final = msgspec.msgpack.Decoder(AnchorLeaf)
 _REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
 
 
-def encode(item: Envelope | RefusedLeaf | AnchorLeaf) -> bytes:
+def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
     """Return the bytes to store and hash; raises `ValueError` above `EVENT_LIMIT`."""
     data = _ENCODER.encode(item)
     if len(data) > EVENT_LIMIT:
@@ -297,7 +297,7 @@ def encode(item: Envelope | RefusedLeaf | AnchorLeaf) -> bytes:
     return data
 
 
-def decode(data: bytes) -> Envelope:
+def decode_event(data: bytes) -> EventEnvelope:
     """Read an event; raises `msgspec.DecodeError` or `ValidationError` if the bytes are none."""
     return _EVENTS.decode(data)
 

@@ -4,47 +4,47 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.commands import (
-    Answer,
-    Offer,
+    AnswerOffer,
+    MakeOffer,
 )
-from domain.match.decision import Decided, endings
-from domain.match.events import Answered, Ended, Event, Offered, Paused, Undone
+from domain.match.decision import Decision, ending_events
+from domain.match.events import Ended, Event, OfferAnswered, OfferMade, Paused, Undone
 from domain.match.state import (
+    CurrentOffer,
     MatchState,
-    Offering,
     Reason,
     evolve,
     position_of,
     positions,
 )
-from domain.rules import AnyRules, Seat, pack, pinned
+from domain.rules import AnyRules, Seat, pack_position, rules_by_id
 
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause")
 """The offers of every game."""
 
-_REPEATED: Final = 3
+_REPETITIONS: Final = 3
 """The number of times that a position must have stood for a draw without consent."""
 
 
-def offer(command: Offer, seat: Seat, state: MatchState) -> Decided:
+def make_offer(command: MakeOffer, seat: Seat, state: MatchState) -> Decision:
     """Make an offer; repeating another player's offer accepts it."""
-    rules = pinned(state.rules)
+    rules = rules_by_id(state.rules)
     _check_offer(command.kind, rules, state)
     if state.offer is not None:
         if state.offer.kind != command.kind:
             raise Refusal(Code.OFFER_STANDS, f"a {state.offer.kind} is proposed; answer that first")
         if state.offer.seat == seat:
             raise Refusal(Code.OFFER_STANDS, f"your offer of a {state.offer.kind} stands already")
-        return answer(Answer(accept=True), seat, state)
+        return answer_offer(AnswerOffer(accept=True), seat, state)
     if command.kind == "undo":
-        _last_move_of(seat, state)
+        _ply_before_last_move_of(seat, state)
     if command.kind == "pause" and (state.clock is None or state.clock.paused):
         why = "is paused already" if state.clock else "has no clocks"
         raise Refusal(Code.UNKNOWN_OFFER, f"a pause can't be proposed: the match {why}")
-    offered = Offered(seat=seat, kind=command.kind)
-    if command.kind == "draw" and _stood(state) >= _REPEATED:
-        return Decided((offered, Ended(winners=state.seats_in, reason=Reason.REPETITION)))
-    return Decided((offered,))
+    offered = OfferMade(seat=seat, kind=command.kind)
+    if command.kind == "draw" and _repetitions(state) >= _REPETITIONS:
+        return Decision((offered, Ended(winners=state.active_seats, reason=Reason.REPETITION)))
+    return Decision((offered,))
 
 
 def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
@@ -57,13 +57,13 @@ def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
         rules.check_offer(position_of(state), kind)
 
 
-def _stood(state: MatchState) -> int:
+def _repetitions(state: MatchState) -> int:
     """Return how many times the position, with the same player to move, has stood."""
     *earlier, now = positions(state)
     return 1 + earlier.count(now)
 
 
-def answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
+def answer_offer(command: AnswerOffer, seat: Seat, state: MatchState) -> Decision:
     """Accept or reject the open offer."""
     current = state.offer
     if current is None:
@@ -72,42 +72,44 @@ def answer(command: Answer, seat: Seat, state: MatchState) -> Decided:
         raise Refusal(Code.NO_OFFER, "your own offer is for the others to answer")
     if seat in current.accepted:
         raise Refusal(Code.OFFER_STANDS, f"you have accepted the {current.kind} already")
-    answered = Answered(seat=seat, kind=current.kind, accept=command.accept)
+    answered = OfferAnswered(seat=seat, kind=current.kind, accept=command.accept)
     agreed = {current.seat, seat, *current.accepted}
-    if command.accept and agreed.issuperset(state.seats_in):
-        return _agreed(answered, current, state)
-    return Decided((answered,))
+    if command.accept and agreed.issuperset(state.active_seats):
+        return _after_agreement(answered, current, state)
+    return Decision((answered,))
 
 
-def _agreed(answered: Answered, current: Offering, state: MatchState) -> Decided:
+def _after_agreement(answered: OfferAnswered, current: CurrentOffer, state: MatchState) -> Decision:
     """Return the events after all players have agreed."""
     match current.kind:
         case "draw":
-            ended: tuple[Event, ...] = (Ended(winners=state.seats_in, reason=Reason.AGREEMENT),)
+            ended: tuple[Event, ...] = (Ended(winners=state.active_seats, reason=Reason.AGREEMENT),)
         case "abort":
             ended = (Ended(winners=(), reason=Reason.ABORTED),)
         case "pause":
             ended = (Paused(),)
         case "undo":
-            return _undo(answered, _last_move_of(current.seat, state), state)
+            return _undo_moves(answered, _ply_before_last_move_of(current.seat, state), state)
         case kind:
-            ended = endings(pinned(state.rules).agreed(position_of(state), kind))
-    return Decided((answered, *ended))
+            ended = ending_events(
+                rules_by_id(state.rules).outcome_by_offer(position_of(state), kind)
+            )
+    return Decision((answered, *ended))
 
 
-def _last_move_of(seat: Seat, state: MatchState) -> int:
+def _ply_before_last_move_of(seat: Seat, state: MatchState) -> int:
     """Return the number of moves before a seat's last one; raises `Refusal` if it has none."""
-    rules = pinned(state.rules)
+    rules = rules_by_id(state.rules)
     before = [rules.to_move(position) for position in positions(state)[:-1]]
     if seat not in before:
         raise Refusal(Code.UNKNOWN_OFFER, "you have no move to take back")
     return len(before) - 1 - before[::-1].index(seat)
 
 
-def _undo(answered: Answered, ply: int, state: MatchState) -> Decided:
+def _undo_moves(answered: OfferAnswered, ply: int, state: MatchState) -> Decision:
     """Take back all moves after the first `ply`."""
     # `evolve` cuts the moves, and a replay finds the position
     cut = evolve(state, Undone(ply=ply, next=None), state.at)
     position = position_of(cut)
-    undone = Undone(ply=ply, next=pinned(state.rules).to_move(position))
-    return Decided((answered, undone), pack(position))
+    undone = Undone(ply=ply, next=rules_by_id(state.rules).to_move(position))
+    return Decision((answered, undone), pack_position(position))

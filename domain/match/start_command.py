@@ -6,8 +6,8 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.fairness import Commitment, entropy_text
-from domain.match.commands import Sent, Start
-from domain.match.events import AccountId, Called, CommandId, decode
+from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.events import AccountId, Called, CommandId, decode_event
 from domain.match.start_options import StartOptions
 from domain.rules import AnyRules, rules_id
 
@@ -18,7 +18,7 @@ def start_command(
     chosen: StartOptions,
     seats: Sequence[AccountId],
     command: CommandId,
-) -> Start:
+) -> StartMatch:
     """Return the command that starts a match; `flags` are the game's options.
 
     Refused as the game refuses its options, as `bad-players`, and as `bad-option` for entropy if
@@ -29,7 +29,7 @@ def start_command(
     draws = rules.needs_draw(options, len(seats))
     if chosen.draws and not draws:
         raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
-    return Start(
+    return StartMatch(
         rules=rules_id(rules),
         options=rules.write_options(options),
         seats=tuple(seats),
@@ -53,18 +53,18 @@ def check_players(rules: AnyRules, seats: Sequence[object]) -> None:
 
 
 def with_commitments(
-    sent: Sent, commitments: Mapping[AccountId, Commitment], history: Sequence[bytes]
-) -> Sent:
+    sent: CommandEnvelope, commitments: Mapping[AccountId, Commitment], history: Sequence[bytes]
+) -> CommandEnvelope:
     """Return a start that gathers, with what its players have committed to.
 
     If the match has begun by this very command, the command is the same as then, whatever the
     `commitments` are now. `history` has the events of the match.
     """
     start = sent.command
-    assert isinstance(start, Start)
+    assert isinstance(start, StartMatch)
     by_seat = tuple(commitments.get(account, Commitment()) for account in start.seats)
     for data in history[:1]:
-        first = decode(data)
+        first = decode_event(data)
         if first.command == sent.id and isinstance(first.body, Called):
             by_seat = first.body.commitments
     start = msgspec.structs.replace(start, text=b"", commitments=by_seat)

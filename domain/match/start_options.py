@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.clocks.terms import Terms, read_terms
+from domain.clocks.time_control import TimeControl, read_time_control
 from domain.errors import Code, Refusal
 
 _OF_DRAWS = ("--entropy", "--gather", "--commitment")
@@ -17,7 +17,7 @@ class StartOptions(msgspec.Struct, frozen=True):
     """The challenger's own entropy."""
     gather: bool = False
     """Whether the match waits for the others' entropy."""
-    terms: Terms | None = None
+    terms: TimeControl | None = None
     """None for a match without clocks, which is one of a single player."""
     commitment: str = ""
     """SHA-256 of the text that the challenger keeps, in hex."""
@@ -45,7 +45,7 @@ def read_start_options(flags: Sequence[str], players: int) -> StartOptions:
                 f"who plays alone has all the time: leave {about_time[0][:24]!r} out",
             )
         return drawn
-    return msgspec.structs.replace(drawn, terms=read_terms(about_time))
+    return msgspec.structs.replace(drawn, terms=read_time_control(about_time))
 
 
 def read_draw_options(flags: Sequence[str]) -> StartOptions:

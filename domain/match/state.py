@@ -12,12 +12,12 @@ from typing import Any, Self, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from domain.clocks import ledger as clocks
-from domain.clocks.ledger import Clock
+from domain.clocks import match_clock as clocks
+from domain.clocks.match_clock import MatchClock
+from domain.match.commitments import CommitState, evolve_commitments, replace_at
 from domain.match.events import (
     Absent,
     AccountId,
-    Answered,
     Called,
     Challenged,
     Committed,
@@ -29,7 +29,8 @@ from domain.match.events import (
     MatchStarted,
     Moved,
     Nagged,
-    Offered,
+    OfferAnswered,
+    OfferMade,
     Paused,
     Resigned,
     Resumed,
@@ -39,8 +40,7 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
-from domain.match.gathering import Gathering, gathered, with_seat
-from domain.rules import AnyRules, Seat, pack, pinned, unpack
+from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
 
 
 class Reason(StrEnum):
@@ -61,21 +61,21 @@ class Reason(StrEnum):
     """A player refused to play before their first move; nobody wins."""
 
 
-class Offering(msgspec.Struct, frozen=True, array_like=True):
+class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
     """An open offer: the seat that made it and those that have accepted."""
 
     kind: str
     seat: Seat
     accepted: tuple[Seat, ...] = ()
 
-    def outlives(self, mover: Seat) -> bool:
+    def survives_move_of(self, mover: Seat) -> bool:
         """Return whether it stays open after a move of that seat.
 
         A draw may be proposed together with a move. The offers of a game are about a position.
         """
         return self.kind == "draw" and self.seat == mover
 
-    def answered(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> Self | None:
+    def after_answer(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> Self | None:
         """Return the offer after an answer; None if it was rejected or everybody has accepted."""
         accepted = (*self.accepted, seat)
         if not accept or {self.seat, *accepted}.issuperset(playing):
@@ -107,15 +107,15 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """Bit s is set once seat s has moved."""
     out: tuple[tuple[Seat, int], ...] = ()
     """Seats that have resigned or run out of time, each with the ply at which it did."""
-    offer: Offering | None = None
+    offer: CurrentOffer | None = None
     result: Ended | None = None
     texts: tuple[bytes | None, ...] = ()
     """Before a draw that waits for entropy: each seat's text, None for missing ones."""
     position: bytes | None = None
     """`pack` of the position after `ply` moves; None if it has not been computed."""
-    clock: Clock | None = None
+    clock: MatchClock | None = None
     """None for a match without clocks."""
-    gather: Gathering | None = None
+    gather: CommitState | None = None
     """Before a draw by commit and reveal; None otherwise."""
 
     @property
@@ -124,19 +124,19 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.rules)
 
     @property
-    def gathering(self) -> bool:
+    def awaits_entropy(self) -> bool:
         """Whether the match waits for its players' entropy."""
-        return self.unplaced and not self.over
+        return self.has_no_position and not self.over
 
     @property
-    def unplaced(self) -> bool:
+    def has_no_position(self) -> bool:
         """Whether there is no position, because the match waits for entropy or ended before its draw."""
         return bool(self.texts)
 
     @property
     def waits(self) -> tuple[Seat, ...]:
         """The seats to act: the one to move, or those to accept, commit or reveal."""
-        if not self.gathering:
+        if not self.awaits_entropy:
             return () if self.next is None else (self.next,)
         if self.gather is not None and self.gather.seal is None:
             return self.gather.missing
@@ -145,10 +145,10 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     @property
     def sealed(self) -> bool:
         """Whether all players have committed and the match waits for their texts."""
-        return self.gathering and self.gather is not None and self.gather.seal is not None
+        return self.awaits_entropy and self.gather is not None and self.gather.seal is not None
 
     @property
-    def seats_in(self) -> tuple[Seat, ...]:
+    def active_seats(self) -> tuple[Seat, ...]:
         """The seats that play on."""
         out = {seat for seat, _ in self.out}
         return tuple(seat for seat in range(len(self.seats)) if seat not in out)
@@ -158,7 +158,7 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         """Whether the match has ended."""
         return self.result is not None
 
-    def moves_of(self, plies: int) -> list[str]:
+    def first_moves(self, plies: int) -> list[str]:
         """Return the first `plies` moves."""
         return self.moves.split(" ")[:plies] if self.ply else []
 
@@ -174,48 +174,48 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
     `position` is the packed position after the event, if the caller has it.
     """
     after = _evolve(state, event, position)
-    clock = _clocked(state, event, at)
+    clock = _clock_after(state, event, at)
     return replace(after, seq=state.seq + 1, at=at, clock=clock)
 
 
-def _clocked(state: MatchState, event: Event, at: int) -> Clock | None:  # noqa: C901, PLR0911 - one case an event
+def _clock_after(state: MatchState, event: Event, at: int) -> MatchClock | None:  # noqa: C901, PLR0911 - one case an event
     """Return the clock after an event."""
     clock = state.clock
     if isinstance(event, Challenged | MatchStarted) and clock is None:
-        return None if event.terms is None else clocks.start(event.terms, at)
+        return None if event.terms is None else clocks.start_clock(event.terms, at)
     if clock is None:
         return None
     match event:
         case MatchStarted() | Sealed():
             # vacations go on
-            return clocks.turned(clock, at)
+            return clocks.after_seat_left(clock, at)
         case Moved():
-            return clocks.moved(clock, event.seat, at)
+            return clocks.after_ply(clock, event.seat, at)
         case Undone():
-            return clocks.rewound(clock, event.ply, at)
+            return clocks.after_undo(clock, event.ply, at)
         case Resigned() | Flagged() if event.next != state.next:
-            return clocks.turned(clock, at)
+            return clocks.after_seat_left(clock, at)
         case Nagged():
-            return clocks.nagged(clock)
+            return clocks.after_reminder(clock)
         case Paused():
-            return clocks.paused(clock, at)
+            return clocks.after_pause(clock, at)
         case Resumed():
-            return clocks.resumed(clock, at)
+            return clocks.after_resume(clock, at)
         case Absent():
-            return clocks.away(clock, event.seat, at, event.until)
+            return clocks.after_vacation_start(clock, event.seat, at, event.until)
         case Returned():
-            return clocks.back(clock, event.seat, event.until)
+            return clocks.after_vacation_end(clock, event.seat, event.until)
         case _:
             return clock
 
 
-def due(state: MatchState) -> int:
+def next_due(state: MatchState) -> int:
     """Return the time of the next reminder or flag, ms; 0 if none is due without another event."""
     if state.over or state.clock is None:
         return 0
     if state.next is None:
         return deadline(state) or 0
-    return clocks.due(state.clock, state.next) or 0
+    return clocks.next_due(state.clock, state.next) or 0
 
 
 def deadline(state: MatchState) -> int | None:
@@ -227,8 +227,8 @@ def deadline(state: MatchState) -> int | None:
     if state.clock is None:
         return None
     if state.next is not None:
-        return clocks.deadline(state.clock, state.next)
-    if state.gather is None or not state.gathering:
+        return clocks.flag_time(state.clock, state.next)
+    if state.gather is None or not state.awaits_entropy:
         return None
     return min(
         (at for seat in state.waits if (at := deadline_of(state, seat)) is not None), default=None
@@ -237,10 +237,10 @@ def deadline(state: MatchState) -> int | None:
 
 def deadline_of(state: MatchState, seat: Seat) -> int | None:
     """Return when the time of a seat to act is over, ms; None without a limit."""
-    return None if state.clock is None else clocks.deadline(state.clock, seat)
+    return None if state.clock is None else clocks.flag_time(state.clock, seat)
 
 
-def reminds(state: MatchState, now: int = 0) -> bool:
+def reminder_is_due(state: MatchState, now: int = 0) -> bool:
     """Return whether a reminder, not a flag, is due at `now`, ms.
 
     A reminder that is late is not sent after the flag is due.
@@ -248,7 +248,9 @@ def reminds(state: MatchState, now: int = 0) -> bool:
     if state.clock is None or state.next is None:
         return False
     flag = deadline(state)
-    return clocks.reminder(state.clock, state.next) is not None and (flag is None or now < flag)
+    return clocks.reminder_time(state.clock, state.next) is not None and (
+        flag is None or now < flag
+    )
 
 
 def _evolve(  # noqa: C901, PLR0911 - one case an event
@@ -256,7 +258,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
 ) -> MatchState:
     match event:
         case Moved():
-            offer = state.offer if state.offer and state.offer.outlives(event.seat) else None
+            offer = (
+                state.offer if state.offer and state.offer.survives_move_of(event.seat) else None
+            )
             return replace(
                 state,
                 ply=event.ply,
@@ -267,20 +271,20 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
                 position=position,
             )
         case MatchStarted() | Challenged():
-            return _proposed(state, event, position)
+            return _after_start_or_proposal(state, event, position)
         case Gathered() | Revealed():
-            return replace(state, texts=with_seat(state.texts, event.seat, event.text))
+            return replace(state, texts=replace_at(state.texts, event.seat, event.text))
         case Committed() | Sealed():
-            return replace(state, gather=gathered(state.gather, event))
-        case Offered():
-            return replace(state, offer=Offering(event.kind, event.seat))
-        case Answered():
-            return replace(state, offer=_answered(state, event))
+            return replace(state, gather=evolve_commitments(state.gather, event))
+        case OfferMade():
+            return replace(state, offer=CurrentOffer(event.kind, event.seat))
+        case OfferAnswered():
+            return replace(state, offer=_offer_after(state, event))
         case Undone():
-            return _undone(state, event, position)
+            return _after_undo(state, event, position)
         case Resigned() | Flagged():
             out = (*state.out, (event.seat, state.ply))
-            rest = len(state.seats_in) - 1
+            rest = len(state.active_seats) - 1
             # with two or more left the position changed, even if the match is over for them, too
             packed = position if rest > 1 else state.position
             # no offer stays open, because the players it concerns have changed
@@ -293,7 +297,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             assert_never(event)
 
 
-def _proposed(
+def _after_start_or_proposal(
     state: MatchState, event: MatchStarted | Challenged, position: bytes | None
 ) -> MatchState:
     """Return the state after a start, or after a proposal that waits for entropy."""
@@ -303,24 +307,24 @@ def _proposed(
         case MatchStarted(setup=setup, next=mover):
             return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
         case Called():
-            return replace(state, texts=missing, gather=Gathering(event.commitments))
+            return replace(state, texts=missing, gather=CommitState(event.commitments))
         case _:
             return replace(state, texts=(event.text, *missing[1:]))
 
 
-def _answered(state: MatchState, event: Answered) -> Offering | None:
+def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None:
     """Return the offer after an answer; None once everybody has accepted."""
     if state.offer is None:
         return None
-    return state.offer.answered(event.seat, accept=event.accept, playing=state.seats_in)
+    return state.offer.after_answer(event.seat, accept=event.accept, playing=state.active_seats)
 
 
-def _undone(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
+def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
     """Cut the moves; a seat that left during the moves taken back counts as having left now."""
     return replace(
         state,
         ply=event.ply,
-        moves=" ".join(state.moves_of(event.ply)),
+        moves=" ".join(state.first_moves(event.ply)),
         next=event.next,
         out=tuple((seat, min(at, event.ply)) for seat, at in state.out),
         offer=None,
@@ -339,7 +343,7 @@ def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
 def position_of(state: MatchState) -> Any:
     """Return the current position, cached or replayed; a struct of the game's type."""
     if state.position is not None:
-        return unpack(state.rules, state.position)
+        return unpack_position(state.rules, state.position)
     return position_at(state, state.ply)
 
 
@@ -350,31 +354,31 @@ def position_at(state: MatchState, plies: int) -> Any:
 
 def positions(state: MatchState) -> list[Any]:
     """Return all `ply` + 1 positions from the start to now, by replay."""
-    rules = pinned(state.rules)
-    position = _without(state, rules, _start_of(state), 0)
+    rules = rules_by_id(state.rules)
+    position = _without_leavers(state, rules, _first_position(state), 0)
     found = [position]
-    for ply, move in enumerate(state.moves_of(state.ply), 1):
-        position = _without(state, rules, rules.play(position, rules.read(move)), ply)
+    for ply, move in enumerate(state.first_moves(state.ply), 1):
+        position = _without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
         found.append(position)
     return found
 
 
-def _without(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
+def _without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
     """Return the position without the seats that left at that ply while two others went on."""
     for gone, (seat, at) in enumerate(state.out, 1):
         if at == ply and len(state.seats) - gone > 1:
-            position = rules.leave(position, seat)
+            position = rules.remove_seat(position, seat)
     return position
 
 
-def _start_of(state: MatchState) -> Any:
-    rules = pinned(state.rules)
+def _first_position(state: MatchState) -> Any:
+    rules = rules_by_id(state.rules)
     setup = None if state.setup is None else msgspec.json.decode(state.setup)
     return rules.start(rules.read_options(state.options), len(state.seats), setup)
 
 
-def with_position(state: MatchState) -> MatchState:
+def cache_position(state: MatchState) -> MatchState:
     """Return the same state with the position computed."""
-    if state.position is not None or not state.started or state.unplaced:
+    if state.position is not None or not state.started or state.has_no_position:
         return state
-    return replace(state, position=pack(position_of(state)))
+    return replace(state, position=pack_position(position_of(state)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the drawings find a game by the registry, which imports thi
 
 
 @dataclass(frozen=True)
-class Game:
+class GamePackage:
     """Everything that the server knows of a game. A game's package declares one, named `GAME`."""
 
     versions: tuple[AnyRules, ...]
@@ -30,9 +30,9 @@ class Game:
     """The labels of the options, for forms; empty for a game without options."""
     featured: bool = False
     """Whether the first pages offer the game with one click. The first such game is suggested."""
-    needs_previous: bool = False
+    needs_previous_position: bool = False
     """Whether a drawing needs the position before the last move, to mark the places it touched."""
-    halo: int = 100
+    ring_percent: int = 100
     """The size of the rings around places that can be chosen, in percent of the usual one.
 
     0 if the page marks the areas of the places instead, because they are shapes of the board.

@@ -29,7 +29,7 @@ class OptionKind(StrEnum):
     NAMES = "names"
 
 
-class Pick(msgspec.Struct, frozen=True):
+class OptionChoice(msgspec.Struct, frozen=True):
     """A switch, or one of several values that exclude each other."""
 
     flag: str
@@ -45,7 +45,7 @@ class OptionField(msgspec.Struct, frozen=True):
     kind: OptionKind
     title: Bilingual
     hint: Bilingual
-    picks: tuple[Pick, ...]
+    picks: tuple[OptionChoice, ...]
     """The choices of a switch, or of values that exclude each other."""
     low: int
     """The least number, or the fewest names."""
@@ -77,7 +77,7 @@ def option(
         kind = OptionKind.ONE_OF
     elif usual is False:
         kind, picks = OptionKind.SWITCH, ((f"-{field}", en, de),)
-    chosen = tuple(Pick(name, Bilingual(*words)) for name, *words in picks)
+    chosen = tuple(OptionChoice(name, Bilingual(*words)) for name, *words in picks)
     low, high = flag.bounds if flag else (0, 0)
     number = usual if kind is OptionKind.NUMBER else 0
     return OptionField(

@@ -75,7 +75,7 @@ def declared_flags(kind: type[msgspec.Struct]) -> Mapping[str, OptionFlag]:
     return dict(flag for field in declared.fields for flag in _field_flags(field))
 
 
-def _unknown(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
+def _unknown_option(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
     name = name[:_QUOTED]
     if near := get_close_matches(name.lower(), known, n=1):
         hint = f"did you mean -{near[0]}?"
@@ -86,18 +86,18 @@ def _unknown(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
     return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
 
 
-def _value(name: str, flag: OptionFlag, value: str | None) -> _Value:
+def _value_of(name: str, flag: OptionFlag, value: str | None) -> _Value:
     """Return the value that a flag sets; `value` is the text after the equals sign, if any."""
     if flag.names:
-        return _listed(name, flag, value)
+        return _names_of(name, flag, value)
     if flag.value is None:
-        return _number(name, flag, value)
+        return _number_of(name, flag, value)
     if value is not None:
         raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
     return flag.value
 
 
-def _number(name: str, flag: OptionFlag, value: str | None) -> int:
+def _number_of(name: str, flag: OptionFlag, value: str | None) -> int:
     low, high = flag.bounds
     if value is None or not _NUMBER.fullmatch(value) or not low <= int(value) <= high:
         problem = "is out of range" if value and _NUMBER.fullmatch(value) else "needs a number"
@@ -108,7 +108,7 @@ def _number(name: str, flag: OptionFlag, value: str | None) -> int:
     return int(value)
 
 
-def _listed(name: str, flag: OptionFlag, value: str | None) -> tuple[str, ...]:
+def _names_of(name: str, flag: OptionFlag, value: str | None) -> tuple[str, ...]:
     """Return the names in the order of the declaration; case, blanks and order are free."""
     low, high = flag.bounds
     form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
@@ -137,7 +137,7 @@ def read_options(kind: type[O], flags: Sequence[str]) -> O:
         name, equals, value = text.removeprefix("-").partition("=")
         flag = known.get(name)
         if flag is None:
-            raise _unknown(name, known)
+            raise _unknown_option(name, known)
         earlier = used.setdefault(flag.field, name)
         if earlier != name:
             raise Refusal(
@@ -145,11 +145,11 @@ def read_options(kind: type[O], flags: Sequence[str]) -> O:
             )
         if flag.field in values:
             raise Refusal(Code.BAD_OPTION, f"-{name} is given twice; give it once")
-        values[flag.field] = _value(name, flag, value if equals else None)
+        values[flag.field] = _value_of(name, flag, value if equals else None)
     return kind(**values)
 
 
-def _written(field: str, value: object) -> str:
+def _flag_text(field: str, value: object) -> str:
     match value:
         case bool():
             return f"-{field}"
@@ -168,4 +168,4 @@ def write_options(options: msgspec.Struct) -> tuple[str, ...]:
         for field in msgspec.structs.fields(options)
         if getattr(options, field.name) != field.default
     )
-    return tuple(sorted(_written(field, value) for field, value in set_here))
+    return tuple(sorted(_flag_text(field, value) for field, value in set_here))

@@ -29,7 +29,7 @@ Seat = int
 """0 for the first player named in the challenge, 1 for the second, 2 for the third."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class GameOutcome(msgspec.Struct, frozen=True):
     """How a match ended by its rules.
 
     `winners` are the winning seats in order; all tied seats in a draw. `reason` is a stable
@@ -42,7 +42,7 @@ class Outcome(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Score(msgspec.Struct, frozen=True):
+class PuzzleScore(msgspec.Struct, frozen=True):
     """The score of a puzzle: that of the best position of the match so far.
 
     Scores compare by `rank`, smaller is better: the score first (negated if more is better), then
@@ -81,7 +81,7 @@ class IllegalMove(Refusal):
         super().__init__(Code.ILLEGAL_MOVE, sentence)
 
 
-_NUMBERS: Final = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_NUMBER_WORDS: Final = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
 class NoOptions(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ class Rules(ABC, Generic[P, M, O]):
     """The kinds of offers that only this game has, such as `count`."""
     options_type: type[Any] = NoOptions
     """The frozen struct whose fields declare the option flags; see `domain.rules.options`."""
-    one_spelling: bool = True
+    has_one_spelling: bool = True
     """Whether `check` returns each legal move unchanged; False if it may return another spelling."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
@@ -125,7 +125,7 @@ class Rules(ABC, Generic[P, M, O]):
         """Return the recorded form: sorted, hyphenated, defaults left out."""
         return write_options(options)
 
-    def note(self, options: O) -> str:
+    def option_warning(self, options: O) -> str:
         """Return a warning about the options, which a challenge shows; empty if there is none."""
         del options
         return ""
@@ -151,7 +151,7 @@ class Rules(ABC, Generic[P, M, O]):
         """Refuse a wrong number of players."""
         if players not in self.players:
             played = "solved" if self.players == (1,) else "played"
-            numbers = " or ".join(map(_number, self.players))
+            numbers = " or ".join(map(_number_word, self.players))
             raise Refusal(
                 Code.BAD_PLAYERS, f"{self.key} is {played} by {numbers}, not by {players}"
             )
@@ -215,12 +215,12 @@ class Rules(ABC, Generic[P, M, O]):
         """Apply a move that `check` returned."""
 
     @abstractmethod
-    def outcome(self, position: P) -> Outcome | None:
+    def outcome(self, position: P) -> GameOutcome | None:
         """Return the ending by the rules; None while the match goes on."""
 
     # --- leaving, offers, scores
 
-    def leave(self, position: P, seat: Seat) -> P:
+    def remove_seat(self, position: P, seat: Seat) -> P:
         """Take a seat out of a match that goes on: its pieces stay, but it has no more turns.
 
         Called only if at least two other players go on, so never in games for two.
@@ -234,11 +234,11 @@ class Rules(ABC, Generic[P, M, O]):
         """
         raise ValueError(f"no offer {kind!r} in {position!r}")
 
-    def agreed(self, position: P, kind: str) -> Outcome | None:
+    def outcome_by_offer(self, position: P, kind: str) -> GameOutcome | None:
         """Return the ending after an offer of the game was accepted; None to play on."""
         raise ValueError(f"no offer {kind!r} in {position!r}")
 
-    def score(self, position: P) -> Score | None:
+    def score(self, position: P) -> PuzzleScore | None:
         """Return the score of a puzzle so far; None in games for several players."""
         del position
         return None
@@ -261,8 +261,8 @@ class Rules(ABC, Generic[P, M, O]):
         """Read what `to_json` returned; raises `Refusal` with `bad-setup` if it is no position."""
 
 
-def _number(players: int) -> str:
-    return _NUMBERS[players] if players < len(_NUMBERS) else str(players)
+def _number_word(players: int) -> str:
+    return _NUMBER_WORDS[players] if players < len(_NUMBER_WORDS) else str(players)
 
 
 AnyRules = Rules[Any, Any, Any]

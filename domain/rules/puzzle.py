@@ -3,11 +3,11 @@
 from enum import StrEnum
 from typing import Final
 
-from domain.rules.protocol import M, O, Outcome, P, Rules, Score
+from domain.rules.protocol import GameOutcome, M, O, P, PuzzleScore, Rules
 
 DONE: Final = "done"
 """The move that ends a match, in every puzzle."""
-OVER: Final = "the match is over: the solver is done"
+SOLVER_IS_DONE: Final = "the match is over: the solver is done"
 
 
 class Ending(StrEnum):
@@ -27,6 +27,6 @@ class Puzzle(Rules[P, M, O]):
     displays: tuple[str, ...] = ("large", "small")
 
 
-def ended(reason: Ending, score: Score) -> Outcome:
+def solver_outcome(reason: Ending, score: PuzzleScore) -> GameOutcome:
     """Return the outcome of a puzzle that is over: the solver wins, with the score's sentence."""
-    return Outcome((0,), reason, score.detail)
+    return GameOutcome((0,), reason, score.detail)

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.game import Game
-from domain.rules.missing import MissingRules
+from domain.rules.game import GamePackage
+from domain.rules.missing_rules import MissingRules
 from domain.rules.protocol import AnyRules
 
 
@@ -23,11 +23,11 @@ def rules_id(rules: AnyRules) -> str:
 class Registry:
     """Games by key, and rules by version."""
 
-    def __init__(self, games: Callable[[], Iterable[Game]]) -> None:
+    def __init__(self, games: Callable[[], Iterable[GamePackage]]) -> None:
         self._source = games
 
     @cached_property
-    def _games(self) -> dict[str, Game]:
+    def _games(self) -> dict[str, GamePackage]:
         return {game.key: game for game in self._source()}
 
     @cached_property
@@ -45,7 +45,7 @@ class Registry:
             for name, rules in self._rules.items()
         }
 
-    def register(self, game: Game) -> None:
+    def register_game(self, game: GamePackage) -> None:
         """Add a game; raises `ValueError` if its key is taken or is no key."""
         key, games = game.key, self._games
         if not (key.isascii() and key.isalnum() and key.islower()):
@@ -58,7 +58,7 @@ class Registry:
         for derived in ("_rules", "_latest", "_decoders"):
             vars(self).pop(derived, None)  # computed again on the next access
 
-    def all_games(self) -> tuple[Game, ...]:
+    def all_games(self) -> tuple[GamePackage, ...]:
         """Return all games, those of this distribution first."""
         return tuple(self._games.values())
 
@@ -66,7 +66,7 @@ class Registry:
         """Return every version of every game that can be played or replayed."""
         return tuple(self._rules.values())
 
-    def game_of(self, key: str) -> Game:
+    def game_by_key(self, key: str) -> GamePackage:
         """Return the game with this key; raises `Refusal` with `unknown-game` if there is none."""
         try:
             return self._games[key]
@@ -76,11 +76,11 @@ class Registry:
                 Code.UNKNOWN_GAME, f"there is no game {key!r}; the games are {games}"
             ) from None
 
-    def current(self, key: str) -> AnyRules:
+    def latest_rules(self, key: str) -> AnyRules:
         """Return a game's newest rules; raises `Refusal` with `unknown-game` if there is none."""
-        return self._latest[key] if key in self._latest else self.game_of(key).latest
+        return self._latest[key] if key in self._latest else self.game_by_key(key).latest
 
-    def pinned(self, name: str) -> AnyRules:
+    def rules_by_id(self, name: str) -> AnyRules:
         """Return the rules that a match recorded, such as `pow2/1`.
 
         If the game is not installed they are `MissingRules`, which refuse every use. Raises `Refusal`
@@ -97,27 +97,27 @@ class Registry:
                 Code.UNKNOWN_RULES, f"there are no rules {name!r}; known are {known}"
             ) from None
 
-    def unpack(self, name: str, data: bytes) -> msgspec.Struct:
+    def unpack_position(self, name: str, data: bytes) -> msgspec.Struct:
         """Read the bytes of `pack`; raises `Refusal` with `unknown-rules` without the rules."""
-        rules = self.pinned(name)
+        rules = self.rules_by_id(name)
         if isinstance(rules, MissingRules):
             rules.refuse()
         return self._decoders[name].decode(data)
 
 
-def _of_this_distribution() -> Iterable[Game]:
+def _own_games() -> Iterable[GamePackage]:
     from domain.games import GAMES  # noqa: PLC0415 - they import this package
 
     return GAMES
 
 
-_REGISTRY: Final = Registry(_of_this_distribution)
-register: Final = _REGISTRY.register
+_REGISTRY: Final = Registry(_own_games)
+register_game: Final = _REGISTRY.register_game
 all_games: Final = _REGISTRY.all_games
 all_rules: Final = _REGISTRY.all_rules
-game_of: Final = _REGISTRY.game_of
-current: Final = _REGISTRY.current
-pinned: Final = _REGISTRY.pinned
-unpack: Final = _REGISTRY.unpack
-pack: Final = msgspec.msgpack.Encoder().encode
+game_by_key: Final = _REGISTRY.game_by_key
+latest_rules: Final = _REGISTRY.latest_rules
+rules_by_id: Final = _REGISTRY.rules_by_id
+unpack_position: Final = _REGISTRY.unpack_position
+pack_position: Final = msgspec.msgpack.Encoder().encode
 """Return a position's bytes for snapshots."""

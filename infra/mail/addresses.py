@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
-from infra.accounts.reading import mailbox
+from infra.people.accounts.validation import mailbox
 from infra.synced_files import sync_folder, write_synced
 
 SECRET_BYTES: Final = 32
@@ -37,7 +37,7 @@ class LostKeyError(Exception):
     """The file exists and can't be a secret; the message says which file, and what to do."""
 
 
-class Claim(msgspec.Struct, frozen=True):
+class SeatClaim(msgspec.Struct, frozen=True):
     """The claim of a seat's address, which only `Addresses.proves` verifies."""
 
     board: int
@@ -53,7 +53,7 @@ class CodeReply(msgspec.Struct, frozen=True):
     code: str
 
 
-class Addresses:
+class ServerAddresses:
     """Makes and reads the server's addresses; `domain` is the part after the @.
 
     Reading ignores case, and returns None for another domain or form.
@@ -69,12 +69,12 @@ class Addresses:
         """Return the address at which an account plays its seat of a match."""
         return f"m{board}-s{seat}-{self._seat_mac(board, seat, account)}@{self.domain}"
 
-    def read(self, address: str) -> Claim | None:
+    def read(self, address: str) -> SeatClaim | None:
         """Read the address of a seat, without checking who made it."""
-        found = self._matched(_SEAT, address)
-        return found and Claim(int(found[1]), int(found[2]), found[3])
+        found = self._match(_SEAT, address)
+        return found and SeatClaim(int(found[1]), int(found[2]), found[3])
 
-    def proves(self, claim: Claim, account: AccountId) -> bool:
+    def proves(self, claim: SeatClaim, account: AccountId) -> bool:
         """Return whether this server made the address, for the account that has the seat."""
         return hmac.compare_digest(claim.mac, self._seat_mac(claim.board, claim.seat, account))
 
@@ -96,11 +96,11 @@ class Addresses:
 
     def read_signoff(self, address: str) -> AccountId | None:
         """Return the account of a sign-off address that this server made."""
-        found = self._matched(_PROOF, address)
+        found = self._match(_PROOF, address)
         if found is None or found[1] != "signoff":
             return None
         account = bytes.fromhex(found[2])
-        return account if self._is(found[3], "signoff", account) else None
+        return account if self._verifies(found[3], "signoff", account) else None
 
     # coming back
 
@@ -111,7 +111,7 @@ class Addresses:
 
     def read_bounce(self, address: str) -> AccountId | None:
         """Return the account that a bounce address names; `is_bounce_of` verifies it."""
-        found = self._matched(_PROOF, address)
+        found = self._match(_PROOF, address)
         return bytes.fromhex(found[2]) if found and found[1] == "bounce" else None
 
     def is_bounce_of(self, given: str, account: AccountId, address: str) -> bool:
@@ -127,7 +127,7 @@ class Addresses:
 
     def read_code(self, address: str) -> CodeReply | None:
         """Read such an address, without checking the code."""
-        found = self._matched(_CODE, address)
+        found = self._match(_CODE, address)
         return found and CodeReply(bytes.fromhex(found[1]), found[2])
 
     # ids
@@ -144,7 +144,7 @@ class Addresses:
         """
         return self._mac("id", " ".join(map(str, parts)).encode())[:8]
 
-    def _is(self, mac: str, purpose: str, data: bytes) -> bool:
+    def _verifies(self, mac: str, purpose: str, data: bytes) -> bool:
         return hmac.compare_digest(mac, self._mac(purpose, data))
 
     def _mac(self, purpose: str, data: bytes) -> str:
@@ -152,7 +152,7 @@ class Addresses:
         digest = hmac.digest(self._secret, purpose.encode() + b"\0" + data, sha256)
         return b32encode(digest[:_MAC_BYTES]).decode().rstrip("=").lower()
 
-    def _matched(self, form: re.Pattern[str], address: str) -> re.Match[str] | None:
+    def _match(self, form: re.Pattern[str], address: str) -> re.Match[str] | None:
         local, _, domain = address.lower().rpartition("@")
         return form.fullmatch(local) if domain == self.domain else None
 

@@ -1,4 +1,4 @@
-"""The port for the texts of mails; `services.mail.composing` implements it."""
+"""The port for the texts of mails; `services.mail.notification_texts` implements it."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,20 +7,20 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import Seat
-from infra.letters import Letter
-from infra.mail.progress import Item
-from infra.mail.written import Note
-from infra.projections.notices import Kind
+from infra.mail.message_queue import QueuedMessage
+from infra.mail.progress import DigestItem
+from infra.people.messages import PlayerMessage
+from infra.projections.notices import NoticeKind
 
 
-class Text(msgspec.Struct, frozen=True):
+class EmailText(msgspec.Struct, frozen=True):
     """The text of an e-mail."""
 
     subject: str
     body: str
 
 
-class Told(msgspec.Struct, frozen=True):
+class MatchUpdate(msgspec.Struct, frozen=True):
     """A command's events in a match, for the mail to one player."""
 
     account: AccountId
@@ -28,32 +28,32 @@ class Told(msgspec.Struct, frozen=True):
     seat: Seat
     seq: int
     """Of the command's first event."""
-    kinds: tuple[Kind, ...]
+    kinds: tuple[NoticeKind, ...]
     history: tuple[bytes, ...]
     """The match's events up to the command's last."""
-    said: tuple[Letter, ...] = ()
+    chat: tuple[PlayerMessage, ...] = ()
     """Lines of chat by others since the last mail."""
 
 
 class Composer(Protocol):
     """Writes the texts of mails."""
 
-    def told(self, told: Told) -> Text:
+    def match_update(self, told: MatchUpdate) -> EmailText:
         """Write the mail about events of a match."""
         ...
 
-    def digest(self, account: AccountId, items: Sequence[Item]) -> Text:
+    def digest(self, account: AccountId, items: Sequence[DigestItem]) -> EmailText:
         """Write a daily digest."""
         ...
 
-    def message(self, account: AccountId, note: Note) -> Text:
+    def message(self, account: AccountId, note: QueuedMessage) -> EmailText:
         """Write the mail with a message of another player."""
         ...
 
-    def chat(self, account: AccountId, board: int, said: Sequence[Letter]) -> Text:
+    def chat(self, account: AccountId, board: int, said: Sequence[PlayerMessage]) -> EmailText:
         """Write the mail with lines of chat by others."""
         ...
 
-    def code(self, account: AccountId, code: str) -> Text:
+    def code(self, account: AccountId, code: str) -> EmailText:
         """Write the mail with the code that verifies an address."""
         ...

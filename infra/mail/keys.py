@@ -12,14 +12,14 @@
 | `{mail}:named` | set: accounts with new addresses to verify |
 | `{mail}:naming` | set: those of them that the mailer is working on |
 | `{mail}:written` | list of messages that are to be mailed, packed |
-| `{mail}:chat:due` | sorted set: `<account>:<board>` by the ms at which chat is mailed: `infra.mail.chats` |
+| `{mail}:chat:due` | sorted set: `<account>:<board>` by the ms at which chat is mailed: `infra.mail.chat_queue` |
 | `{mail}:chat:first` | the same, by the time of the first line that is not mailed |
 | `{mail}:chat:last` | the same, by the time of the newest line |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: items for a digest, by time |
-| `{mail}:key` | fingerprint of the mail key in use: `infra.mail.agreed` |
+| `{mail}:key` | fingerprint of the mail key in use: `infra.mail.key_check` |
 | `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
-| `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.deliveries` |
+| `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
 | `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
 | `{mail}:wanted` | mark that the mailer was requested, in RQ's Redis |
 | `{a:<hex>}:codes` | hash: address -> the code that verifies it |
@@ -32,35 +32,35 @@ from typing import Any, Final
 
 import redis
 
-from infra import keys
+from infra.redis import keys
 
-LETTERS: Final = "{mail}:letters"
+EMAILS: Final = "{mail}:letters"
 DUE: Final = "{mail}:due"
 TRIES: Final = "{mail}:tries"
-REST: Final = "{mail}:rest"
-READ: Final = "{mail}:read"
-NAMED: Final = "{mail}:named"
-NAMING: Final = "{mail}:naming"
-WRITTEN: Final = "{mail}:written"
+BACKOFF: Final = "{mail}:rest"
+CURSOR: Final = "{mail}:read"
+ADDRESSES_TO_VERIFY: Final = "{mail}:named"
+ADDRESSES_IN_WORK: Final = "{mail}:naming"
+MESSAGE_QUEUE: Final = "{mail}:written"
 CHAT_DUE: Final = "{mail}:chat:due"
 CHAT_FIRST: Final = "{mail}:chat:first"
 CHAT_LAST: Final = "{mail}:chat:last"
-DAILY: Final = "{mail}:daily"
-KEY: Final = "{mail}:key"
-WANTED: Final = "{mail}:wanted"
+DIGESTS_DUE: Final = "{mail}:daily"
+KEY_FINGERPRINT: Final = "{mail}:key"
+MAILER_REQUESTED: Final = "{mail}:wanted"
 
 
-def known(letter: str) -> str:
+def known_email(letter: str) -> str:
     """Return the key of the mark that an e-mail was queued."""
     return f"{{mail}}:known:{letter}"
 
 
-def first(board: int, seat: int) -> str:
+def first_email(board: int, seat: int) -> str:
     """Return the key of the first Message-ID of a match, which the later e-mails reply to."""
     return f"{{mail}}:first:{board}:{seat}"
 
 
-def news(account: bytes) -> str:
+def digest_items(account: bytes) -> str:
     """Return the key of the items for an account's digest."""
     return f"{{mail}}:news:{account.hex()}"
 

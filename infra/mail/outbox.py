@@ -13,24 +13,24 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra import scripts
-from infra.accounts.reading import mailbox
-from infra.clients import Clock, time_ms
 from infra.mail import keys
-from infra.mail.letter import Letter, check_letter
+from infra.mail.email import Email, check_email
+from infra.people.accounts.validation import mailbox
+from infra.redis import scripts
+from infra.redis.clients import Clock, time_ms
 
 logger = logging.getLogger(__name__)
 
 KNOWN_SECONDS: Final = 7 * 24 * 3600
 """How long an id is remembered after it was queued: mail servers repeat for 5 days."""
 
-TAKEN_MS: Final = 600_000
+LEASE_MS: Final = 600_000
 """How long a mailer leases an e-mail."""
 
 AHEAD_MS: Final = 24 * 3_600_000
 """How far ahead an e-mail can be due. One that is later was queued by a clock that ran ahead."""
 
-LONGEST_REST_MS: Final = 300_000
+LONGEST_BACKOFF_MS: Final = 300_000
 """The longest back-off of the relay."""
 
 _ENQUEUE: Final = scripts.Script("email_enqueue")
@@ -39,18 +39,18 @@ _LEASE_DUE: Final = scripts.Script("email_lease_due")
 _STEP: Final = 500
 
 
-class Taken(msgspec.Struct, frozen=True):
+class LeasedEmail(msgspec.Struct, frozen=True):
     """An e-mail to be sent now."""
 
     key: str
-    letter: Letter
+    email: Email
     since: int
     """When it was queued, or could be sent at the earliest, ms."""
     tries: int
     """1 for the first."""
 
 
-class Rest(msgspec.Struct, frozen=True, array_like=True):
+class RelayBackoff(msgspec.Struct, frozen=True, array_like=True):
     """Back-off of the relay, which could not be reached."""
 
     until: int
@@ -60,14 +60,14 @@ class Rest(msgspec.Struct, frozen=True, array_like=True):
     why: str
 
 
-class _Entry(msgspec.Struct, frozen=True, array_like=True):
+class _OutboxEntry(msgspec.Struct, frozen=True, array_like=True):
     since: int
-    letter: Letter
+    letter: Email
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_ENTRIES: Final = msgspec.msgpack.Decoder(_Entry)
-_RESTS: Final = msgspec.msgpack.Decoder(Rest)
+_ENTRIES: Final = msgspec.msgpack.Decoder(_OutboxEntry)
+_BACKOFFS: Final = msgspec.msgpack.Decoder(RelayBackoff)
 
 
 class Outbox:
@@ -83,26 +83,26 @@ class Outbox:
 
     # adding
 
-    def put(self, email: Letter) -> bool:
+    def enqueue(self, email: Email) -> bool:
         """Queue an e-mail; False when one of its id to its address was queued before.
 
-        `UnfitLetterError` for one that can't be sent.
+        `InvalidEmailError` for one that can't be sent.
         """
-        return self.put_all([email])[0]
+        return self.enqueue_all([email])[0]
 
-    def put_all(self, emails: Sequence[Letter]) -> list[bool]:
+    def enqueue_all(self, emails: Sequence[Email]) -> list[bool]:
         """Queue several; after a kill some are queued, and the same call queues the others."""
         for email in emails:
-            check_letter(email)
+            check_email(email)
         now = self.now() if emails else 0
-        replies = scripts.call_all(self._client, [_put_call(email, now) for email in emails])
+        replies = scripts.call_all(self._client, [_enqueue_call(email, now) for email in emails])
         return [bool(reply) for reply in replies]
 
     # sending
 
     def is_due(self, now: int) -> bool:
         """Return whether there is an e-mail to send, and no back-off of the relay."""
-        if self.rest(now) is not None:
+        if self.backoff(now) is not None:
             return False
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zrange(keys.DUE, 0, 0, withscores=True)
@@ -110,14 +110,14 @@ class Outbox:
             first, last = pipe.execute()
         return bool(first) and (first[0][1] <= now or last[0][1] > now + AHEAD_MS)
 
-    def take(self, now: int, count: int) -> list[Taken]:
+    def lease_due(self, now: int, count: int) -> list[LeasedEmail]:
         """Lease up to `count` e-mails that are due, the longest due first."""
-        names = [keys.DUE, keys.LETTERS, keys.TRIES]
-        args: list[scripts.Arg] = [now, count, now + TAKEN_MS, now + AHEAD_MS]
+        names = [keys.DUE, keys.EMAILS, keys.TRIES]
+        args: list[scripts.Arg] = [now, count, now + LEASE_MS, now + AHEAD_MS]
         found = scripts.call(self._client, _LEASE_DUE, names, args)
         return [taken for row in found if (taken := self._read(*row))]
 
-    def _read(self, key: bytes, data: bytes, tries: int) -> Taken | None:
+    def _read(self, key: bytes, data: bytes, tries: int) -> LeasedEmail | None:
         """Read an e-mail; one that can't be read is dropped, because it would block the others."""
         try:
             entry = _ENTRIES.decode(data)
@@ -125,13 +125,13 @@ class Outbox:
             logger.exception("ALARM: e-mail %s can't be read, and is dropped", key.decode())
             self._remove([key.decode()])
             return None
-        return Taken(key.decode(), entry.letter, entry.since, tries)
+        return LeasedEmail(key.decode(), entry.letter, entry.since, tries)
 
-    def later(self, email: Taken, at: int) -> None:
+    def retry_at(self, email: LeasedEmail, at: int) -> None:
         """Retry an e-mail at `at`, ms; one that was removed meanwhile is not added again."""
         self._client.zadd(keys.DUE, {email.key: at}, xx=True)
 
-    def give_back(self, emails: Iterable[Taken], at: int) -> None:
+    def release(self, emails: Iterable[LeasedEmail], at: int) -> None:
         """Release leased e-mails that were not tried; they are due at `at`, ms."""
         with self._client.pipeline(transaction=True) as pipe:
             for email in emails:
@@ -139,13 +139,13 @@ class Outbox:
                 pipe.hincrby(keys.TRIES, email.key, -1)
             pipe.execute()
 
-    def done(self, email: Taken) -> None:
+    def remove(self, email: LeasedEmail) -> None:
         """Remove an e-mail that was sent or given up."""
         self._remove([email.key])
 
-    def waiting(self) -> int:
+    def size(self) -> int:
         """Count the e-mails that wait."""
-        return int(self._client.hlen(keys.LETTERS))
+        return int(self._client.hlen(keys.EMAILS))
 
     def first_due(self) -> int | None:
         """Return when the first e-mail is or was due, ms; None if none waits."""
@@ -154,25 +154,25 @@ class Outbox:
 
     # the relay
 
-    def rest(self, now: int) -> Rest | None:
+    def backoff(self, now: int) -> RelayBackoff | None:
         """Return the back-off of the relay; None if there is none, or it has ended."""
-        rest = self.last_rest()
+        rest = self.last_backoff()
         # a later end was set by a clock that ran ahead
-        lasts = rest is not None and now < rest.until <= now + LONGEST_REST_MS
+        lasts = rest is not None and now < rest.until <= now + LONGEST_BACKOFF_MS
         return rest if lasts else None
 
-    def last_rest(self) -> Rest | None:
+    def last_backoff(self) -> RelayBackoff | None:
         """Return the last back-off since the relay was reached, ended or not."""
-        found: Any = self._client.get(keys.REST)
-        return None if found is None else _RESTS.decode(found)
+        found: Any = self._client.get(keys.BACKOFF)
+        return None if found is None else _BACKOFFS.decode(found)
 
-    def lay_in(self, rest: Rest) -> None:
+    def start_backoff(self, rest: RelayBackoff) -> None:
         """Start a back-off of the relay."""
-        self._client.set(keys.REST, _ENCODER.encode(rest))
+        self._client.set(keys.BACKOFF, _ENCODER.encode(rest))
 
-    def go_on(self) -> None:
+    def clear_backoff(self) -> None:
         """End the back-off: the relay was reached."""
-        self._client.delete(keys.REST)
+        self._client.delete(keys.BACKOFF)
 
     # erasing
 
@@ -182,25 +182,29 @@ class Outbox:
         if gone:
             self._remove(gone)
 
-    def _all(self) -> Iterator[tuple[str, Letter]]:
-        for key, data in self._client.hscan_iter(keys.LETTERS, count=_STEP):
+    def _all(self) -> Iterator[tuple[str, Email]]:
+        for key, data in self._client.hscan_iter(keys.EMAILS, count=_STEP):
             yield key.decode(), _ENTRIES.decode(data).letter
 
     def _remove(self, ids: Sequence[str]) -> None:
         with self._client.pipeline(transaction=True) as pipe:
             pipe.zrem(keys.DUE, *ids)
-            pipe.hdel(keys.LETTERS, *ids)
+            pipe.hdel(keys.EMAILS, *ids)
             pipe.hdel(keys.TRIES, *ids)
             pipe.execute()
 
 
-def _key(email: Letter) -> str:
+def _key(email: Email) -> str:
     """Return the key of an e-mail: the same mail to two addresses has two."""
     return sha256(f"{email.id} {mailbox(email.to)}".encode()).hexdigest()[:32]
 
 
-def _put_call(email: Letter, now: int) -> scripts.Call:
+def _enqueue_call(email: Email, now: int) -> scripts.Call:
     key = _key(email)
     due = max(now, email.not_before)
-    entry = _ENCODER.encode(_Entry(due, email))
-    return _ENQUEUE, [keys.known(key), keys.LETTERS, keys.DUE], [key, entry, due, KNOWN_SECONDS]
+    entry = _ENCODER.encode(_OutboxEntry(due, email))
+    return (
+        _ENQUEUE,
+        [keys.known_email(key), keys.EMAILS, keys.DUE],
+        [key, entry, due, KNOWN_SECONDS],
+    )

@@ -7,13 +7,13 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra import scripts
 from infra.mail import keys
+from infra.redis import scripts
 
 DIGEST_HOUR: Final = 6
 """When digests are sent, UTC: before the morning of most of Europe, after the day of America."""
 
-NEWS_LIMIT: Final = 500
+DIGEST_ITEMS: Final = 500
 """Most items of a digest, the newest."""
 
 _HOUR: Final = 3_600_000
@@ -25,7 +25,7 @@ _DIGEST_SENT: Final = scripts.Script("digest_sent")
 _COUNTS: Final = msgspec.msgpack.Decoder(tuple[int, ...])
 
 
-class Item(msgspec.Struct, frozen=True, array_like=True):
+class DigestItem(msgspec.Struct, frozen=True, array_like=True):
     """An event or message in a digest."""
 
     board: int
@@ -38,10 +38,10 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_ITEMS: Final = msgspec.msgpack.Decoder(Item)
+_ITEMS: Final = msgspec.msgpack.Decoder(DigestItem)
 
 
-class Progress:
+class MailerProgress:
     """The mailer's progress. Errors of the server pass through; several mailers do no harm."""
 
     def __init__(self, client: redis.Redis) -> None:
@@ -51,61 +51,61 @@ class Progress:
 
     def begin(self, ends: Sequence[int]) -> None:
         """Set the cursors to `ends`, unless they were set before."""
-        self._client.set(keys.READ, _ENCODER.encode(tuple(ends)), nx=True)
+        self._client.set(keys.CURSOR, _ENCODER.encode(tuple(ends)), nx=True)
 
-    def read(self) -> tuple[int, ...] | None:
+    def cursor(self) -> tuple[int, ...] | None:
         """Return for each shard how many leaves were read; None before `begin`."""
-        found: Any = self._client.get(keys.READ)
+        found: Any = self._client.get(keys.CURSOR)
         return None if found is None else _COUNTS.decode(found)
 
-    def move(self, before: Sequence[int], after: Sequence[int]) -> bool:
+    def advance(self, before: Sequence[int], after: Sequence[int]) -> bool:
         """Move the cursors; False when another mailer has moved them."""
         old, new = (_ENCODER.encode(tuple(counts)) for counts in (before, after))
-        return scripts.compare_and_set(self._client, keys.READ, old, new)
+        return scripts.compare_and_set(self._client, keys.CURSOR, old, new)
 
     # threads
 
-    def first(self, board: int, seat: int, letter: str) -> str:
+    def thread_id(self, board: int, seat: int, letter: str) -> str:
         """Return the Message-ID of a match's first e-mail to a player: this one if there was none."""
-        name = keys.first(board, seat)
+        name = keys.first_email(board, seat)
         found: Any = self._client.set(name, letter, nx=True, get=True, ex=_FIRST_SECONDS)
         return letter if found is None else found.decode()
 
     # digests
 
-    def keep(self, account: AccountId, items: Iterable[Item], now: int) -> None:
+    def add_digest_items(self, account: AccountId, items: Iterable[DigestItem], now: int) -> None:
         """Add items to an account's next digest, each once."""
-        name = keys.news(account)
+        name = keys.digest_items(account)
         # redis-py types members as text only
         scores: Any = {_ENCODER.encode(item): item.at for item in items}
         due: Any = {account: next_digest(now)}
         with self._client.pipeline(transaction=True) as pipe:
             pipe.zadd(name, scores)
-            pipe.zremrangebyrank(name, 0, -NEWS_LIMIT - 1)
-            pipe.zadd(keys.DAILY, due, nx=True)
+            pipe.zremrangebyrank(name, 0, -DIGEST_ITEMS - 1)
+            pipe.zadd(keys.DIGESTS_DUE, due, nx=True)
             pipe.execute()
 
     def digests_due(self, now: int, count: int) -> list[tuple[AccountId, int]]:
         """Return accounts whose digest is due, each with the time since when, ms."""
-        found = keys.due_members(self._client, keys.DAILY, now, _DAY, count)
+        found = keys.due_members(self._client, keys.DIGESTS_DUE, now, _DAY, count)
         return [(account, int(due)) for account, due in found]
 
-    def items(self, account: AccountId) -> list[Item]:
+    def digest_items(self, account: AccountId) -> list[DigestItem]:
         """Return the items for an account's digest, the oldest first."""
-        found: Any = self._client.zrange(keys.news(account), 0, -1)
+        found: Any = self._client.zrange(keys.digest_items(account), 0, -1)
         return [_ITEMS.decode(data) for data in found]
 
-    def digested(self, account: AccountId, items: Iterable[Item], now: int) -> None:
+    def mark_digest_sent(self, account: AccountId, items: Iterable[DigestItem], now: int) -> None:
         """Remove the items of a digest that was sent; newer ones wait for the next."""
-        names = [keys.news(account), keys.DAILY]
+        names = [keys.digest_items(account), keys.DIGESTS_DUE]
         told = [_ENCODER.encode(item) for item in items]
         scripts.call(self._client, _DIGEST_SENT, names, [account, next_digest(now), *told])
 
     def forget(self, account: AccountId) -> None:
         """Erase an account's items; safe to repeat."""
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.delete(keys.news(account))
-            pipe.zrem(keys.DAILY, account)
+            pipe.delete(keys.digest_items(account))
+            pipe.zrem(keys.DIGESTS_DUE, account)
             pipe.execute()
 
 

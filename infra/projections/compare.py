@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import redis
 
-from infra.projections.shelf import STUCK, Generation, Shelf
+from infra.projections.generations import FAILURES, Generation, Generations
 
 _PAGE: Final = 1_000
-_APART: Final = ("at", "hold", STUCK)
+_NOT_COMPARED: Final = ("at", "hold", FAILURES)
 
 _MISSING: Final = b"none"
 
@@ -22,12 +22,12 @@ class Comparison:
     """A comparison; `done` is called after each page with the number of compared keys."""
 
     def __init__(
-        self, client: redis.Redis, shelf: Shelf, done: Callable[[int], None] = lambda _: None
+        self, client: redis.Redis, shelf: Generations, done: Callable[[int], None] = lambda _: None
     ) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
-        self._shelf = shelf
-        self._done = done
+        self._generations = shelf
+        self._on_progress = done
         self.keys = 0
         """Compared keys."""
 
@@ -41,10 +41,10 @@ class Comparison:
 
     def _keys(self, generation: Generation) -> Iterator[str]:
         beginning = generation.key("")
-        for names in self._shelf.keys_of(generation):
+        for names in self._generations.keys_of(generation):
             for name in names:
                 key = name.removeprefix(beginning)
-                if key not in _APART:
+                if key not in _NOT_COMPARED:
                     yield key
 
     def _has(self, name: str) -> bool:
@@ -71,7 +71,7 @@ class Comparison:
         for start in range(0, 1 << 62, _PAGE):
             page = self._page(kind, name, start)
             yield page
-            self._done(self.keys)
+            self._on_progress(self.keys)
             if len(page) < _PAGE:
                 return
 
@@ -98,6 +98,6 @@ class Comparison:
             cursor, page = self._client.hscan(name, cursor, count=_PAGE)
             if page:
                 yield page
-            self._done(self.keys)
+            self._on_progress(self.keys)
             if not cursor:
                 return

@@ -14,17 +14,17 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
-from infra.projections.projection import Fact, Finished, StatelessProjection, counts
-from infra.projections.shelf import Write
+from infra.projections.generations import RedisWrite
+from infra.projections.projection import Fact, MatchResult, StatelessProjection, counted_result
+from infra.projections.query import Query
 from infra.projections.specs import HEAD_TO_HEAD
-from infra.projections.view import View
 
 FIRST: Final = "first"
 SECOND: Final = "second"
 LEVEL: Final = "level"
 
 
-class Record(msgspec.Struct, frozen=True):
+class PairRecord(msgspec.Struct, frozen=True):
     """Results of one player against another."""
 
     won: int
@@ -48,20 +48,20 @@ def pair_field(first: AccountId, second: AccountId, what: str) -> str:
     return f"{first.hex()}:{second.hex()}:{what}"
 
 
-class HeadToHead(View):
+class HeadToHeadQuery(Query):
     """Queries of the results of pairs."""
 
     spec = HEAD_TO_HEAD
 
-    def of(self, game: str, account: AccountId, opponent: AccountId) -> Record:
+    def of(self, game: str, account: AccountId, opponent: AccountId) -> PairRecord:
         """Return the results of `account` against `opponent`; O(1)."""
         first, second = sorted([account, opponent])
         fields = [pair_field(first, second, what) for what in (FIRST, SECOND, LEVEL)]
         found = self._fields(self._generation().key(pairs_key(game)), fields)
         ahead, behind, level = (int(count or 0) for count in found)
         if account == first:
-            return Record(ahead, behind, level)
-        return Record(behind, ahead, level)
+            return PairRecord(ahead, behind, level)
+        return PairRecord(behind, ahead, level)
 
 
 class HeadToHeadProjection(StatelessProjection):
@@ -69,17 +69,17 @@ class HeadToHeadProjection(StatelessProjection):
 
     spec = HEAD_TO_HEAD
 
-    def writes(self, fact: Fact) -> Iterator[Write]:
+    def writes(self, fact: Fact) -> Iterator[RedisWrite]:
         """Count the pairs of a match that has ended."""
-        if finished := counts(fact):
+        if finished := counted_result(fact):
             yield from _pair_writes(fact, finished)
 
 
-def _pair_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
-    places = sorted(zip(fact.cast.seats, finished.ranks, strict=True))
+def _pair_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
+    places = sorted(zip(fact.setup.seats, finished.ranks, strict=True))
     for (first, place), (second, other) in combinations(places, 2):
         what = LEVEL
         if place != other:
             what = FIRST if place < other else SECOND
         field = pair_field(first, second, what)
-        yield "HINCRBY", pairs_key(fact.cast.game), field, 1
+        yield "HINCRBY", pairs_key(fact.setup.game), field, 1

@@ -3,9 +3,9 @@
 import msgspec
 import redis
 
-from domain.match.events import decode, decode_refusal
-from infra.projections.pending import PENDING
-from infra.projections.shelf import Checkpoint, Generation, Shelf, Stuck
+from domain.match.events import decode_event, decode_refusal
+from infra.projections.generations import Checkpoint, Generation, Generations, ProjectionFailure
+from infra.projections.reorder import BUFFER
 from infra.projections.specs import Spec
 from infra.store.port import Store, Watermark
 
@@ -20,7 +20,7 @@ class Lag(msgspec.Struct, frozen=True):
     """Leaves that were not read yet, and buffered events whose turn has come."""
     oldest: int | None
     """When the oldest of them was received, ms; None if that is unknown, or there is none."""
-    stuck: tuple[Stuck, ...]
+    failures: tuple[ProjectionFailure, ...]
     """Failures of the fold."""
     late: bool
     """Whether the order was broken, so that a rebuild is needed."""
@@ -30,7 +30,7 @@ class Lag(msgspec.Struct, frozen=True):
 
 def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
     """Return the lag of a projection; O(shards)."""
-    shelf = Shelf(client, spec)
+    shelf = Generations(client, spec)
     live = shelf.live()
     mark = store.watermark()
     checkpoint = shelf.checkpoint(live[1]) if live else None
@@ -47,7 +47,7 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
         version=version,
         events=unread + turns,
         oldest=min(times, default=None),
-        stuck=tuple(shelf.stuck(generation).values()),
+        failures=tuple(shelf.failures(generation).values()),
         late=checkpoint.late,
         building=shelf.is_building,
     )
@@ -56,8 +56,8 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
 def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tuple[int, int | None]:
     """Return how many buffered events are due, and when the first was received."""
     with client.pipeline(transaction=False) as pipe:
-        pipe.zcount(generation.key(PENDING), "-inf", f"({mark.at}")
-        pipe.zrange(generation.key(PENDING), 0, 0, withscores=True)
+        pipe.zcount(generation.key(BUFFER), "-inf", f"({mark.at}")
+        pipe.zrange(generation.key(BUFFER), 0, 0, withscores=True)
         count, first = pipe.execute()
     return count, int(first[0][1]) if count else None
 
@@ -75,7 +75,7 @@ def _times(store: Store, checkpoint: Checkpoint, mark: Watermark) -> list[int]:
 
 def _time_of(leaf: bytes) -> int | None:
     """Return the time of a leaf; None for an anchor, and for a damaged leaf."""
-    for read in (decode, decode_refusal):
+    for read in (decode_event, decode_refusal):
         try:
             return read(leaf).at
         except (msgspec.MsgspecError, TypeError):

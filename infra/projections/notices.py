@@ -16,21 +16,21 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from domain.match import events
-from domain.match.events import THE_SERVER, AccountId, Event
+from domain.match.events import SERVER_ACCOUNT, AccountId, Event
 from domain.match.state import Reason
 from domain.rules import Seat
+from infra.projections.generations import RedisRead, RedisWrite
 from infra.projections.projection import Fact, Projection
-from infra.projections.shelf import Read, Write
+from infra.projections.query import Query
 from infra.projections.specs import NOTICES
-from infra.projections.view import View
 
-KEPT: Final = 200
+MOST_NOTICES: Final = 200
 """Most notices of an account."""
 
 TABLES: Final = "tables"
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     """Kind of a notice."""
 
     CHALLENGED = "challenged"
@@ -60,19 +60,19 @@ class Kind(StrEnum):
     REMINDER = "reminder"
     """The account is to move, and its time runs out."""
     CHAT = "chat"
-    """Another player wrote in a match's chat; added by `infra.letter_notices`."""
+    """Another player wrote in a match's chat; added by `infra.people.message_notices`."""
     MESSAGE = "message"
-    """A message or a broadcast; added by `infra.letter_notices`."""
+    """A message or a broadcast; added by `infra.people.message_notices`."""
 
 
-class Notice(msgspec.Struct, frozen=True):
+class PlayerNotice(msgspec.Struct, frozen=True):
     """A notice to an account."""
 
     at: int
     """Time of the event, ms."""
     board: int
     seq: int
-    kind: Kind
+    kind: NoticeKind
 
     @property
     def member(self) -> str:
@@ -80,98 +80,102 @@ class Notice(msgspec.Struct, frozen=True):
         return f"{self.board:015}:{self.seq:010}:{self.kind}"
 
 
-Place = tuple[int, int, int, str]
+NoticePosition = tuple[int, int, int, str]
 """Position of a notice among those of its account: time in ms, board, seq, kind."""
 
 
-def place_of(notice: Notice) -> Place:
+def position_of(notice: PlayerNotice) -> NoticePosition:
     """Return the position of a notice."""
     return notice.at, notice.board, notice.seq, notice.kind
 
 
-class Kept(msgspec.Struct, frozen=True):
+class NoticesAfter(msgspec.Struct, frozen=True):
     """An account's notices after a position."""
 
-    notices: list[Notice]
-    oldest: Place | None = None
+    notices: list[PlayerNotice]
+    oldest: NoticePosition | None = None
     """The oldest that is stored, if older ones were dropped or may have been."""
 
-    def with_(self, other: "Kept") -> "Kept":
+    def with_(self, other: "NoticesAfter") -> "NoticesAfter":
         """Return these and others in order."""
         oldest = max((one for one in (self.oldest, other.oldest) if one), default=None)
-        return Kept(sorted([*self.notices, *other.notices], key=place_of), oldest)
+        return NoticesAfter(sorted([*self.notices, *other.notices], key=position_of), oldest)
 
 
-def kept_of(notices: list[Notice], first: list[Notice], count: int) -> Kept:
+def notices_after(
+    notices: list[PlayerNotice], first: list[PlayerNotice], count: int
+) -> NoticesAfter:
     """Return notices of a list that has `count` of them, the oldest of which is in `first`."""
-    return Kept(notices, place_of(first[0]) if first and count >= KEPT else None)
+    return NoticesAfter(notices, position_of(first[0]) if first and count >= MOST_NOTICES else None)
 
 
-class Table(msgspec.Struct, frozen=True, array_like=True):
+class SeatsLeft(msgspec.Struct, frozen=True, array_like=True):
     """The seats of a match of three or more that decide who gets a notice."""
 
     next: Seat | None
-    left: tuple[Seat, ...] = ()
+    gone: tuple[Seat, ...] = ()
     """Seats that have left while others play on."""
 
 
-pack_table: Final = msgspec.msgpack.Encoder().encode
-unpack_table: Final = msgspec.msgpack.Decoder(Table).decode
+pack_seats: Final = msgspec.msgpack.Encoder().encode
+unpack_seats: Final = msgspec.msgpack.Decoder(SeatsLeft).decode
 
 
-def box_key(account: AccountId) -> str:
+def notices_key(account: AccountId) -> str:
     """Return the key of an account's notices."""
     return f"to:{account.hex()}"
 
 
-class Notices(View):
+class MatchNotices(Query):
     """Queries of the notices."""
 
     spec = NOTICES
 
-    def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[Notice]:
+    def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; O(log n + start + count), n at most 200."""
-        key = self._generation().key(box_key(account))
+        key = self._generation().key(notices_key(account))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         return [_notice(member, score) for member, score in found]
 
     def count(self, account: AccountId) -> int:
         """Return the number of an account's notices; O(1)."""
-        return int(self._client.zcard(self._generation().key(box_key(account))))
+        return int(self._client.zcard(self._generation().key(notices_key(account))))
 
-    def marks(self, accounts: Sequence[AccountId]) -> list[str]:
+    def change_marks(self, accounts: Sequence[AccountId]) -> list[str]:
         """Return for each account a text that changes with its newest notice; O(their number)."""
         generation = self._generation()
         with self._client.pipeline(transaction=False) as pipe:
             for account in accounts:
-                pipe.zrange(generation.key(box_key(account)), 0, 0, desc=True)
+                pipe.zrange(generation.key(notices_key(account)), 0, 0, desc=True)
             return [repr(found) for found in pipe.execute()]
 
-    def since(self, account: AccountId, after: Place) -> Kept:
+    def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
         """Return an account's notices after a position, the oldest first; O(n).
 
         Those of the position's own millisecond may be before it.
         """
-        key = self._generation().key(box_key(account))
+        key = self._generation().key(notices_key(account))
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zrange(key, 0, 0, withscores=True)
             pipe.zcard(key)
             pipe.zrangebyscore(key, after[0], "+inf", withscores=True)
             first, count, found = pipe.execute()
-        return kept_of([_notice(*one) for one in found], [_notice(*one) for one in first], count)
+        return notices_after(
+            [_notice(*one) for one in found], [_notice(*one) for one in first], count
+        )
 
 
-def _notice(member: bytes, score: Any) -> Notice:
+def _notice(member: bytes, score: Any) -> PlayerNotice:
     board, seq, kind = member.decode().split(":")
-    return Notice(int(score), int(board), int(seq), Kind(kind))
+    return PlayerNotice(int(score), int(board), int(seq), NoticeKind(kind))
 
 
 _MANY: Final = 3
 """Players of a match from which on a `Table` is kept."""
 
-_NOBODY: Final = Table(None)
+_NOBODY: Final = SeatsLeft(None)
 
-Told = tuple[AccountId, Kind]
+AddressedNotice = tuple[AccountId, NoticeKind]
 
 
 class NoticesProjection(Projection):
@@ -179,72 +183,72 @@ class NoticesProjection(Projection):
 
     spec = NOTICES
 
-    def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
+    def needs(self, facts: Sequence[Fact]) -> Sequence[RedisRead]:
         """Return the read of the tables of matches with three or more players."""
         boards = _tables(facts)
         return [("HMGET", TABLES, *boards)] if boards else []
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
         """Return the new notices, and the removal of the oldest."""
         boards = _tables(facts)
         data = zip(boards, found[0] if boards else (), strict=True)
-        tables = {board: unpack_table(table) for board, table in data if table is not None}
+        tables = {board: unpack_seats(table) for board, table in data if table is not None}
         boxes: dict[AccountId, dict[str, int]] = {}
         for fact in facts:
             event = fact.event
             table = tables.get(event.match, _NOBODY)
-            for account, kind in told(fact, table):
-                notice = Notice(event.at, event.match, event.seq, kind)
+            for account, kind in notices_of(fact, table):
+                notice = PlayerNotice(event.at, event.match, event.seq, kind)
                 boxes.setdefault(account, {})[notice.member] = event.at
-            if len(fact.cast.seats) >= _MANY:
-                tables[event.match] = seated(table, event.body)
+            if len(fact.setup.seats) >= _MANY:
+                tables[event.match] = seats_after(table, event.body)
         return [*_box_writes(boxes), *_table_writes(facts, tables)]
 
 
 def _tables(facts: Iterable[Fact]) -> list[int]:
-    many = (fact.event.match for fact in facts if len(fact.cast.seats) >= _MANY)
+    many = (fact.event.match for fact in facts if len(fact.setup.seats) >= _MANY)
     return list(dict.fromkeys(many))
 
 
-def seated(table: Table, event: Event) -> Table:
+def seats_after(table: SeatsLeft, event: Event) -> SeatsLeft:
     """Return a table after an event."""
     match event:
         case events.MatchStarted() | events.Moved() | events.Undone():
-            return Table(event.next, table.left)
+            return SeatsLeft(event.next, table.gone)
         case events.Resigned() | events.Flagged():
-            return Table(event.next, (*table.left, event.seat))
+            return SeatsLeft(event.next, (*table.gone, event.seat))
         case _:
             return table
 
 
-def told(fact: Fact, table: Table) -> Iterator[Told]:
+def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
     """Return the notices of an event by account; `table` is that before the event."""
     body = fact.event.body
     match body:
         case events.MatchStarted():
-            yield from _all(fact.others, Kind.STARTED)
+            yield from _all(fact.others, NoticeKind.STARTED)
             yield from _turn(fact, body.next)
         case events.Moved():
             if body.queued:
-                yield fact.cast.seats[body.seat], Kind.REPLIED
+                yield fact.setup.seats[body.seat], NoticeKind.REPLIED
             yield from _turn(fact, body.next)
         case events.Undone():
             yield from _turn(fact, body.next)
         case events.Resigned() | events.Flagged():
-            yield from _left(fact, body, table)
+            yield from _leave_notices(fact, body, table)
         case events.Nagged():
-            yield fact.cast.seats[body.seat], Kind.REMINDER
+            yield fact.setup.seats[body.seat], NoticeKind.REMINDER
         case events.Ended():
             if body.reason != Reason.DECLINED:
-                yield from _all(fact.others, Kind.OVER)
+                yield from _all(fact.others, NoticeKind.OVER)
         case _:
             yield from _plain(fact, body, table)
 
 
-Plain = (
+PlainEvent = (
     events.Challenged
-    | events.Offered
-    | events.Answered
+    | events.OfferMade
+    | events.OfferAnswered
     | events.Resumed
     | events.Declined
     | events.Gathered
@@ -259,23 +263,23 @@ Plain = (
 
 
 def _plain(  # noqa: PLR0911 - one return an event
-    fact: Fact, body: Plain, table: Table
-) -> Iterator[Told]:
+    fact: Fact, body: PlainEvent, table: SeatsLeft
+) -> Iterator[AddressedNotice]:
     """Return the notices of an event with one kind of notice, or none."""
     match body:
         case events.Challenged():
-            return _all(_asked(fact, body), Kind.CHALLENGED)
+            return _all(_asked_for_consent(fact, body), NoticeKind.CHALLENGED)
         case events.Sealed():
-            waits = [fact.cast.seats[seat] for seat in body.waits]
-            return _all([one for one in waits if one in fact.others], Kind.REVEAL)
+            waits = [fact.setup.seats[seat] for seat in body.waits]
+            return _all([one for one in waits if one in fact.others], NoticeKind.REVEAL)
         case events.Declined() | events.Withheld():
-            return _declined(fact, body.seat)
-        case events.Offered():
-            return _all(_staying(fact, table), Kind.OFFER)
-        case events.Answered():
-            return _all(_staying(fact, table), Kind.ANSWERED)
+            return _decline_notices(fact, body.seat)
+        case events.OfferMade():
+            return _all(_others_staying(fact, table), NoticeKind.OFFER)
+        case events.OfferAnswered():
+            return _all(_others_staying(fact, table), NoticeKind.ANSWERED)
         case events.Resumed():
-            return _all(_staying(fact, table), Kind.RESUMED)
+            return _all(_others_staying(fact, table), NoticeKind.RESUMED)
         case (
             events.Gathered()
             | events.Committed()
@@ -290,57 +294,59 @@ def _plain(  # noqa: PLR0911 - one return an event
             assert_never(body)
 
 
-def _asked(fact: Fact, body: events.Challenged) -> list[AccountId]:
+def _asked_for_consent(fact: Fact, body: events.Challenged) -> list[AccountId]:
     """Return the players who are asked for consent, without those who committed before."""
     given = body.commitments if isinstance(body, events.Called) else ()
-    committed = {fact.cast.seats[seat] for seat, one in enumerate(given) if one.digest}
+    committed = {fact.setup.seats[seat] for seat, one in enumerate(given) if one.digest}
     return [account for account in fact.others if account not in committed]
 
 
-def _declined(fact: Fact, seat: Seat) -> Iterator[Told]:
+def _decline_notices(fact: Fact, seat: Seat) -> Iterator[AddressedNotice]:
     """Return the notices that a seat declined; a seat that was too late gets that the match is over."""
-    own = fact.cast.seats[seat]
-    yield from _all((account for account in fact.others if account != own), Kind.DECLINED)
-    if fact.event.actor == THE_SERVER:
-        yield own, Kind.OVER
+    own = fact.setup.seats[seat]
+    yield from _all((account for account in fact.others if account != own), NoticeKind.DECLINED)
+    if fact.event.actor == SERVER_ACCOUNT:
+        yield own, NoticeKind.OVER
 
 
-def _left(fact: Fact, body: events.Resigned | events.Flagged, table: Table) -> Iterator[Told]:
+def _leave_notices(
+    fact: Fact, body: events.Resigned | events.Flagged, table: SeatsLeft
+) -> Iterator[AddressedNotice]:
     """Return the notices that a seat has left; none if that ends the match, which has its own."""
     if body.next is None:
         return
-    kind = Kind.RESIGNED if isinstance(body, events.Resigned) else Kind.FLAGGED
-    yield from _all(_staying(fact, table), kind)
+    kind = NoticeKind.RESIGNED if isinstance(body, events.Resigned) else NoticeKind.FLAGGED
+    yield from _all(_others_staying(fact, table), kind)
     if body.next != table.next:
         yield from _turn(fact, body.next)
 
 
-def _all(accounts: Iterable[AccountId], kind: Kind) -> Iterator[Told]:
+def _all(accounts: Iterable[AccountId], kind: NoticeKind) -> Iterator[AddressedNotice]:
     return ((account, kind) for account in accounts)
 
 
-def _turn(fact: Fact, seat: Seat | None) -> Iterator[Told]:
-    if seat is not None and fact.cast.seats[seat] != fact.event.actor:
-        yield fact.cast.seats[seat], Kind.YOUR_TURN
+def _turn(fact: Fact, seat: Seat | None) -> Iterator[AddressedNotice]:
+    if seat is not None and fact.setup.seats[seat] != fact.event.actor:
+        yield fact.setup.seats[seat], NoticeKind.YOUR_TURN
 
 
-def _staying(fact: Fact, table: Table) -> list[AccountId]:
+def _others_staying(fact: Fact, table: SeatsLeft) -> list[AccountId]:
     """Return the other players that have not left."""
-    left = {fact.cast.seats[seat] for seat in table.left}
+    left = {fact.setup.seats[seat] for seat in table.gone}
     return [account for account in fact.others if account not in left]
 
 
-def _box_writes(boxes: dict[AccountId, dict[str, int]]) -> Iterator[Write]:
+def _box_writes(boxes: dict[AccountId, dict[str, int]]) -> Iterator[RedisWrite]:
     for account, notices in boxes.items():
-        key = box_key(account)
+        key = notices_key(account)
         yield ("ZADD", key, *(word for member, at in notices.items() for word in (at, member)))
-        yield "ZREMRANGEBYRANK", key, 0, -KEPT - 1
+        yield "ZREMRANGEBYRANK", key, 0, -MOST_NOTICES - 1
 
 
-def _table_writes(facts: Iterable[Fact], tables: dict[int, Table]) -> Iterator[Write]:
-    over = {fact.event.match for fact in facts if fact.finished}
+def _table_writes(facts: Iterable[Fact], tables: dict[int, SeatsLeft]) -> Iterator[RedisWrite]:
+    over = {fact.event.match for fact in facts if fact.result}
     for board, table in tables.items():
         if board in over:
             yield "HDEL", TABLES, board
         else:
-            yield "HSET", TABLES, board, pack_table(table)
+            yield "HSET", TABLES, board, pack_seats(table)

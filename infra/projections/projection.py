@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from domain.match.events import AccountId, Envelope
+from domain.match.events import AccountId, EventEnvelope
 from domain.rules import Seat
-from infra.projections.shelf import Checkpoint, Place, Read, Write
+from infra.projections.generations import Checkpoint, EventPosition, RedisRead, RedisWrite
 from infra.projections.specs import Spec
 
 
-class Cast(msgspec.Struct, frozen=True):
+class MatchSetup(msgspec.Struct, frozen=True):
     """The terms of a match that its first event fixes."""
 
     rules: str
@@ -27,7 +27,7 @@ class Cast(msgspec.Struct, frozen=True):
     seats: tuple[AccountId, ...]
 
 
-class Finished(msgspec.Struct, frozen=True):
+class MatchResult(msgspec.Struct, frozen=True):
     """The result of a match, by the events up to its end."""
 
     winners: tuple[Seat, ...]
@@ -39,28 +39,28 @@ class Finished(msgspec.Struct, frozen=True):
     rated: bool
     played: bool
     """Whether every seat has moved."""
-    history: tuple[Envelope, ...]
+    history: tuple[EventEnvelope, ...]
 
 
 class Fact(msgspec.Struct, frozen=True):
     """An event with the data of its match that a fold needs."""
 
-    event: Envelope
-    cast: Cast
-    finished: Finished | None = None
+    event: EventEnvelope
+    setup: MatchSetup
+    result: MatchResult | None = None
     """For the event that ends a match."""
     shard: int = 0
     """The shard of its log."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> EventPosition:
         """Return its position among all events."""
         return self.event.at, self.event.match, self.event.seq
 
     @property
     def others(self) -> tuple[AccountId, ...]:
         """Return the players other than its actor."""
-        return tuple(account for account in self.cast.seats if account != self.event.actor)
+        return tuple(account for account in self.setup.seats if account != self.event.actor)
 
 
 class Projection(ABC):
@@ -68,13 +68,13 @@ class Projection(ABC):
 
     spec: Spec
 
-    def needs(self, facts: Sequence[Fact]) -> Sequence[Read]:
+    def needs(self, facts: Sequence[Fact]) -> Sequence[RedisRead]:
         """Return the reads that the fold of these facts needs."""
         del facts
         return ()
 
     @abstractmethod
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
         """Return the writes for these facts; `found` has the replies to `needs`.
 
         An exception stops this projection at the facts' shard, and no other.
@@ -95,21 +95,21 @@ class StatelessProjection(Projection):
     """A fold of each fact alone, without reads."""
 
     @abstractmethod
-    def writes(self, fact: Fact) -> Iterable[Write]:
+    def writes(self, fact: Fact) -> Iterable[RedisWrite]:
         """Return the writes for one fact."""
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
         """Return the writes for each fact."""
         del found
         return [write for fact in facts for write in self.writes(fact)]
 
 
-def counts(fact: Fact) -> Finished | None:
+def counted_result(fact: Fact) -> MatchResult | None:
     """Return the result of a match, if it has ended and counts.
 
     It counts if somebody won it against others, and if all players have moved, because nobody loses a
     match without having played.
     """
-    finished = fact.finished
-    against = len(fact.cast.seats) > 1
+    finished = fact.result
+    against = len(fact.setup.seats) > 1
     return finished if finished and finished.winners and finished.played and against else None

@@ -5,7 +5,7 @@
 | `players:<game>` | hash: account -> packed `Rating` |
 | `table:<game>` | sorted set of accounts; score: the skill's ordinal, in millionths |
 | `series:<game>:<account>` | list of packed `Point`, in the order of the matches |
-| `pending` | what waits for its turn, see `infra.projections.pending` |
+| `pending` | what waits for its turn, see `infra.projections.reorder` |
 
 Rated matches of two and more that somebody won count. A rating depends on those of the opponents at
 that time, so matches are rated in the order in which they ended, across all shards: the order is the
@@ -20,11 +20,11 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.ratings import UNIT, Skill
-from infra.projections.pending import Due, OrderedProjection
-from infra.projections.projection import Fact, counts
-from infra.projections.shelf import Read, Write
+from infra.projections.generations import RedisRead, RedisWrite
+from infra.projections.projection import Fact, counted_result
+from infra.projections.query import Query
+from infra.projections.reorder import BufferedEvent, OrderedProjection
 from infra.projections.specs import RATINGS
-from infra.projections.view import View
 
 if TYPE_CHECKING:
     from openskill.models import PlackettLuce
@@ -42,12 +42,12 @@ class Rating(msgspec.Struct, frozen=True, array_like=True):
     """When that ended, ms."""
 
     @property
-    def shown(self) -> int:
+    def display_value(self) -> int:
         """Return the rating as players see it."""
-        return self.skill.shown
+        return self.skill.rating
 
 
-class Point(msgspec.Struct, frozen=True, array_like=True):
+class RatingPoint(msgspec.Struct, frozen=True, array_like=True):
     """A player's rating after a match."""
 
     board: int
@@ -56,12 +56,12 @@ class Point(msgspec.Struct, frozen=True, array_like=True):
     skill: Skill
 
     @property
-    def shown(self) -> int:
+    def display_value(self) -> int:
         """Return the rating as players see it."""
-        return self.skill.shown
+        return self.skill.rating
 
 
-class Rated(msgspec.Struct, frozen=True):
+class RatedPlayer(msgspec.Struct, frozen=True):
     """A player in a game's table."""
 
     account: AccountId
@@ -70,7 +70,7 @@ class Rated(msgspec.Struct, frozen=True):
 
 pack: Final = msgspec.msgpack.Encoder().encode
 unpack: Final = msgspec.msgpack.Decoder(Rating).decode
-_unpack_point: Final = msgspec.msgpack.Decoder(Point).decode
+_unpack_point: Final = msgspec.msgpack.Decoder(RatingPoint).decode
 
 
 def players_key(game: str) -> str:
@@ -88,12 +88,12 @@ def series_key(game: str, account: AccountId) -> str:
     return f"series:{game}:{account.hex()}"
 
 
-class Ratings(View):
+class RatingsQuery(Query):
     """Queries of the ratings."""
 
     spec = RATINGS
 
-    def of(self, game: str, start: int = 0, count: int = 50) -> list[Rated]:
+    def of(self, game: str, start: int = 0, count: int = 50) -> list[RatedPlayer]:
         """Return a game's players, the best first, from the `start`th on; O(log n + count)."""
         generation = self._generation()
         members = self._client.zrange(
@@ -101,7 +101,7 @@ class Ratings(View):
         )
         rows = self._fields(generation.key(players_key(game)), members)
         return [
-            Rated(AccountId.fromhex(member.decode()), unpack(row))
+            RatedPlayer(AccountId.fromhex(member.decode()), unpack(row))
             for member, row in zip(members, rows, strict=True)
             if row is not None
         ]
@@ -120,7 +120,7 @@ class Ratings(View):
 
     def series(
         self, game: str, account: AccountId, start: int = 0, count: int = 1_000
-    ) -> list[Point]:
+    ) -> list[RatingPoint]:
         """Return a player's rating after each match, from the `start`th on; O(start + count)."""
         key = self._generation().key(series_key(game, account))
         return [_unpack_point(data) for data in self._client.lrange(key, start, start + count - 1)]
@@ -153,37 +153,39 @@ class RatingsProjection(OrderedProjection):
 
     spec = RATINGS
 
-    def told(self, fact: Fact) -> str | None:
+    def buffered_text(self, fact: Fact) -> str | None:
         """Return game, players and places of a match that counts."""
-        finished = counts(fact)
+        finished = counted_result(fact)
         if finished is None or not finished.rated:
             return None
-        seats = zip(fact.cast.seats, finished.ranks, strict=True)
+        seats = zip(fact.setup.seats, finished.ranks, strict=True)
         places = ",".join(f"{account.hex()}={rank}" for account, rank in seats)
-        return f"{fact.cast.game}|{places}"
+        return f"{fact.setup.game}|{places}"
 
-    def due_needs(self, due: Sequence[Due]) -> Sequence[Read]:
+    def ordered_needs(self, due: Sequence[BufferedEvent]) -> Sequence[RedisRead]:
         """Return the reads of the players' ratings."""
         return [
             ("HMGET", players_key(game), *(account.hex() for account in accounts))
             for game, accounts in _players(due).items()
         ]
 
-    def due_fold(self, due: Sequence[Due], found: Sequence[Any]) -> Sequence[Write]:
+    def ordered_fold(
+        self, due: Sequence[BufferedEvent], found: Sequence[Any]
+    ) -> Sequence[RedisWrite]:
         """Return the writes of one match after the other."""
-        ratings = _found(due, found)
-        writes = [write for turn in due for write in _rated(turn, ratings)]
+        ratings = _ratings_before(due, found)
+        writes = [write for turn in due for write in _match_writes(turn, ratings)]
         return [*writes, *_table_writes(ratings)]
 
 
-def _read(turn: Due) -> tuple[str, dict[AccountId, int]]:
+def _read(turn: BufferedEvent) -> tuple[str, dict[AccountId, int]]:
     """Return the game of a match, and the place of each player."""
     game, _, places = turn.text.partition("|")
     pairs = (place.split("=") for place in places.split(","))
     return game, {AccountId.fromhex(account): int(rank) for account, rank in pairs}
 
 
-def _players(due: Sequence[Due]) -> dict[str, list[AccountId]]:
+def _players(due: Sequence[BufferedEvent]) -> dict[str, list[AccountId]]:
     """Return the players by game."""
     found: dict[str, dict[AccountId, None]] = {}
     for turn in due:
@@ -192,7 +194,7 @@ def _players(due: Sequence[Due]) -> dict[str, list[AccountId]]:
     return {game: list(accounts) for game, accounts in found.items()}
 
 
-def _found(due: Sequence[Due], found: Sequence[Any]) -> dict[Player, Rating]:
+def _ratings_before(due: Sequence[BufferedEvent], found: Sequence[Any]) -> dict[Player, Rating]:
     """Return the ratings before."""
     return {
         (game, account): Rating() if data is None else unpack(data)
@@ -201,7 +203,7 @@ def _found(due: Sequence[Due], found: Sequence[Any]) -> dict[Player, Rating]:
     }
 
 
-def _rated(turn: Due, ratings: dict[Player, Rating]) -> Iterator[Write]:
+def _match_writes(turn: BufferedEvent, ratings: dict[Player, Rating]) -> Iterator[RedisWrite]:
     """Rate a match: update `ratings`, and return one more point for each player."""
     game, places = _read(turn)
     at, board, _ = turn.place
@@ -209,10 +211,10 @@ def _rated(turn: Due, ratings: dict[Player, Rating]) -> Iterator[Write]:
     after = rate([rating.skill for rating in before], list(places.values()))
     for account, rating, skill in zip(places, before, after, strict=True):
         ratings[game, account] = Rating(skill, rating.matches + 1, board, at)
-        yield "RPUSH", series_key(game, account), pack(Point(board, at, skill))
+        yield "RPUSH", series_key(game, account), pack(RatingPoint(board, at, skill))
 
 
-def _table_writes(ratings: Mapping[Player, Rating]) -> Iterator[Write]:
+def _table_writes(ratings: Mapping[Player, Rating]) -> Iterator[RedisWrite]:
     for (game, account), rating in ratings.items():
         yield "HSET", players_key(game), account.hex(), pack(rating)
         yield "ZADD", table_key(game), rating.skill.ordinal, account.hex()

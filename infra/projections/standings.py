@@ -17,20 +17,20 @@ import msgspec
 
 from domain.match.events import AccountId, Declined, MatchStarted, Withheld
 from domain.match.state import Reason
-from infra.projections.projection import Fact, Finished, StatelessProjection, counts
-from infra.projections.shelf import Write
+from infra.projections.generations import RedisWrite
+from infra.projections.projection import Fact, MatchResult, StatelessProjection, counted_result
+from infra.projections.query import Query
 from infra.projections.specs import STANDINGS
-from infra.projections.view import View
 
 POINT: Final = 60
 """Units of a point, so that sums of thirds are whole numbers, in whatever order they are added."""
 
 REFUSED: Final = "refused"
 
-COUNTED: Final = ("played", "won", "drawn", "lost")
+COUNTS: Final = ("played", "won", "drawn", "lost")
 
 
-class Standing(msgspec.Struct, frozen=True):
+class StandingRow(msgspec.Struct, frozen=True):
     """A player's place in a game's table."""
 
     account: AccountId
@@ -57,31 +57,31 @@ def tally_field(account: AccountId, what: str) -> str:
     return f"{account.hex()}:{what}"
 
 
-class Standings(View):
+class StandingsQuery(Query):
     """Queries of the tables."""
 
     spec = STANDINGS
 
-    def of(self, game: str, start: int = 0, count: int = 50) -> list[Standing]:
+    def of(self, game: str, start: int = 0, count: int = 50) -> list[StandingRow]:
         """Return a game's table, most points first, from the `start`th on; O(log n + count)."""
         generation = self._generation()
         key = generation.key(table_key(game))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         points = {AccountId.fromhex(account.decode()): score for account, score in found}
-        fields = [tally_field(account, what) for account in points for what in COUNTED]
+        fields = [tally_field(account, what) for account in points for what in COUNTS]
         counts = iter(self._fields(generation.key(tally_key(game)), fields))
         return [
-            Standing(account, score / POINT, *(int(next(counts) or 0) for _ in COUNTED))
+            StandingRow(account, score / POINT, *(int(next(counts) or 0) for _ in COUNTS))
             for account, score in points.items()
         ]
 
-    def player(self, game: str, account: AccountId) -> Standing:
+    def player(self, game: str, account: AccountId) -> StandingRow:
         """Return one player's counts, all 0 without a finished match; O(1)."""
         generation = self._generation()
         score = self._client.zscore(generation.key(table_key(game)), account.hex())
-        fields = [tally_field(account, what) for what in COUNTED]
+        fields = [tally_field(account, what) for what in COUNTS]
         counts = self._fields(generation.key(tally_key(game)), fields)
-        return Standing(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
+        return StandingRow(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
 
     def refused(self, account: AccountId) -> int:
         """Return how many draws a player knew, or could know, and then refused to play; O(1)."""
@@ -98,28 +98,28 @@ class StandingsProjection(StatelessProjection):
 
     spec = STANDINGS
 
-    def writes(self, fact: Fact) -> Iterator[Write]:
+    def writes(self, fact: Fact) -> Iterator[RedisWrite]:
         """Count a match that has ended."""
-        if finished := counts(fact):
+        if finished := counted_result(fact):
             yield from _standing_writes(fact, finished)
-        yield from _refused_writes(fact)
+        yield from _refusal_writes(fact)
 
 
-def _refused_writes(fact: Fact) -> Iterator[Write]:
+def _refusal_writes(fact: Fact) -> Iterator[RedisWrite]:
     """Count players who refused to play once the draw was known to them, or could be."""
-    if fact.finished is None or fact.finished.reason != Reason.DECLINED:
+    if fact.result is None or fact.result.reason != Reason.DECLINED:
         return
     drawn = False
-    for event in fact.finished.history:
+    for event in fact.result.history:
         body = event.body
         drawn = drawn or (isinstance(body, MatchStarted) and body.draw is not None)
         if isinstance(body, Withheld) or (drawn and isinstance(body, Declined)):
-            yield "HINCRBY", REFUSED, fact.cast.seats[body.seat].hex(), 1
+            yield "HINCRBY", REFUSED, fact.setup.seats[body.seat].hex(), 1
 
 
-def _standing_writes(fact: Fact, finished: Finished) -> Iterator[Write]:
-    game, winners = fact.cast.game, finished.winners
-    for seat, account in enumerate(fact.cast.seats):
+def _standing_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
+    game, winners = fact.setup.game, finished.winners
+    for seat, account in enumerate(fact.setup.seats):
         result, points = "lost", 0
         if seat in winners:
             result, points = (

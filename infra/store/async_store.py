@@ -1,6 +1,6 @@
 """The part of the store that an event loop needs, on Redis or Valkey.
 
-The same scripts and keys as `infra.store.server`; the guarantees are those of `infra.store.port`.
+The same scripts and keys as `infra.store.redis_store`; the guarantees are those of `infra.store.port`.
 """
 
 from asyncio import Future
@@ -9,16 +9,16 @@ from typing import Any
 
 from redis import asyncio
 
-from infra import keys, scripts
-from infra.pipe import Pipe, sound
-from infra.store.port import Shape, Submission, Submitted
-from infra.store.server import submit_call, submitted
+from infra.redis import keys, scripts
+from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.store.port import Layout, Submission, SubmitResult
+from infra.store.redis_store import read_submit_reply, submit_call
 
 
 class AsyncStore:
     """Submits commands and reads matches. Errors of the server pass through."""
 
-    def __init__(self, client: asyncio.Redis, pipe: Pipe, shape: Shape, cap: int) -> None:
+    def __init__(self, client: asyncio.Redis, pipe: AutoPipeline, shape: Layout, cap: int) -> None:
         self._client = client
         self._pipe = pipe
         self._shape = shape
@@ -28,18 +28,20 @@ class AsyncStore:
         """Return the lane of a match."""
         return keys.lane_of(self._shard(board), self._shape.lanes)
 
-    async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+    async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands; return an answer for each."""
         calls = [submit_call(self._shard(new.board), new, self._cap) for new in submissions]
-        return [submitted(reply) for reply in await scripts.call_all_async(self._pipe, calls)]
+        return [
+            read_submit_reply(reply) for reply in await scripts.call_all_async(self._pipe, calls)
+        ]
 
-    def ask_snapshot(self, board: int) -> Future[list[Any]]:
+    def submit_snapshot(self, board: int) -> Future[list[Any]]:
         """Read a match's snapshot; the future has it as its only reply, None if there is none."""
-        return self._pipe.ask([("GET", keys.snapshot(self._shard(board), board))])
+        return self._pipe.submit([("GET", keys.snapshot(self._shard(board), board))])
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
         """Return stored outcomes, each by its match and command id."""
-        return sound(
+        return raise_errors(
             await self._pipe.send(
                 ("HGET", keys.outcomes(self._shard(board), board), command)
                 for board, command in wanted
@@ -50,13 +52,15 @@ class AsyncStore:
         """Return a match's events from the one with sequence number `start` on."""
         name = keys.events(self._shard(board), board)
         # not by the client, because each of many streams would open a connection
-        (found,) = sound(await self._pipe.send([("LRANGE", name, start - 1, -1)]))
+        (found,) = raise_errors(await self._pipe.send([("LRANGE", name, start - 1, -1)]))
         return list(found)
 
-    async def waiting(self) -> int:
+    async def inbox_size(self) -> int:
         """Count the commands in all inboxes."""
         shards = range(self._shape.shards)
-        return sum(sound(await self._pipe.send([("XLEN", keys.inbox(one)) for one in shards])))
+        return sum(
+            raise_errors(await self._pipe.send([("XLEN", keys.inbox(one)) for one in shards]))
+        )
 
     async def log_ends(self) -> dict[str, str]:
         """Return for each shard's log the id of its last entry, to follow from there."""

@@ -9,29 +9,29 @@ import msgspec
 
 from domain.errors import Code
 from domain.match.events import NO_HASH, AccountId, CommandId
-from infra.keys import shard_of
-from infra.outcomes import stored
+from infra.redis.keys import shard_of
+from infra.store.outcomes import encode_stored
 from infra.store.port import (
-    NOTHING,
-    REFUSALS,
-    Committed,
-    Conflict,
-    Done,
-    Draws,
-    Entry,
-    Known,
+    MOST_REFUSALS,
+    NO_MESSAGES,
+    AlreadyDecided,
+    CommitConflict,
+    CommitDone,
+    CommitResult,
+    InboxEntry,
+    Layout,
+    NotAccepted,
     Queued,
-    Shape,
+    SeedChain,
     Submission,
-    Submitted,
-    Turned,
+    SubmitResult,
     Watermark,
     Write,
     refusal_field,
 )
 
 
-class _Match(msgspec.Struct):
+class _MemoryMatch(msgspec.Struct):
     snapshot: bytes | None = None
     events: list[bytes] = msgspec.field(default_factory=list)
     outcomes: dict[CommandId, bytes] = msgspec.field(default_factory=dict)
@@ -43,11 +43,11 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _to_nobody(channel: str, message: bytes) -> None:
+def _publish_nowhere(channel: str, message: bytes) -> None:
     """Publish to nobody."""
 
 
-def _is_next(draws: Draws | None, write: Write) -> bool:
+def _is_next(draws: SeedChain | None, write: Write) -> bool:
     return draws is not None and (draws.chain, draws.used + 1) == (write.chain, write.k)
 
 
@@ -62,71 +62,71 @@ class MemoryStore:
         self,
         clock: Callable[[], int] = _now,
         cap: int = 100_000,
-        publish: Callable[[str, bytes], object] = _to_nobody,
+        publish: Callable[[str, bytes], object] = _publish_nowhere,
     ) -> None:
         self._clock = clock
         self._publish = publish
         self._cap = cap
-        self._shape: Shape | None = None
+        self._layout: Layout | None = None
         self._numbers = itertools.count(1)
         self._ids = itertools.count(1)
-        self._given: dict[CommandId, int] = {}
-        self._inboxes: dict[int, dict[str, Entry]] = defaultdict(dict)
+        self._allocated: dict[CommandId, int] = {}
+        self._inboxes: dict[int, dict[str, InboxEntry]] = defaultdict(dict)
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
-        self._matches: dict[int, _Match] = defaultdict(_Match)
+        self._matches: dict[int, _MemoryMatch] = defaultdict(_MemoryMatch)
         self._due: dict[int, dict[int, int]] = defaultdict(dict)
-        self._draws: dict[int, Draws] = {}
+        self._draws: dict[int, SeedChain] = {}
         self._anchors: dict[tuple[int, int], int] = {}
-        self.aside: list[Entry] = []
+        self.dead_letters: list[InboxEntry] = []
 
-    def shape(self) -> Shape:
+    def layout(self) -> Layout:
         """Return the layout."""
-        if self._shape is None:
+        if self._layout is None:
             raise LookupError("there is no data yet")
-        return self._shape
+        return self._layout
 
-    def create(self, shape: Shape) -> Shape:
+    def create(self, shape: Layout) -> Layout:
         """Create the layout."""
-        kept = self._shape.shards if self._shape else shape.shards
-        self._shape = Shape(kept, shape.lanes)
-        return self._shape
+        kept = self._layout.shards if self._layout else shape.shards
+        self._layout = Layout(kept, shape.lanes)
+        return self._layout
 
     def allocate(self, command: CommandId) -> int:
         """Return the board number for the challenge of that id."""
-        if command not in self._given:
-            self._given[command] = next(self._numbers)
-        return self._given[command]
+        if command not in self._allocated:
+            self._allocated[command] = next(self._numbers)
+        return self._allocated[command]
 
-    def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
+    def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers of these ids."""
-        return [self._given.get(command) for command in commands]
+        return [self._allocated.get(command) for command in commands]
 
-    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands."""
         return [self._submit(submission) for submission in submissions]
 
-    def _submit(self, new: Submission) -> Submitted:
+    def _submit(self, new: Submission) -> SubmitResult:
         match = self._matches[new.board]
         known = match.outcomes.get(new.id)
         if known is not None:
-            return Known(known) if known[:8] == new.digest else Turned(Code.ID_REUSED)
-        if match.refusals.get(refusal_field(new.actor, new.ply), 0) >= REFUSALS:
-            return Turned(Code.TOO_MANY_REFUSALS)
-        shard = shard_of(new.board, self.shape().shards)
+            return AlreadyDecided(known) if known[:8] == new.digest else NotAccepted(Code.ID_REUSED)
+        if match.refusals.get(refusal_field(new.actor, new.ply), 0) >= MOST_REFUSALS:
+            return NotAccepted(Code.TOO_MANY_REFUSALS)
+        shard = shard_of(new.board, self.layout().shards)
         if len(self._inboxes[shard]) >= self._cap:
-            return Turned(Code.BUSY)
-        entry = Entry(shard, f"{next(self._ids)}-0", self._clock(), new.reply_to, new.payload)
+            return NotAccepted(Code.BUSY)
+        entry = InboxEntry(shard, f"{next(self._ids)}-0", self._clock(), new.reply_to, new.payload)
         self._inboxes[shard][entry.id] = entry
         return Queued(entry.id, entry.received)
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         """Return the oldest entries; never waits, because nothing can come meanwhile."""
         del block_ms
         for channel, message in first.items():
@@ -134,7 +134,7 @@ class MemoryStore:
         each = -(-count // max(len(shards), 1))
         return [e for s in shards for e in itertools.islice(self._inboxes[s].values(), each)]
 
-    def depth(self, shards: Sequence[int]) -> int:
+    def inbox_size(self, shards: Sequence[int]) -> int:
         """Count the entries that wait."""
         return sum(len(self._inboxes[shard]) for shard in shards)
 
@@ -142,11 +142,13 @@ class MemoryStore:
         """Return the snapshots."""
         return [self._matches[board].snapshot for board in boards]
 
-    def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+    def snapshots_with_conditional_moves(
+        self, boards: Sequence[int]
+    ) -> list[tuple[bytes | None, bytes]]:
         """Return the snapshots with the conditional moves."""
         return [(self._matches[b].snapshot, self._matches[b].replies) for b in boards]
 
-    def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
+    def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store the conditional moves."""
         match = self._matches[board]
         if (match.snapshot or b"")[:32] != head or match.replies != before:
@@ -154,43 +156,47 @@ class MemoryStore:
         match.replies = after
         return True
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         """Commit."""
         return [self._commit(write) for write in writes]
 
-    def _commit(self, write: Write) -> Committed:
+    def _commit(self, write: Write) -> CommitResult:
         match = self._matches[write.board]
         known = match.outcomes.get(write.id)
         head = match.snapshot[:32] if match.snapshot else NO_HASH
         draws = self._draws.get(write.shard)
         if known is None and (head != write.head or (write.k and not _is_next(draws, write))):
-            return Conflict()
-        if known is None and write.snapshot is not None and match.replies != write.laid:
-            return Conflict()
+            return CommitConflict()
+        if (
+            known is None
+            and write.snapshot is not None
+            and match.replies != write.conditional_before
+        ):
+            return CommitConflict()
         self._inboxes[write.shard].pop(write.entry, None)
         self._tries[write.shard].pop(write.entry, None)
         if known is not None:
-            return Known(known)
+            return AlreadyDecided(known)
         log = self._logs[write.shard]
-        match.outcomes[write.id] = stored(write.digest, len(log), write.tail)
+        match.outcomes[write.id] = encode_stored(write.digest, len(log), write.tail)
         log.extend(write.leaves)
         if draws and write.k:
             self._draws[write.shard] = msgspec.structs.replace(draws, used=write.k)
         if write.snapshot is None:
-            match.refusals[write.refused] = match.refusals.get(write.refused, 0) + 1
+            match.refusals[write.refusal_field] = match.refusals.get(write.refusal_field, 0) + 1
         else:
             match.events.extend(write.leaves)
             match.snapshot = write.snapshot
-            match.replies = write.left
+            match.replies = write.conditional_after
             self._due[write.shard][write.board] = write.due
             match.refusals.clear()
-        return Done(match.outcomes[write.id])
+        return CommitDone(match.outcomes[write.id])
 
-    def draws(self, shard: int) -> Draws | None:
+    def seed_chain(self, shard: int) -> SeedChain | None:
         """Return the shard's chain of seeds."""
         return self._draws.get(shard)
 
-    def anchored(self, shard: int, chain: int) -> int | None:
+    def anchor_index(self, shard: int, chain: int) -> int | None:
         """Return the log index of a chain's anchor."""
         return self._anchors.get((shard, chain))
 
@@ -201,33 +207,33 @@ class MemoryStore:
             return False
         index = len(self._logs[shard])
         self._logs[shard].append(leaf)
-        self._draws[shard] = Draws(chain, 0, anchor, index)
+        self._draws[shard] = SeedChain(chain, 0, anchor, index)
         self._anchors[shard, chain] = index
         return True
 
-    def try_again(self, shard: int, entry: str) -> int:
+    def count_attempt(self, shard: int, entry: str) -> int:
         """Count one more attempt."""
         self._tries[shard][entry] = self._tries[shard].get(entry, 0) + 1
         return self._tries[shard][entry]
 
-    def forgive(self, shard: int, entry: str) -> None:
+    def reset_attempts(self, shard: int, entry: str) -> None:
         """Forget the attempts."""
         self._tries[shard].pop(entry, None)
 
-    def tried(self, shard: int) -> Mapping[str, int]:
+    def attempts(self, shard: int) -> Mapping[str, int]:
         """Return the attempts."""
         return dict(self._tries[shard])
 
-    def set_aside(self, entry: Entry) -> None:
+    def dead_letter(self, entry: InboxEntry) -> None:
         """Move an entry from the inbox to the dead letters."""
-        self.aside.append(entry)
+        self.dead_letters.append(entry)
         self._inboxes[entry.shard].pop(entry.id, None)
 
     def now(self) -> int:
         """Return the time that stamps what comes in."""
         return self._clock()
 
-    def due(self, shard: int, now: int, count: int) -> list[int]:
+    def due_boards(self, shard: int, now: int, count: int) -> list[int]:
         """Return the boards that are due."""
         come = sorted((at, board) for board, at in self._due[shard].items() if 0 < at <= now)
         return [board for _, board in come[:count]]
@@ -240,7 +246,7 @@ class MemoryStore:
         """Return all stored outcomes of a match."""
         return dict(self._matches[board].outcomes)
 
-    def refused(self, board: int, actor: AccountId, ply: int) -> int:
+    def count_refusals(self, board: int, actor: AccountId, ply: int) -> int:
         """Return the number of a player's refusals at a ply."""
         return self._matches[board].refusals.get(refusal_field(actor, ply), 0)
 
@@ -253,14 +259,14 @@ class MemoryStore:
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
 
-    def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards with new leaves; never waits, because nothing can come meanwhile."""
         del block_ms
         return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
 
     def watermark(self) -> Watermark:
         """Return up to when the logs are complete."""
-        shards = range(self.shape().shards)
+        shards = range(self.layout().shards)
         oldest = [next(iter(self._inboxes[shard].values()), None) for shard in shards]
         now = self._clock()
         at = min(now if entry is None else entry.received for entry in oldest)

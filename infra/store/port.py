@@ -30,14 +30,14 @@ import msgspec
 
 from domain.match.events import AccountId, CommandId
 
-NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
+NO_MESSAGES: Final[Mapping[str, bytes]] = MappingProxyType({})
 """No messages."""
 
-REFUSALS: int = 50
+MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which no more commands are accepted there."""
 
 
-class Shape(msgspec.Struct, frozen=True):
+class Layout(msgspec.Struct, frozen=True):
     """Layout of the data: shards never change, lanes are set at each start of a server."""
 
     shards: int
@@ -67,22 +67,22 @@ class Queued(msgspec.Struct, frozen=True):
     """Milliseconds."""
 
 
-class Known(msgspec.Struct, frozen=True):
+class AlreadyDecided(msgspec.Struct, frozen=True):
     """The command has an outcome."""
 
     stored: bytes
 
 
-class Turned(msgspec.Struct, frozen=True):
+class NotAccepted(msgspec.Struct, frozen=True):
     """The command was not accepted: `id-reused`, `too-many-refusals` or `busy`."""
 
     code: str
 
 
-Submitted = Queued | Known | Turned
+SubmitResult = Queued | AlreadyDecided | NotAccepted
 
 
-class Entry(msgspec.Struct, frozen=True):
+class InboxEntry(msgspec.Struct, frozen=True):
     """An inbox entry."""
 
     shard: int
@@ -103,25 +103,25 @@ class Write(msgspec.Struct, frozen=True):
     """Leaf hash of the last event of the match that it was decided on."""
     digest: bytes
     tail: bytes
-    """The outcome without digest and log index; see `infra.outcomes`."""
+    """The outcome without digest and log index; see `infra.store.outcomes`."""
     leaves: tuple[bytes, ...]
     """The events' bytes, or the one leaf of a refusal."""
     snapshot: bytes | None
     """None for a refusal."""
-    refused: str = ""
+    refusal_field: str = ""
     """For a refusal: its player and ply; see `refusal_field`."""
     due: int = 0
     """When the match is next due, ms; 0 for never. A refusal changes nothing."""
-    laid: bytes = b""
+    conditional_before: bytes = b""
     """The conditional moves that it was decided on; empty for none."""
-    left: bytes = b""
+    conditional_after: bytes = b""
     """The conditional moves after it. A refusal changes nothing."""
     chain: int = 0
     k: int = 0
     """Chain and number of the seed that a start draws with; 0 and 0 for other commands."""
 
 
-class Draws(msgspec.Struct, frozen=True):
+class SeedChain(msgspec.Struct, frozen=True):
     """A shard's chain of seeds."""
 
     chain: int
@@ -143,17 +143,17 @@ class Watermark(msgspec.Struct, frozen=True):
     """For each shard, the index of its log's next leaf."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class CommitDone(msgspec.Struct, frozen=True):
     """Committed now."""
 
     stored: bytes
 
 
-class Conflict(msgspec.Struct, frozen=True):
+class CommitConflict(msgspec.Struct, frozen=True):
     """The match has moved on; the command stays in the inbox."""
 
 
-Committed = Done | Known | Conflict
+CommitResult = CommitDone | AlreadyDecided | CommitConflict
 
 
 def refusal_field(actor: AccountId, ply: int) -> str:
@@ -164,11 +164,11 @@ def refusal_field(actor: AccountId, ply: int) -> str:
 class Store(Protocol):
     """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
 
-    def shape(self) -> Shape:
+    def layout(self) -> Layout:
         """Return the layout; `LookupError` before `create`."""
         ...
 
-    def create(self, shape: Shape) -> Shape:
+    def create(self, shape: Layout) -> Layout:
         """Create the layout; of existing data the shards stay and the lanes are replaced."""
         ...
 
@@ -176,28 +176,28 @@ class Store(Protocol):
         """Return the board number for the start with that id."""
         ...
 
-    def numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
+    def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers that `allocate` has returned for these ids, None for others."""
         ...
 
-    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands, each with its own answer."""
         ...
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         """Return about `count` of the oldest entries, waiting up to `block_ms` for the first.
 
         `first` are messages by their channels, which are published before the inboxes are read.
         """
         ...
 
-    def depth(self, shards: Sequence[int]) -> int:
+    def inbox_size(self, shards: Sequence[int]) -> int:
         """Return the number of entries that wait."""
         ...
 
@@ -205,18 +205,20 @@ class Store(Protocol):
         """Return the snapshots, None for a match that does not exist."""
         ...
 
-    def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+    def snapshots_with_conditional_moves(
+        self, boards: Sequence[int]
+    ) -> list[tuple[bytes | None, bytes]]:
         """Return the snapshots, each with the match's conditional moves, empty for none."""
         ...
 
-    def lay(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
+    def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store a match's conditional moves; False if head or conditional moves have changed.
 
         As durable as a commit when it returns True.
         """
         ...
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         """Commit, and return once that is as durable as the adapter's setting.
 
         `NotDurable` if it was written and the server does not confirm that it is durable: nothing may
@@ -224,11 +226,11 @@ class Store(Protocol):
         """
         ...
 
-    def draws(self, shard: int) -> Draws | None:
+    def seed_chain(self, shard: int) -> SeedChain | None:
         """Return the shard's chain of seeds; None before the first is anchored."""
         ...
 
-    def anchored(self, shard: int, chain: int) -> int | None:
+    def anchor_index(self, shard: int, chain: int) -> int | None:
         """Return the log index of a chain's anchor."""
         ...
 
@@ -239,19 +241,19 @@ class Store(Protocol):
         """
         ...
 
-    def try_again(self, shard: int, entry: str) -> int:
+    def count_attempt(self, shard: int, entry: str) -> int:
         """Count one more attempt at a suspected entry and return their number."""
         ...
 
-    def forgive(self, shard: int, entry: str) -> None:
+    def reset_attempts(self, shard: int, entry: str) -> None:
         """Reset the attempts at an entry, because another one has failed."""
         ...
 
-    def tried(self, shard: int) -> Mapping[str, int]:
+    def attempts(self, shard: int) -> Mapping[str, int]:
         """Return the attempts at the suspected entries of a shard."""
         ...
 
-    def set_aside(self, entry: Entry) -> None:
+    def dead_letter(self, entry: InboxEntry) -> None:
         """Move an entry that can't be decoded to the dead letters, for an operator."""
         ...
 
@@ -259,7 +261,7 @@ class Store(Protocol):
         """Return the time that stamps submitted commands, ms."""
         ...
 
-    def due(self, shard: int, now: int, count: int) -> list[int]:
+    def due_boards(self, shard: int, now: int, count: int) -> list[int]:
         """Return up to `count` boards of a shard that are due, the longest due first."""
         ...
 
@@ -271,7 +273,7 @@ class Store(Protocol):
         """Return all stored outcomes of a match."""
         ...
 
-    def refused(self, board: int, actor: AccountId, ply: int) -> int:
+    def count_refusals(self, board: int, actor: AccountId, ply: int) -> int:
         """Return the number of a player's refusals at a ply."""
         ...
 
@@ -283,7 +285,7 @@ class Store(Protocol):
         """Return up to `count` leaves of a shard's log from index `start`, each with its index."""
         ...
 
-    def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards whose logs have leaves from these indexes on, one for each shard.
 
         Waits up to `block_ms` for the first.

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.accounts import Profile
-from infra.sessions import Opened, Session
+from infra.people.accounts import Profile
+from infra.people.sessions import FreshSession, Session
 from services.app.context import App
 
 
@@ -78,7 +78,7 @@ def delete_account(app: App, userid: str, password: str) -> None:
 
 def open_session(
     app: App, account: AccountId, browser: str, former: Session | None = None
-) -> Opened:
+) -> FreshSession:
     """Open a session, and end the one that the browser had, so that its id opens nothing more."""
     close_session(app, former)
     return app.sessions.open(account, browser)

@@ -19,7 +19,7 @@ def remove_block(app: App, account: AccountId, userid: str) -> None:
     app.blocks.remove(account, [app.accounts.id_of(userid)])
 
 
-def blocked_by(app: App, account: AccountId) -> list[str]:
+def blocked_userids(app: App, account: AccountId) -> list[str]:
     """Return the userids of the players that an account blocks, sorted.
 
     Those whose accounts were erased are dropped.

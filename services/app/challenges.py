@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.clocks.terms import write_terms
+from domain.clocks.time_control import write_time_control
 from domain.errors import Code, Refusal
 from domain.match.start_command import check_players
 from domain.match.start_options import StartOptions, read_start_options
 from domain.rules import AnyRules, rules_id
-from infra.challenges import Challenge, Proposal, State
-from infra.challenges.start import challenge_start
+from infra.people.challenges import Challenge, ChallengeState, Proposal
+from infra.people.challenges.start import challenge_start
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
-from services.app.contact import check_company
+from services.app.contact import check_open_challenge
 from services.app.context import App
 from services.app.draws import read_commitment
 
@@ -70,8 +70,8 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     """
     found = app.challenges.get(id_)
     own = _read_commitment(found.proposal, commitment)
-    if found.state is State.OPEN and actor.account not in found.players:
-        check_company(app, actor.account, found.players)
+    if found.state is ChallengeState.OPEN and actor.account not in found.players:
+        check_open_challenge(app, actor.account, found.players)
     return app.challenges.take(id_, actor.account, own)
 
 
@@ -88,7 +88,7 @@ def start_when_full(app: App, challenge: Challenge) -> MatchCommand:
 def mark_started(app: App, challenge: Challenge, board: int) -> Challenge:
     """Return a challenge whose match has started, with the board of that match."""
     # crash window: the match has started and the challenge does not know its board
-    return app.challenges.done(challenge.id, board)
+    return app.challenges.mark_started(challenge.id, board)
 
 
 def gathers(proposal: Proposal) -> bool:
@@ -108,4 +108,4 @@ def _read_commitment(proposal: Proposal, commitment: str) -> bytes:
 
 def _words(agreed: StartOptions) -> tuple[str, ...]:
     gather = ("--gather",) if agreed.gather else ()
-    return (*gather, *(write_terms(agreed.terms) if agreed.terms else ()))
+    return (*gather, *(write_time_control(agreed.terms) if agreed.terms else ()))

@@ -11,65 +11,82 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match import commands
-from domain.match.commands import Answer, Command, Decline, Resign, Resume, Reveal, Sent
+from domain.match.commands import (
+    AnswerOffer,
+    Command,
+    CommandEnvelope,
+    DeclineMatch,
+    ResignMatch,
+    ResumeMatch,
+    RevealText,
+)
 from domain.match.decide import OFFER_KINDS, seat_of
 from domain.match.state import MatchState
-from domain.rules import AnyRules, pinned
-from infra.gateway import OutcomePending
-from infra.outcomes import Outcome
+from domain.rules import AnyRules, rules_by_id
+from infra.store.gateway import OutcomePending
+from infra.store.outcomes import CommandOutcome
 from services.app.actor import Actor
 from services.app.context import App
-from services.app.draws import NO_PART, Part, consent, read_text
+from services.app.draws import NO_DRAW_PART, DrawPart, accept_command, read_text
 from services.app.move_text import read_move
 
 
-class PlayMove(msgspec.Struct, frozen=True):
+class MoveAction(msgspec.Struct, frozen=True):
     """Play a move; `ply`, if given, is the number of plies that the player believes were played."""
 
     text: str
     ply: int | None = None
 
 
-class Propose(msgspec.Struct, frozen=True):
+class OfferAction(msgspec.Struct, frozen=True):
     """Propose something that needs the others' consent."""
 
     kind: str
 
 
-class Consent(msgspec.Struct, frozen=True):
+class AcceptAction(msgspec.Struct, frozen=True):
     """Accept the offer that stands, or a match that waits; `part` is for the draw of such a match."""
 
-    part: Part = NO_PART
+    part: DrawPart = NO_DRAW_PART
 
 
-class RevealText(msgspec.Struct, frozen=True):
+class RevealAction(msgspec.Struct, frozen=True):
     """Reveal the text, in hex digits, that the player committed to."""
 
     text: str
 
 
-PLAIN_ACTIONS: Final[Mapping[str, Answer | Resign | Decline | Resume]] = {
-    "reject": Answer(accept=False),
-    "resign": Resign(),
-    "decline": Decline(),
-    "resume": Resume(),
+PLAIN_ACTIONS: Final[Mapping[str, AnswerOffer | ResignMatch | DeclineMatch | ResumeMatch]] = {
+    "reject": AnswerOffer(accept=False),
+    "resign": ResignMatch(),
+    "decline": DeclineMatch(),
+    "resume": ResumeMatch(),
 }
 """Actions that consist of their name."""
 
-Action = PlayMove | Propose | Consent | RevealText | Answer | Resign | Decline | Resume
+Action = (
+    MoveAction
+    | OfferAction
+    | AcceptAction
+    | RevealAction
+    | AnswerOffer
+    | ResignMatch
+    | DeclineMatch
+    | ResumeMatch
+)
 
 
 class MatchCommand(msgspec.Struct, frozen=True):
     """A command for the gateway, with the ply at which its sender saw the match."""
 
-    sent: Sent
+    sent: CommandEnvelope
     ply: int
 
 
 class OutcomeNotDurable(OutcomePending):
     """The command was accepted by a server that promises nothing, so it counts as pending."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: CommandOutcome) -> None:
         super().__init__("with durability none this is never more than pending")
         self.outcome = outcome
 
@@ -79,21 +96,23 @@ def command_of(
 ) -> MatchCommand:
     """Return the command by which a player acts in a match, refused where no decision is needed.
 
-    Redis is asked for a `Consent` alone; see `needs_redis`.
+    Redis is asked for a `AcceptAction` alone; see `needs_redis`.
     """
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     seat_of(actor.account, state)
     command = _command(app, actor, board, state, action)
-    return MatchCommand(Sent(board, actor.command_id(), actor.account, command), state.ply)
+    return MatchCommand(
+        CommandEnvelope(board, actor.command_id(), actor.account, command), state.ply
+    )
 
 
 def needs_redis(action: Action) -> bool:
     """Whether `command_of` asks Redis for such an action, so that an event loop must not wait."""
-    return isinstance(action, Consent)
+    return isinstance(action, AcceptAction)
 
 
-def finish(app: App, outcome: Outcome) -> Outcome:
+def finish(app: App, outcome: CommandOutcome) -> CommandOutcome:
     """Return the outcome of an accepted command, and refuse a refused one.
 
     Raises `OutcomeNotDurable` for an accepted command where durability is `none`.
@@ -107,25 +126,27 @@ def finish(app: App, outcome: Outcome) -> Outcome:
 
 def _command(app: App, actor: Actor, board: int, state: MatchState, action: Action) -> Command:
     match action:
-        case PlayMove():
-            rules = pinned(state.rules)
-            return commands.Move(text=rules.write(read_move(rules, action.text)), ply=action.ply)
-        case Propose():
-            return _offer(pinned(state.rules), action.kind.lower())
-        case Consent():
+        case MoveAction():
+            rules = rules_by_id(state.rules)
+            return commands.PlayMove(
+                text=rules.write(read_move(rules, action.text)), ply=action.ply
+            )
+        case OfferAction():
+            return _offer(rules_by_id(state.rules), action.kind.lower())
+        case AcceptAction():
             id_ = actor.command_id()
-            return consent(app, board, actor.account, state, id_, action.part)
-        case RevealText():
-            return Reveal(text=read_text(action.text))
+            return accept_command(app, board, actor.account, state, id_, action.part)
+        case RevealAction():
+            return RevealText(text=read_text(action.text))
         case _:
             return action
 
 
-def _offer(rules: AnyRules, kind: str) -> commands.Offer:
+def _offer(rules: AnyRules, kind: str) -> commands.MakeOffer:
     kinds = (*OFFER_KINDS, *rules.offers)
     if kind not in kinds:
         raise Refusal(
             Code.UNKNOWN_OFFER,
             f"{kind[:24]!r} can't be proposed; what can be is: {', '.join(kinds)}",
         )
-    return commands.Offer(kind=kind)
+    return commands.MakeOffer(kind=kind)

@@ -4,34 +4,41 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.errors import Code, Refusal
+from domain.match.conditional_moves import (
+    CONDITIONAL_MOVES_LIMIT,
+    ConditionalMove,
+    ConditionalMoves,
+    merge,
+    pack,
+    unpack,
+)
 from domain.match.decide import seat_of
 from domain.match.events import AccountId
-from domain.match.record import Snapshot
-from domain.match.replies import MOST, Laid, Reply, merged, pack, unpack
+from domain.match.history import Snapshot
 from domain.match.state import MatchState, position_of
-from domain.rules import AnyRules, Seat, pinned
+from domain.rules import AnyRules, Seat, rules_by_id
 from services.app.actor import Actor
 from services.app.context import App
 from services.app.matches import check_exists, read_snapshot
 from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 
-MOST_IN_LINES: Final = 2 * MOST
+MOST_IN_LINES: Final = 2 * CONDITIONAL_MOVES_LIMIT
 """Moves in all lines of one request: each is judged."""
 
 _ATTEMPTS: Final = 5
 """Times it is tried again when the match moves on meanwhile."""
 
 
-def conditional_moves_of(app: App, account: AccountId, board: int) -> Laid:
+def conditional_moves_of(app: App, account: AccountId, board: int) -> ConditionalMoves:
     """Return the conditional moves of a player; nobody else may see them."""
     snapshot, data = _read(app, board)
-    return unpack(data).get(seat_of(account, snapshot.state), Laid())
+    return unpack(data).get(seat_of(account, snapshot.state), ConditionalMoves())
 
 
 def set_conditional_moves(
     app: App, actor: Actor, board: int, lines: Sequence[Sequence[str]], *, add: bool = False
-) -> Laid:
+) -> ConditionalMoves:
     """Store the conditional moves of these lines; with `add` beside those there are.
 
     A line is moves from the present position on, the others' and one's own in turn, or moves that
@@ -45,33 +52,40 @@ def set_conditional_moves(
         snapshot, data = _read(app, board)
         seat = seat_of(actor.account, snapshot.state)
         before = unpack(data)
-        old = before.get(seat, Laid()).replies if add else ()
-        laid = _wanted(snapshot.state, seat, Laid(old), lines)
-        if app.store.lay(board, snapshot.head, data, pack({**before, seat: laid})):
+        old = before.get(seat, ConditionalMoves()).moves if add else ()
+        laid = _merged_lines(snapshot.state, seat, ConditionalMoves(old), lines)
+        if app.store.set_conditional_moves(
+            board, snapshot.head, data, pack({**before, seat: laid})
+        ):
             return laid
     raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
 
 
 def _read(app: App, board: int) -> tuple[Snapshot, bytes]:
     """Return a match and the conditional moves in it; `unknown-board` or `damaged`."""
-    ((stored, data),) = app.store.matches([board])
+    ((stored, data),) = app.store.snapshots_with_conditional_moves([board])
     return check_exists(board, read_snapshot(app, board, stored)), data
 
 
-def _wanted(state: MatchState, seat: Seat, laid: Laid, lines: Sequence[Sequence[str]]) -> Laid:
+def _merged_lines(
+    state: MatchState, seat: Seat, laid: ConditionalMoves, lines: Sequence[Sequence[str]]
+) -> ConditionalMoves:
     """Return what the seat shall have laid ready: what these lines say, beside what is there."""
     if not lines:
         return laid
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over")
-    if state.gathering:
+    if state.awaits_entropy:
         raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
     for line in lines:
         steps = [split_ply(as_move(word)) for word in line]
         more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
-        laid = merged(laid, more)
-    if len(laid.replies) > MOST:
-        raise Refusal(Code.TOO_LONG, f"{MOST} replies are the most; `clear` drops those there are")
+        laid = merge(laid, more)
+    if len(laid.moves) > CONDITIONAL_MOVES_LIMIT:
+        raise Refusal(
+            Code.TOO_LONG,
+            f"{CONDITIONAL_MOVES_LIMIT} replies are the most; `clear` drops those there are",
+        )
     return laid
 
 
@@ -85,22 +99,22 @@ def _is_later(state: MatchState, steps: Sequence[Step]) -> bool:
     return ply is not None and ply > state.ply
 
 
-def _later(state: MatchState, steps: Sequence[Step]) -> list[Reply]:
+def _later(state: MatchState, steps: Sequence[Step]) -> list[ConditionalMove]:
     """Read moves for later plies, each to be played there if it is legal then."""
-    rules = pinned(state.rules)
+    rules = rules_by_id(state.rules)
     replies = []
     for text, ply in steps:
         if ply is None or ply <= state.ply:
             raise Refusal(
                 Code.USAGE, "after a move for a later ply each move says its own, such as m13-j7#6"
             )
-        replies.append(Reply(ply, None, rules.write(read_move(rules, text))))
+        replies.append(ConditionalMove(ply, None, rules.write(read_move(rules, text))))
     return replies
 
 
-def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Reply]:
+def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[ConditionalMove]:
     """Read a line of moves from the present position on, and give the seat's own in it."""
-    rules, position = pinned(state.rules), position_of(state)
+    rules, position = rules_by_id(state.rules), position_of(state)
     path: list[str] = []
     replies = []
     for text, ply in steps:
@@ -110,7 +124,7 @@ def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Reply]:
         mover = rules.to_move(position)
         move = _checked(rules, position, text, len(path) + 1)
         if mover == seat:
-            replies.append(Reply(at, tuple(path), rules.write(move)))
+            replies.append(ConditionalMove(at, tuple(path), rules.write(move)))
         path.append(rules.write(move))
         position = rules.play(position, move)
     if not replies:

@@ -9,9 +9,9 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.state import MatchState
-from infra.projections.lists import State as Listed
+from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
-from services.app.games import games
+from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of
 
@@ -51,7 +51,7 @@ def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> Non
     _check_blocks(app, sender, others, "reads no chat of yours")
 
 
-def check_company(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
+def check_open_challenge(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
     """Refuse an account that one of the players of an open challenge does not want to meet."""
     _check_blocks(app, account, players, "takes no challenges from you")
 
@@ -78,7 +78,7 @@ def is_known(app: App, account: AccountId, other: AccountId) -> bool:
         app.letters.has_written(account, other)
         or any(other in entry.others for entry in app.starts.of(account))
         or _plays(app, account, other)
-        or any(app.head_to_head.of(game, account, other).played for game in games())
+        or any(app.head_to_head.of(game, account, other).played for game in game_keys())
     )
 
 
@@ -95,5 +95,5 @@ def _plays(app: App, account: AccountId, other: AccountId) -> bool:
 
 def has_taken_up(state: MatchState, seat: int) -> bool:
     """Return whether a seat has moved, or accepted a match that waits for consent."""
-    accepted = state.gathering and (state.sealed or seat not in state.waits)
+    accepted = state.awaits_entropy and (state.sealed or seat not in state.waits)
     return bool(state.acted >> seat & 1) or accepted

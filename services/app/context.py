@@ -12,42 +12,42 @@ from typing import Self
 import redis
 
 from domain.match.events import AccountId
-from infra.account_notices import AccountNotices
-from infra.accounts import Accounts
-from infra.blocks import Blocks
-from infra.challenges import Challenges
-from infra.clients import make_client
-from infra.damage import Damage
-from infra.drafts import Drafts
+from infra.draw_texts import DrawTexts
 from infra.durability import verify
-from infra.embedded import socket_url
-from infra.gateway import CommandGateway, Gateway
-from infra.lanes import Lanes
-from infra.letters import Letters
-from infra.limits import CommandLimit
-from infra.mail.codes import Codes
-from infra.mail.forgetting import forget_mail
+from infra.mail.address_change import address_change_mailer
+from infra.mail.address_status import AddressStatus
+from infra.mail.erasure import erase_mail
+from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import Outbox
-from infra.mail.readdressed import telling
-from infra.mail.standing import Standing
-from infra.mail.written import MailedLetters
-from infra.notes import Notes
-from infra.projections.head_to_head import HeadToHead
-from infra.projections.history import History
-from infra.projections.lists import Lists
-from infra.projections.notices import Notices
-from infra.projections.ratings import Ratings
-from infra.projections.scores import Scores
-from infra.projections.standings import Standings
-from infra.seeds import Seeds
-from infra.sessions import Sessions
+from infra.mail.verification_codes import VerificationCodes
+from infra.people.account_notices import AccountNotices
+from infra.people.accounts import Accounts
+from infra.people.blocks import BlockList
+from infra.people.challenges import ChallengeStore
+from infra.people.drafts import Drafts
+from infra.people.messages import MessageStore
+from infra.people.notes import Notes
+from infra.people.pending_starts import PendingStarts
+from infra.people.sessions import Sessions
+from infra.people.tokens import Tokens
+from infra.people.unread import UnreadCounter
+from infra.projections.finished_matches import FinishedMatches
+from infra.projections.head_to_head import HeadToHeadQuery
+from infra.projections.leaderboards import Leaderboards
+from infra.projections.match_lists import MatchLists
+from infra.projections.notices import MatchNotices
+from infra.projections.ratings import RatingsQuery
+from infra.projections.standings import StandingsQuery
+from infra.rate_limits import CommandRateLimit
+from infra.redis.clients import make_client
+from infra.seed_chains import SeedChains
 from infra.settings import Settings
-from infra.starts import Starts
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.gateway import CommandGateway, Gateway
+from infra.store.leases import LaneLeases
 from infra.store.port import Store
-from infra.store.server import RedisStore
-from infra.tokens import Tokens
-from infra.unread import Unread
-from infra.words import Words
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import socket_url
 
 
 class App:
@@ -65,7 +65,7 @@ class App:
         store: Store | None = None,
         accounts: Accounts | None = None,
         gateway: Gateway | None = None,
-        pace: CommandLimit | None = None,
+        pace: CommandRateLimit | None = None,
         listening: float = 0.0,
     ) -> None:
         self.settings = settings
@@ -126,19 +126,19 @@ class App:
         return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
 
     @cached_property
-    def damage(self) -> Damage:
+    def damage(self) -> DamagedMatches:
         """Matches that can't be read."""
-        return Damage(self.data)
+        return DamagedMatches(self.data)
 
     @cached_property
-    def seeds(self) -> Seeds:
+    def seeds(self) -> SeedChains:
         """The secrets that draws come from."""
-        return Seeds(self.store, self.settings.seeds or self.settings.data / "seeds")
+        return SeedChains(self.store, self.settings.seeds or self.settings.data / "seeds")
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> DrawTexts:
         """Texts that the server keeps for draws."""
-        return Words(self.data)
+        return DrawTexts(self.data)
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -146,18 +146,18 @@ class App:
         return Accounts(
             self.data,
             password_rate=self.settings.password_rate,
-            readdressed=telling(self.data, self.settings.mail_domain),
+            readdressed=address_change_mailer(self.data, self.settings.mail_domain),
         )
 
     @cached_property
-    def pace(self) -> CommandLimit:
+    def pace(self) -> CommandRateLimit:
         """How fast an account may give commands to this process."""
-        return CommandLimit(self.settings.command_rate)
+        return CommandRateLimit(self.settings.command_rate)
 
     @cached_property
-    def letters(self) -> Letters:
+    def letters(self) -> MessageStore:
         """Messages, broadcasts and chat."""
-        return MailedLetters(self.data, self._shards)
+        return MailingMessageStore(self.data, self._shards)
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -175,19 +175,19 @@ class App:
         return Notes(self.data)
 
     @cached_property
-    def challenges(self) -> Challenges:
+    def challenges(self) -> ChallengeStore:
         """Matches that wait for opponents."""
-        return Challenges(self.data)
+        return ChallengeStore(self.data)
 
     @cached_property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> BlockList:
         """Players whom others have blocked."""
-        return Blocks(self.data)
+        return BlockList(self.data)
 
     @cached_property
-    def starts(self) -> Starts:
+    def starts(self) -> PendingStarts:
         """Starts by name that the others may not have taken up yet."""
-        return Starts(self.data)
+        return PendingStarts(self.data)
 
     @cached_property
     def drafts(self) -> Drafts:
@@ -195,42 +195,42 @@ class App:
         return Drafts(self.data, self._shards)
 
     def _shards(self) -> int:
-        return self.store.shape().shards
+        return self.store.layout().shards
 
     @cached_property
-    def lists(self) -> Lists:
+    def lists(self) -> MatchLists:
         """Lists of matches by player and by game."""
-        return Lists(self.data)
+        return MatchLists(self.data)
 
     @cached_property
     def notices(self) -> AccountNotices:
         """News for players: of their matches, and of messages and chat."""
-        return AccountNotices(Notices(self.data), self.letters.notices)
+        return AccountNotices(MatchNotices(self.data), self.letters.notices)
 
     @cached_property
-    def unread(self) -> Unread:
+    def unread(self) -> UnreadCounter:
         """Counts of unread messages and chat."""
-        return Unread(self.letters)
+        return UnreadCounter(self.letters)
 
     @cached_property
-    def history(self) -> History:
+    def history(self) -> FinishedMatches:
         """Finished matches."""
-        return History(self.data)
+        return FinishedMatches(self.data)
 
     @cached_property
-    def standings(self) -> Standings:
+    def standings(self) -> StandingsQuery:
         """Tables of games: how often each player has won."""
-        return Standings(self.data)
+        return StandingsQuery(self.data)
 
     @cached_property
-    def ratings(self) -> Ratings:
+    def ratings(self) -> RatingsQuery:
         """Ratings of players."""
-        return Ratings(self.data)
+        return RatingsQuery(self.data)
 
     @cached_property
-    def head_to_head(self) -> HeadToHead:
+    def head_to_head(self) -> HeadToHeadQuery:
         """How two players did against each other."""
-        return HeadToHead(self.data)
+        return HeadToHeadQuery(self.data)
 
     def forget(self, account: AccountId) -> None:
         """Erase what is kept of an account beside its record."""
@@ -239,29 +239,29 @@ class App:
         self.challenges.forget(account)
         self.blocks.forget(account)
         self.starts.forget(account)
-        forget_mail(self.data, account)
+        erase_mail(self.data, account)
         self.sessions.forget(account)
         self.notes.forget(account)
 
     @cached_property
-    def standing(self) -> Standing:
+    def standing(self) -> AddressStatus:
         """The status of players' mail addresses: proven, or bad."""
-        return Standing(self.accounts, Codes(self.data, Outbox(self.data).now))
+        return AddressStatus(self.accounts, VerificationCodes(self.data, Outbox(self.data).now))
 
     @cached_property
-    def scores(self) -> Scores:
+    def scores(self) -> Leaderboards:
         """Leaderboards."""
-        return Scores(self.data)
+        return Leaderboards(self.data)
 
     @cached_property
-    def lanes(self) -> Lanes:
+    def lanes(self) -> LaneLeases:
         """The leases of the drains, and their wake-ups."""
-        return Lanes(self.queue, self._wake)
+        return LaneLeases(self.queue, self._wake)
 
     def _wake(self, lane: int) -> None:
-        from infra.queue import wake  # noqa: PLC0415 - RQ is slow to import, and not always needed
+        from infra.store.rq_wakeup import enqueue_drain  # noqa: PLC0415 - RQ is slow to import, and not always needed
 
-        wake(self.queue, lane)
+        enqueue_drain(self.queue, lane)
 
     @cached_property
     def gateway(self) -> Gateway:

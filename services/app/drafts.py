@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Move, Sent
+from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import seat_of
 from domain.match.events import AccountId
 from domain.match.state import MatchState, position_of
-from domain.rules import pinned
-from infra.drafts import Draft
+from domain.rules import rules_by_id
+from infra.people.drafts import Draft
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
@@ -34,7 +34,7 @@ def submit(app: App, actor: Actor, board: int, state: MatchState, text: str) -> 
     text, ply = split_ply(text)
     if ply not in (None, state.ply):
         raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply}, not at #{ply}")
-    rules, position = pinned(state.rules), position_of(state)
+    rules, position = rules_by_id(state.rules), position_of(state)
     move = rules.check(position, read_move(rules, text))
     written = rules.write(move)
     line = _line_of(state)
@@ -64,8 +64,10 @@ def confirm(app: App, actor: Actor, board: int, state: MatchState) -> MatchComma
             Code.STALE_PLY,
             f"other moves lead to #{state.ply} than when you submitted it; look again",
         )
-    command = Move(text=draft.text, ply=draft.ply)
-    return MatchCommand(Sent(board, actor.command_id(), actor.account, command), state.ply)
+    command = PlayMove(text=draft.text, ply=draft.ply)
+    return MatchCommand(
+        CommandEnvelope(board, actor.command_id(), actor.account, command), state.ply
+    )
 
 
 def drop(app: App, actor: Actor, board: int, state: MatchState) -> None:
@@ -82,7 +84,7 @@ def no_draft(board: int) -> Refusal:
 def _check_turn(app: App, state: MatchState, seat: int) -> None:
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over")
-    if state.gathering:
+    if state.awaits_entropy:
         raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
     if state.next != seat:
         turn = "nobody's turn" if state.next is None else _turn(app, state, state.next)
@@ -91,7 +93,7 @@ def _check_turn(app: App, state: MatchState, seat: int) -> None:
 
 def _turn(app: App, state: MatchState, seat: int) -> str:
     (name,) = app.accounts.name_of([state.seats[seat]])
-    return f"{pinned(state.rules).sides[seat]}'s turn ({shown_name(name)})"
+    return f"{rules_by_id(state.rules).sides[seat]}'s turn ({shown_name(name)})"
 
 
 def _line_of(state: MatchState) -> bytes:

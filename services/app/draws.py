@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from domain.errors import Code, Refusal
-from domain.fairness import TEXT_LIMIT, Commitment, Draw, entropy_text
-from domain.match.commands import Answer, Reveal, Sent, Start
+from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment, SetupDraw, entropy_text
+from domain.match.commands import AnswerOffer, CommandEnvelope, RevealText, StartMatch
 from domain.match.events import (
     AccountId,
     Called,
@@ -24,13 +24,13 @@ from domain.match.events import (
     Gathered,
     MatchStarted,
     command_id,
-    decode,
+    decode_event,
 )
 from domain.match.state import MatchState
-from infra.words import Words
+from infra.draw_texts import DrawTexts
 from services.app.context import App
 
-DOOR: Final = "reveal"
+REVEAL_FRONT_END: Final = "reveal"
 """Under which texts are revealed that prove themselves."""
 
 NOT_GATHERED: Final = (
@@ -42,7 +42,7 @@ _HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 _DIGITS: Final = 64
 
 
-class Part(msgspec.Struct, frozen=True):
+class DrawPart(msgspec.Struct, frozen=True):
     """What a player adds to a draw, as it was said: one of the two, or neither."""
 
     word: str = ""
@@ -51,17 +51,17 @@ class Part(msgspec.Struct, frozen=True):
     """SHA-256 of a text that the player keeps, 64 hex digits."""
 
 
-NO_PART: Final = Part()
+NO_DRAW_PART: Final = DrawPart()
 
 
-def said_of_draw(events: Sequence[Event]) -> str:
+def describe_draw(events: Sequence[Event]) -> str:
     """Say who had a part in a draw, by a match's first event; empty where nothing was drawn."""
     match events[0] if events else None:
         case Called():
             return "all players had committed to their texts before its seed was sealed"
         case Challenged():
             return "the players gave their texts one after another, not committed before"
-        case MatchStarted(draw=Draw()):
+        case MatchStarted(draw=SetupDraw()):
             return NOT_GATHERED.removeprefix("the draw was ")
         case _:
             return ""
@@ -76,15 +76,15 @@ def read_commitment(text: str) -> bytes:
 
 def read_text(text: str) -> bytes:
     """Read the hex digits of a text; `wrong-text` for what can't be one."""
-    if len(text) > 2 * TEXT_LIMIT or not _HEX.fullmatch(text):
+    if len(text) > 2 * ENTROPY_TEXT_LIMIT or not _HEX.fullmatch(text):
         raise Refusal(
             Code.WRONG_TEXT,
-            f"a text for a draw is revealed in hex digits, two for each of its 1 to {TEXT_LIMIT} bytes",
+            f"a text for a draw is revealed in hex digits, two for each of its 1 to {ENTROPY_TEXT_LIMIT} bytes",
         )
     return bytes.fromhex(text)
 
 
-def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> Commitment:
+def commitment_of(words: DrawTexts, board: int, account: AccountId, part: DrawPart) -> Commitment:
     """Return a player's commitment: the own, or that to the text which the server keeps."""
     if not part.commitment:
         return words.commitment(board, account, part.word)
@@ -96,60 +96,64 @@ def commitment_of(words: Words, board: int, account: AccountId, part: Part) -> C
     return Commitment(read_commitment(part.commitment))
 
 
-def consent(
-    app: App, board: int, account: AccountId, state: MatchState, id_: CommandId, part: Part
-) -> Answer:
+def accept_command(
+    app: App, board: int, account: AccountId, state: MatchState, id_: CommandId, part: DrawPart
+) -> AnswerOffer:
     """Return the command by which a player accepts: an offer, or a match that waits for it.
 
     Repeated, it is the command it was, though the match has gone on.
     """
-    if state.gather is not None and state.gathering:
-        return _repeated(app, board, id_) or Answer(
+    if state.gather is not None and state.awaits_entropy:
+        return _earlier_accept(app, board, id_) or AnswerOffer(
             accept=True, commitment=commitment_of(app.words, board, account, part)
         )
-    if state.gathering and not part.commitment:
+    if state.awaits_entropy and not part.commitment:
         text = entropy_text(id_, part.word) if part.word else b""
-        return Answer(accept=True, text=text)
+        return AnswerOffer(accept=True, text=text)
     # a match that was drawn was accepted before
-    again = _repeated(app, board, id_) if state.setup is not None or state.unplaced else None
+    again = (
+        _earlier_accept(app, board, id_)
+        if state.setup is not None or state.has_no_position
+        else None
+    )
     if again is None and (part.word or part.commitment):
         raise Refusal(
             Code.BAD_OPTION, "the match waits for nothing that goes into a draw; say accept alone"
         )
-    return again or Answer(accept=True)
+    return again or AnswerOffer(accept=True)
 
 
-def _repeated(app: App, board: int, id_: CommandId) -> Answer | None:
+def _earlier_accept(app: App, board: int, id_: CommandId) -> AnswerOffer | None:
     """Return the command of this id by which a match was accepted before its draw."""
     for data in app.store.events(board):
-        envelope = decode(data)
+        envelope = decode_event(data)
         match envelope.body:
             case MatchStarted():
                 return None
             case Committed() as body if envelope.command == id_:
-                return Answer(accept=True, commitment=body.commitment)
+                return AnswerOffer(accept=True, commitment=body.commitment)
             case Gathered() as body if envelope.command == id_:
-                return Answer(accept=True, text=body.text)
+                return AnswerOffer(accept=True, text=body.text)
     return None
 
 
-def keeps(words: Words, sent: Sent) -> bool:
+def server_keeps_text(words: DrawTexts, sent: CommandEnvelope) -> bool:
     """Return whether the server keeps the text that a command's sender commits to with it."""
     command, own = sent.command, Commitment()
-    if isinstance(command, Start) and command.commitments is not UNSET:
+    if isinstance(command, StartMatch) and command.commitments is not UNSET:
         own = dict(zip(command.seats, command.commitments, strict=True)).get(sent.actor, own)
-    if isinstance(command, Answer) and command.commitment is not UNSET:
+    if isinstance(command, AnswerOffer) and command.commitment is not UNSET:
         own = command.commitment
-    return own.fits(words.text(sent.match, sent.actor) + own.word)
+    return own.matches(words.text(sent.match, sent.actor) + own.word_digest)
 
 
-def revealed(board: int, state: MatchState, text: bytes) -> Sent:
+def reveal_command(board: int, state: MatchState, text: bytes) -> CommandEnvelope:
     """Return the command that reveals a text for whoever committed to it: it proves itself."""
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over, and needs no text")
-    if not state.gathering or state.gather is None:
+    if not state.awaits_entropy or state.gather is None:
         raise Refusal(Code.TOO_LATE, "the match does not wait for texts, or not any more")
-    fitting = [seat for seat, one in enumerate(state.gather.commitments) if one.fits(text)]
+    fitting = [seat for seat, one in enumerate(state.gather.commitments) if one.matches(text)]
     if not fitting:
         raise Refusal(Code.WRONG_TEXT, "no player of the match has committed to this text")
     if not state.sealed:
@@ -160,5 +164,5 @@ def revealed(board: int, state: MatchState, text: bytes) -> Sent:
     if not waiting:
         raise Refusal(Code.TOO_LATE, "this text is revealed already")
     account = state.seats[waiting[0]]
-    id_ = command_id(DOOR, account, f"{board} {text.hex()}")
-    return Sent(board, id_, account, Reveal(text=text))
+    id_ = command_id(REVEAL_FRONT_END, account, f"{board} {text.hex()}")
+    return CommandEnvelope(board, id_, account, RevealText(text=text))

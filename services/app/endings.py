@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from domain.match.state import MatchState, Reason, position_of
-from domain.rules import MissingRules, Outcome, pinned
-from services.app.names import listed
+from domain.rules import GameOutcome, MissingRules, rules_by_id
+from services.app.names import join_names
 
 _WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Reason.AGREEMENT: "it is a draw by agreement",
@@ -23,7 +23,7 @@ def ending_clause(state: MatchState, names: Sequence[str]) -> str:
     Where the game's rules ended it, their own words stand in brackets.
     """
     assert state.result is not None
-    reason, sides = state.result.reason, pinned(state.rules).sides
+    reason, sides = state.result.reason, rules_by_id(state.rules).sides
     winners = [f"{sides[seat]} ({names[seat]})" for seat in state.result.winners]
     return _clause(reason, winners, "" if reason in set(Reason) else _rules_say(state))
 
@@ -38,25 +38,27 @@ def ending_in_list(reason: str, winners: Sequence[str], seats: int) -> str:
     return _clause(reason, winners, "")
 
 
-def ending_in_drawing(state: MatchState, names: Sequence[str]) -> Outcome | None:
+def ending_in_drawing(state: MatchState, names: Sequence[str]) -> GameOutcome | None:
     """Return how a match ended, for a drawing; None while it goes on."""
     if state.result is None:
         return None
     clause = ending_clause(state, names)
-    return Outcome(state.result.winners, state.result.reason, f"{clause[:1].upper()}{clause[1:]}")
+    return GameOutcome(
+        state.result.winners, state.result.reason, f"{clause[:1].upper()}{clause[1:]}"
+    )
 
 
 def _clause(reason: str, winners: Sequence[str], detail: str) -> str:
     if reason in _WITHOUT_WINNER:
         return _WITHOUT_WINNER[reason]
-    won = f"{listed(winners)} {'has won' if len(winners) == 1 else 'share the win'}"
+    won = f"{join_names(winners)} {'has won' if len(winners) == 1 else 'share the win'}"
     return " ".join(part for part in (won, _BY.get(reason, ""), detail) if part)
 
 
 def _rules_say(state: MatchState) -> str:
     """Return the words of the rules for an ending of theirs."""
-    rules = pinned(state.rules)
-    if state.unplaced or isinstance(rules, MissingRules):
+    rules = rules_by_id(state.rules)
+    if state.has_no_position or isinstance(rules, MissingRules):
         return ""
     outcome = rules.outcome(position_of(state))
     return f"({outcome.detail})" if outcome else ""

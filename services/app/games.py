@@ -3,26 +3,26 @@
 from functools import cache
 
 from domain.errors import Code, Refusal
-from domain.rules import AnyRules, all_rules, current
+from domain.rules import AnyRules, all_rules, latest_rules
 
 
 @cache
-def games() -> tuple[str, ...]:
+def game_keys() -> tuple[str, ...]:
     """Return the keys of all games, sorted."""
     return tuple(sorted({rules.key for rules in all_rules()}))
 
 
 def read_game(text: str) -> AnyRules:
     """Return the newest rules of a game, named in any case; `unknown-game` if there is none."""
-    return current(text.lower())
+    return latest_rules(text.lower())
 
 
-def read_contest(text: str) -> AnyRules:
+def read_multiplayer_game(text: str) -> AnyRules:
     """Return the newest rules of a game for several players; `usage` for a puzzle."""
-    return check_contest(read_game(text))
+    return check_multiplayer(read_game(text))
 
 
-def check_contest(rules: AnyRules) -> AnyRules:
+def check_multiplayer(rules: AnyRules) -> AnyRules:
     """Return the rules, unless they are a puzzle's: puzzles have scores and no ratings."""
     if rules.players == (1,):
         raise Refusal(

@@ -6,13 +6,13 @@ import msgspec
 
 from domain.drawing import draw_svg, draw_text
 from domain.errors import Code, Refusal
+from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
-from domain.match.record import Snapshot, unpack_snapshot
-from domain.match.replies import Laid, unpack
+from domain.match.history import Snapshot, unpack_snapshot
 from domain.match.state import MatchState, position_at, position_of
-from domain.rules import AnyRules, game_of, pinned
+from domain.rules import AnyRules, game_by_key, rules_by_id
 from services.app.context import App
-from services.app.damaged import reading
+from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
 from services.app.endings import ending_in_drawing
 from services.app.games import read_display
@@ -26,11 +26,11 @@ def load_snapshot(app: App, board: int) -> Snapshot:
 
 def read_snapshot(app: App, board: int, data: bytes | None) -> Snapshot:
     """Return a stored snapshot, that of no match for None; `damaged` if it can't be read."""
-    with reading(app.damage, board):
+    with refuse_damaged(app.damage, board):
         return unpack_snapshot(data)
 
 
-def state_of(app: App, board: int) -> MatchState:
+def load_state(app: App, board: int) -> MatchState:
     """Return a match as it stands; refused as `load_snapshot` does."""
     return load_snapshot(app, board).state
 
@@ -51,7 +51,7 @@ def check_ply(board: int, state: MatchState, ply: int) -> int:
         raise Refusal(
             Code.UNKNOWN_PLY, f"match {board} stands at #{state.ply}; there is no #{ply} yet"
         )
-    if state.unplaced:
+    if state.has_no_position:
         why = "ended before it had a position" if state.over else "waits, and has no position yet"
         raise Refusal(Code.NOT_STARTED, f"match {board} {why}")
     return ply
@@ -59,15 +59,17 @@ def check_ply(board: int, state: MatchState, ply: int) -> int:
 
 def board_svg(state: MatchState, ply: int, names: Sequence[str], *, standalone: bool = True) -> str:
     """Return a match as it stood after so many moves, drawn with the last of them marked."""
-    rules = pinned(state.rules)
+    rules = rules_by_id(state.rules)
     now = ply == state.ply
-    last = state.moves_of(ply)[-1] if ply else ""
+    last = state.first_moves(ply)[-1] if ply else ""
     return draw_svg(
         rules,
         position_of(state) if now else position_at(state, ply),
         names,
         last=last,
-        before=position_at(state, ply - 1) if last and game_of(rules.key).needs_previous else None,
+        before=position_at(state, ply - 1)
+        if last and game_by_key(rules.key).needs_previous_position
+        else None,
         ended=ending_in_drawing(state, names) if now else None,
         standalone=standalone,
     )
@@ -78,7 +80,7 @@ def board_text(state: MatchState, ply: int, names: Sequence[str], display: str =
 
     `display` is one of the game's, or empty for its first; `bad-option` for any other.
     """
-    rules = pinned(state.rules)
+    rules = rules_by_id(state.rules)
     display = read_display(rules, display or rules.displays[0])
     return draw_text(rules, position_at(state, ply), display, names)
 
@@ -94,7 +96,7 @@ def preferred_display(app: App, account: AccountId, rules: AnyRules) -> str:
 class PrivatePart(msgspec.Struct, frozen=True):
     """What only one player of a match may see."""
 
-    conditional_moves: Laid
+    conditional_moves: ConditionalMoves
     draft: str
     """The move that the player submitted and has not confirmed; empty without one."""
 
@@ -103,7 +105,7 @@ def private_part(app: App, board: int, state: MatchState, account: AccountId) ->
     """Return what a player alone may see of a match; None for an account that does not play."""
     if account not in state.seats:
         return None
-    ((_, data),) = app.store.matches([board])
-    laid = unpack(data).get(state.seats.index(account), Laid())
+    ((_, data),) = app.store.snapshots_with_conditional_moves([board])
+    laid = unpack(data).get(state.seats.index(account), ConditionalMoves())
     draft = draft_of(app, account, board, state)
     return PrivatePart(laid, draft.text if draft else "")

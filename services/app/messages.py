@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, CommandId
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, Letter
+from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from services.app.contact import check_chat, check_message
 from services.app.context import App
-from services.app.matches import state_of
+from services.app.matches import load_state
 
 
 def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
     """Return the accounts of a message's recipients, each once; `unknown-user`, `bad-request`."""
-    if len(userids) > RECIPIENTS:  # before each of them is looked up
+    if len(userids) > MOST_RECIPIENTS:  # before each of them is looked up
         raise Refusal(
-            Code.BAD_REQUEST, f"a message goes to 1 to {RECIPIENTS} players, not {len(userids)}"
+            Code.BAD_REQUEST,
+            f"a message goes to 1 to {MOST_RECIPIENTS} players, not {len(userids)}",
         )
     return list(dict.fromkeys(app.accounts.id_of(userid) for userid in userids))
 
@@ -28,7 +29,7 @@ def send_message(
 ) -> None:
     """Write to players; `not-wanted` if one of them blocks the account."""
     check_message(app, account, to)
-    app.letters.send(account, to, _lines(text), command)
+    app.letters.send(account, to, _normalize_line_ends(text), command)
 
 
 def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> None:
@@ -36,10 +37,10 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     profile = app.accounts.record_of(account)
     if profile is None or not profile.arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
-    app.letters.broadcast(account, _lines(text), command)
+    app.letters.broadcast(account, _normalize_line_ends(text), command)
 
 
-def inbox(app: App, account: AccountId) -> list[Letter]:
+def inbox(app: App, account: AccountId) -> list[PlayerMessage]:
     """Return all messages and broadcasts that an account can read, the newest first."""
     return app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
 
@@ -49,20 +50,20 @@ def mark_read_until(app: App, account: AccountId, until: int) -> None:
     app.letters.mark_read(account, [one for one in inbox(app, account) if one.at <= until])
 
 
-def say(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
+def write_chat(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
     """Write to the other players of a match; `not-a-player` for an account that does not play."""
-    state = state_of(app, board)
+    state = load_state(app, board)
     seat_of(account, state)
     check_chat(app, account, state.seats)
-    app.letters.chat(board, account, _lines(text), command, state.seats)
+    app.letters.chat(board, account, _normalize_line_ends(text), command, state.seats)
 
 
-def heard(app: App, board: int, account: AccountId, count: int = 50) -> list[Letter]:
+def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list[PlayerMessage]:
     """Return the newest lines of a match's chat, the oldest of them first, and mark them as read.
 
     `not-a-player` for an account that does not play.
     """
-    seat_of(account, state_of(app, board))
+    seat_of(account, load_state(app, board))
     said = app.letters.chat_of(board, count)
     app.letters.mark_chat_read(account, board, said)
     return said
@@ -70,10 +71,10 @@ def heard(app: App, board: int, account: AccountId, count: int = 50) -> list[Let
 
 def write_note(app: App, account: AccountId, board: int, text: str) -> None:
     """Store a note about a match in place of the one before; only its author can read it."""
-    state_of(app, board)
-    app.notes.put(account, board, _lines(text))
+    load_state(app, board)
+    app.notes.put(account, board, _normalize_line_ends(text))
 
 
-def _lines(text: str) -> str:
+def _normalize_line_ends(text: str) -> str:
     """Return a text with the line ends that are kept, because browsers send others."""
     return text.replace("\r\n", "\n")

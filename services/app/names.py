@@ -41,7 +41,7 @@ def name_of(app: App, account: AccountId) -> str:
     return names_by_seat(app, [account])[0]
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Return names as a sentence has them, such as `alice, bob and carol`."""
     *first, last = names or [""]
     return f"{', '.join(first)} and {last}" if first else last

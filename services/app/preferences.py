@@ -7,7 +7,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.accounts import Account
+from infra.people.accounts import Account
 from services.app.contact import ANYONE, KNOWN, NONE
 from services.app.context import App
 from services.app.games import read_display, read_game
@@ -15,14 +15,14 @@ from services.app.games import read_display, read_game
 LANGUAGES: Final = {"en": "English", "de": "German"}
 """The languages of help."""
 
-NOTICES: Final = {
+MAIL_CHOICES: Final = {
     "move": "a mail at once whenever something happens",
     "daily": "one mail a day, and a reminder when your time runs out",
     "none": "no mail, not even reminders",
 }
 """When mail is sent."""
 
-CHALLENGES: Final = {
+CHALLENGE_CHOICES: Final = {
     ANYONE: "of anybody",
     KNOWN: "only of players they have played with, written to or challenged",
     NONE: "of nobody",
@@ -51,10 +51,10 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
     if wanted.language is not None:
         fields["language"] = read_language(wanted.language)
     if wanted.notify is not None:
-        fields["notify"] = _read_choice(wanted.notify, NOTICES, "time for mail")
+        fields["notify"] = _read_choice(wanted.notify, MAIL_CHOICES, "time for mail")
         fields["signed_off"] = False
     if wanted.challenges is not None:
-        choice = _read_choice(wanted.challenges, CHALLENGES, "choice of challenges")
+        choice = _read_choice(wanted.challenges, CHALLENGE_CHOICES, "choice of challenges")
         fields["challenges"] = choice
     displays = None if wanted.displays is None else _read_displays(wanted.displays)
     display = _read_displays(dict([wanted.display] if wanted.display else []))

@@ -6,26 +6,26 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.match.record import refold
+from domain.match.history import replay
 from domain.match.state import positions
-from domain.rules import AnyRules, pinned
-from domain.rules.protocol import Score
-from infra.accounts import Profile
-from infra.projections.head_to_head import Record
-from infra.projections.history import Row as FinishedRow
-from infra.projections.ratings import Point, Rating
-from infra.projections.scores import Row as ScoreRow
-from infra.projections.scores import puzzle_name
+from domain.rules import AnyRules, rules_by_id
+from domain.rules.protocol import PuzzleScore
+from infra.people.accounts import Profile
+from infra.projections.finished_matches import FinishedMatchRow as FinishedRow
+from infra.projections.head_to_head import PairRecord
+from infra.projections.leaderboards import LeaderboardRow as ScoreRow
+from infra.projections.leaderboards import puzzle_name
+from infra.projections.ratings import Rating, RatingPoint
 from services.app.context import App
-from services.app.damaged import reading
-from services.app.games import games
+from services.app.damaged_match import refuse_damaged
+from services.app.games import game_keys
 
 _PAIR: Final = 2
 
 _SCORES_KEPT: Final = 2_000
 
 
-def player(app: App, userid: str) -> tuple[AccountId, Profile]:
+def find_player(app: App, userid: str) -> tuple[AccountId, Profile]:
     """Return a player's account and what others may know of it; `unknown-user`."""
     account = app.accounts.id_of(userid)
     profile = app.accounts.record_of(account)
@@ -36,17 +36,19 @@ def player(app: App, userid: str) -> tuple[AccountId, Profile]:
 
 def ratings_of(app: App, account: AccountId) -> dict[str, Rating]:
     """Return a player's ratings by game, of those in which a rated match was finished."""
-    found = {key: app.ratings.player(key, account) for key in games()}
+    found = {key: app.ratings.player(key, account) for key in game_keys()}
     return {key: rating for key, rating in found.items() if rating.matches}
 
 
-def rating_series(app: App, game: str, account: AccountId, most: int) -> tuple[Rating, list[Point]]:
+def rating_series(
+    app: App, game: str, account: AccountId, most: int
+) -> tuple[Rating, list[RatingPoint]]:
     """Return a player's rating, and what it was after each of the last `most` matches."""
     now = app.ratings.player(game, account)
     return now, app.ratings.series(game, account, max(0, now.matches - most), most)
 
 
-def head_to_head(app: App, game: str, one: AccountId, other: AccountId) -> Record:
+def head_to_head(app: App, game: str, one: AccountId, other: AccountId) -> PairRecord:
     """Return how a player did against another; `bad-players` for one and the same."""
     if one == other:
         raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
@@ -83,19 +85,19 @@ def best_scores(
     return app.scores.best(puzzle_name(rules.key, written), count)
 
 
-def score_of(app: App, row: ScoreRow) -> Score:
+def score_of(app: App, row: ScoreRow) -> PuzzleScore:
     """Return the best score of a match by replay; it has ended, so this is done once."""
     known = _scores(row)
     if not known:
-        with reading(app.damage, row.board):
-            state = refold(app.store.events(row.board))
-        rules = pinned(state.rules)
+        with refuse_damaged(app.damage, row.board):
+            state = replay(app.store.events(row.board))
+        rules = rules_by_id(state.rules)
         found = [score for position in positions(state) if (score := rules.score(position))]
         known.append(min(found, key=lambda score: score.rank))
     return known[0]
 
 
 @lru_cache(_SCORES_KEPT)
-def _scores(_: ScoreRow) -> list[Score]:
+def _scores(_: ScoreRow) -> list[PuzzleScore]:
     """Return the place where a row's score is kept, empty at first."""
     return []

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Sent, Start
-from domain.match.events import THE_SERVER, AccountId, CommandId, decode
+from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, decode_event
 from domain.match.start_command import check_players, start_command, with_commitments
 from domain.match.start_options import read_start_options
 from domain.match.state import MatchState
 from domain.rules import AnyRules
-from infra.starts import MOST, MOST_BETWEEN_TWO, Entry
+from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
 from services.app import contact
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
-from services.app.draws import Part, commitment_of
+from services.app.draws import DrawPart, commitment_of
 from services.app.matches import read_snapshot
 from services.app.names import shown_name
 
@@ -45,27 +45,35 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     id_ = actor.command_id()
     start = start_command(rules, options, agreed, seats, id_)
     app.ready()  # before a number is given to what could not be sent
-    part = Part(agreed.word, agreed.commitment)
-    return MatchCommand(_numbered(app, actor.account, id_, start, part, counted=counted), 0)
+    part = DrawPart(agreed.word, agreed.commitment)
+    return MatchCommand(
+        _with_board_number(app, actor.account, id_, start, part, counted=counted), 0
+    )
 
 
 _START_SECONDS: Final = 3_600
 """After which a start that has no match yet is taken to have come to nothing."""
 
-_LEFT_SECONDS: Final = 24 * 3_600
+_ABANDONED_SECONDS: Final = 24 * 3_600
 """For which a match counts that its challenger left before any of the others acted."""
 
 
-def _numbered(
-    app: App, challenger: AccountId, command: CommandId, start: Start, part: Part, *, counted: bool
-) -> Sent:
+def _with_board_number(
+    app: App,
+    challenger: AccountId,
+    command: CommandId,
+    start: StartMatch,
+    part: DrawPart,
+    *,
+    counted: bool,
+) -> CommandEnvelope:
     """Return a start under its board's number; one that has its match is never refused again.
 
     `part` is what the challenger adds to the draw of a match that gathers.
     """
     if challenger not in start.seats:
         raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
-    (board,) = app.store.numbers([command])
+    (board,) = app.store.board_numbers([command])
     if board is None or not _state(app, board).started:
         others = [seat for seat in start.seats if seat != challenger]
         contact.check_challenge(app, challenger, others)
@@ -73,35 +81,37 @@ def _numbered(
             _reserve(app, challenger, command, start)
         # crash window: the start is counted and has no match; an hour later it is not counted
         board = app.store.allocate(command)
-    sent = Sent(board, command, challenger, start)
+    sent = CommandEnvelope(board, command, challenger, start)
     if not start.gather:
         return sent
     own = commitment_of(app.words, board, challenger, part)
     return with_commitments(sent, {challenger: own}, app.store.events(sent.match))
 
 
-def _reserve(app: App, challenger: AccountId, command: CommandId, start: Start) -> None:
+def _reserve(app: App, challenger: AccountId, command: CommandId, start: StartMatch) -> None:
     """Count a start that the others have not taken up; `too-many` where there is no room."""
     others = [seat for seat in start.seats if seat != challenger]
     if not app.starts.add(challenger, command, others, gather=start.gather):
         return
     # who takes a match up or ends it tells nobody here, so what no longer waits is found now
     entries = app.starts.of(challenger)
-    settled = [entry.command for entry in entries if not _waits(app, challenger, entry)]
-    app.starts.strike(challenger, settled)
+    settled = [entry.command for entry in entries if not _is_waiting(app, challenger, entry)]
+    app.starts.remove(challenger, settled)
     if full := app.starts.add(challenger, command, others, gather=start.gather):
         raise _too_many(app, full)
 
 
-def _waits(app: App, challenger: AccountId, entry: Entry) -> bool:
+def _is_waiting(app: App, challenger: AccountId, entry: PendingStart) -> bool:
     """Return whether a start waits for one of the others, or counts as if it did."""
-    (board,) = app.store.numbers([entry.command])
+    (board,) = app.store.board_numbers([entry.command])
     state = _state(app, board) if board is not None else MatchState()
     if board is None or not state.started:
         return _is_within(app, entry, _START_SECONDS)
     if state.over:
-        return _is_within(app, entry, _LEFT_SECONDS) and _left(app, challenger, board)
-    if entry.gather and not state.gathering:
+        return _is_within(app, entry, _ABANDONED_SECONDS) and _was_left_alone(
+            app, challenger, board
+        )
+    if entry.gather and not state.awaits_entropy:
         return False
     return any(
         not contact.has_taken_up(state, seat)
@@ -110,7 +120,7 @@ def _waits(app: App, challenger: AccountId, entry: Entry) -> bool:
     )
 
 
-def _is_within(app: App, entry: Entry, seconds: int) -> bool:
+def _is_within(app: App, entry: PendingStart, seconds: int) -> bool:
     """Return whether a start was asked for in the last seconds.
 
     One from the time to come was not: it was asked for while a clock ran ahead.
@@ -118,21 +128,21 @@ def _is_within(app: App, entry: Entry, seconds: int) -> bool:
     return 0 <= app.store.now() - entry.at < seconds * 1000
 
 
-def _left(app: App, challenger: AccountId, board: int) -> bool:
+def _was_left_alone(app: App, challenger: AccountId, board: int) -> bool:
     """Return whether a match that is over ended without any act of another player.
 
     Then its challenger ended it. It goes on counting because the others were written to all the
     same, and starting and resigning in turn would be a way round the limit.
     """
-    actors = {decode(event).actor for event in app.store.events(board)}
-    return actors <= {challenger, THE_SERVER}
+    actors = {decode_event(event).actor for event in app.store.events(board)}
+    return actors <= {challenger, SERVER_ACCOUNT}
 
 
 def _too_many(app: App, full: str) -> Refusal:
     if full == "all":
         return Refusal(
             Code.TOO_MANY,
-            f"{MOST} matches that you have started wait for others to take them up, and that is "
+            f"{MOST_STARTS} matches that you have started wait for others to take them up, and that is "
             "the most; wait until they move. One that you resign or decline before that counts "
             "for a day from its start",
         )

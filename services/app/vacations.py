@@ -7,18 +7,18 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.clocks import vacation
-from domain.clocks.days import DAY, year_of
-from domain.clocks.vacation import Vacation, Vacations, running
+from domain.clocks.calendar import DAY, year_of
+from domain.clocks.vacation import Vacation, Vacations, running_vacation
 from domain.errors import Code, Refusal
-from domain.match.commands import Away, Return, Sent
+from domain.match.commands import CommandEnvelope, EndVacation, StartVacation
 from domain.match.events import AccountId, command_id
-from infra.accounts import Account
-from infra.accounts.absences import taken
-from infra.projections.lists import Row, State
+from infra.people.accounts import Account
+from infra.people.accounts.vacations import vacations_of
+from infra.projections.match_lists import MatchFilter, MatchListRow
 from services.app.actor import Actor
 from services.app.context import App
 
-DOOR: Final = "vacation"
+VACATION_FRONT_END: Final = "vacation"
 """The front end in the ids of the commands that tell matches of a vacation."""
 
 _PAGE: Final = 500
@@ -39,19 +39,21 @@ class VacationStatus(msgspec.Struct, frozen=True):
 
 def status(app: App, account: AccountId) -> VacationStatus:
     """Return whether a player is on vacation, and how many days are left."""
-    return _status(_taken(app, account), app.store.now())
+    return _status(_vacations_of(app, account), app.store.now())
 
 
 def take(app: App, actor: Actor, days: int) -> VacationStatus:
     """Begin a vacation, or prolong the one that runs; `bad-option` for days that there are not."""
     now = app.store.now()
-    return _change(app, actor, now, lambda old: vacation.take(old, now, days), Away)
+    return _change(
+        app, actor, now, lambda old: vacation.take_vacation(old, now, days), StartVacation
+    )
 
 
 def end(app: App, actor: Actor) -> VacationStatus:
     """End a vacation with the day that it has come to; `too-late` without one."""
     now = app.store.now()
-    return _change(app, actor, now, lambda old: vacation.back(old, now), Return)
+    return _change(app, actor, now, lambda old: vacation.end_vacation(old, now), EndVacation)
 
 
 def change(app: App, actor: Actor, text: str) -> VacationStatus:
@@ -68,42 +70,42 @@ def _change(
     actor: Actor,
     now: int,
     change: Callable[[Vacations], Vacations],
-    command_type: type[Away | Return],
+    command_type: type[StartVacation | EndVacation],
 ) -> VacationStatus:
     """Change the vacations in the player's record, and tell the player's matches."""
 
     def changed(record: Account) -> Account:
-        return replace(record, vacations=tuple(map(_pair, change(taken(record)))))
+        return replace(record, vacations=tuple(map(_pair, change(vacations_of(record)))))
 
     app.accounts.change_of(actor.account, changed)
     # crash window: the vacation is taken and not all matches know; the same command with `back`,
     # or a day more, tells them
-    vacations = _taken(app, actor.account)
-    one = running(vacations, now)
+    vacations = _vacations_of(app, actor.account)
+    one = running_vacation(vacations, now)
     command = command_type(until=now if one is None else one.until)
     boards = [row.board for row in _active(app, actor.account) if len(row.seats) > 1]
     app.gateway.submit_all([_sent(actor, board, command) for board in boards])
     return replace(_status(vacations, now), matches=len(boards))
 
 
-def _sent(actor: Actor, board: int, command: Away | Return) -> Sent:
-    id_ = command_id(DOOR, actor.account, f"{board} {actor.key}")
-    return Sent(board, id_, actor.account, command)
+def _sent(actor: Actor, board: int, command: StartVacation | EndVacation) -> CommandEnvelope:
+    id_ = command_id(VACATION_FRONT_END, actor.account, f"{board} {actor.key}")
+    return CommandEnvelope(board, id_, actor.account, command)
 
 
-def _active(app: App, account: AccountId) -> Iterator[Row]:
+def _active(app: App, account: AccountId) -> Iterator[MatchListRow]:
     """Return the player's matches that go on."""
     start = 0
-    while rows := app.lists.of(account, State.ACTIVE, None, start, _PAGE):
+    while rows := app.lists.of(account, MatchFilter.ACTIVE, None, start, _PAGE):
         yield from rows
         start += _PAGE
 
 
-def _taken(app: App, account: AccountId) -> Vacations:
+def _vacations_of(app: App, account: AccountId) -> Vacations:
     profile = app.accounts.record_of(account)
     if profile is None:
         raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
-    return taken(profile)
+    return vacations_of(profile)
 
 
 def _pair(one: Vacation) -> tuple[int, int]:
@@ -111,5 +113,5 @@ def _pair(one: Vacation) -> tuple[int, int]:
 
 
 def _status(vacations: Vacations, now: int) -> VacationStatus:
-    one, year = running(vacations, now), year_of(now // DAY)
-    return VacationStatus(one.until if one else None, vacation.left(vacations, year), year)
+    one, year = running_vacation(vacations, now), year_of(now // DAY)
+    return VacationStatus(one.until if one else None, vacation.days_left(vacations, year), year)

@@ -17,18 +17,18 @@ import redis
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from domain.match.commands import Sent
-from infra.announce import Listener
-from infra.disk import median_fdatasync
+from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.gateway import new_channel, submission_of
-from infra.lanes import Lanes
-from infra.outcomes import parse
-from infra.queue import wake
 from infra.settings import Settings
-from infra.store.port import Queued, Shape
-from infra.store.server import RedisStore
+from infra.store.gateway import new_channel, submission_of
+from infra.store.leases import LaneLeases
+from infra.store.outcome_pubsub import OutcomeListener
+from infra.store.outcomes import parse
+from infra.store.port import Layout, Queued
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.fsync_probe import median_fdatasync
+from infra.valkey.server import EmbeddedServer
 from services.serve.processes import worker_child
 from workers.scheduler import Scheduler
 
@@ -126,7 +126,7 @@ def workers(count: int, url: str, folder: Path) -> Iterator[None]:
 def new_store(client: redis.Redis, lanes: int) -> RedisStore:
     """Return a store on an empty server."""
     store = RedisStore(client, Mode.FSYNC, cap=10 * WINDOW)
-    store.create(Shape(shards=SHARDS, lanes=lanes))
+    store.create(Layout(shards=SHARDS, lanes=lanes))
     return store
 
 
@@ -138,8 +138,10 @@ class LoadGenerator:
         self._store = store
         self._progress = progress
         # the keeper checks every lane, as a busy front end does with each micro-batch
-        self._keeper = Scheduler(store, Lanes(client, lambda lane: wake(client, lane)))
-        self._listener = Listener(client, self._channel)
+        self._keeper = Scheduler(
+            store, LaneLeases(client, lambda lane: enqueue_drain(client, lane))
+        )
+        self._listener = OutcomeListener(client, self._channel)
         self._waiting: set[bytes] = set()
 
     def __enter__(self) -> Self:
@@ -153,7 +155,7 @@ class LoadGenerator:
     ) -> None:
         self._listener.close()
 
-    def submit_all(self, orders: Iterable[Sent], what: str, total: int) -> float:
+    def submit_all(self, orders: Iterable[CommandEnvelope], what: str, total: int) -> float:
         """Submit all and wait for all outcomes; return the seconds. Raise RuntimeError on a refusal."""
         task = self._progress.add_task(what, total=total)
         left = iter(orders)
@@ -168,7 +170,7 @@ class LoadGenerator:
         self._progress.remove_task(task)
         return seconds
 
-    def _submit(self, batch: Sequence[Sent]) -> None:
+    def _submit(self, batch: Sequence[CommandEnvelope]) -> None:
         answers = self._store.submit([submission_of(order, 0, self._channel) for order in batch])
         for order, answer in zip(batch, answers, strict=True):
             if not isinstance(answer, Queued):
@@ -177,7 +179,7 @@ class LoadGenerator:
         self._keeper.tick()
 
     def _hear(self) -> int:
-        told = self._listener.heard(_STUCK_SECONDS)
+        told = self._listener.poll(_STUCK_SECONDS)
         if not told:
             raise RuntimeError(f"no outcome within {_STUCK_SECONDS} s")
         for id_, stored in told:

@@ -19,12 +19,12 @@ import msgspec
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
-from domain.clocks.terms import Terms
-from domain.match.commands import Move, Sent
+from domain.clocks.time_control import TimeControl
+from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.events import AccountId
-from infra.accounts import Accounts
+from infra.people.accounts import Accounts
+from infra.people.tokens import Scope
 from infra.settings import Settings
-from infra.tokens import Scope
 from services.app.context import App
 from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
 from services.bench.harness import BenchEnvironment
@@ -109,7 +109,7 @@ def _prepare(data: Path, played: Sequence[PlannedGame]) -> dict[int, list[bytes]
         tokens = {a: parts.tokens.issue(a, "bench", [Scope.PLAY]).text for a in pair}
         begun = [
             replace(sent, actor=pair[0], command=replace(sent.command, seats=pair))
-            for sent in starts(played, Terms())
+            for sent in starts(played, TimeControl())
         ]
         parts.gateway.submit_all(begun)
         _await_starts(parts, [sent.match for sent in begun])
@@ -129,8 +129,8 @@ def _await_starts(parts: App, boards: Sequence[int]) -> None:
         time.sleep(0.05)
 
 
-def _request(sent: Sent, account: AccountId, tokens: dict[AccountId, str]) -> bytes:
-    assert isinstance(sent.command, Move)
+def _request(sent: CommandEnvelope, account: AccountId, tokens: dict[AccountId, str]) -> bytes:
+    assert isinstance(sent.command, PlayMove)
     body = msgspec.json.encode({"do": "move", "move": sent.command.text, "ply": sent.command.ply})
     head = (
         f"POST /api/matches/{sent.match}/commands HTTP/1.1\r\nHost: bench\r\n"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import redis
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.harness import BenchEnvironment, new_store
 from services.bench.report import Report
@@ -22,7 +22,7 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
         seconds, chunk = 0.0, 500
         for first in range(1, matches + 1, chunk):
             played = endless(min(chunk, matches + 1 - first), plies, first)
-            prepared = decide_all([*starts(played, Terms()), *moves(played)], {})
+            prepared = decide_all([*starts(played, TimeControl()), *moves(played)], {})
             began = time.perf_counter()
             for start in range(0, len(prepared), BATCH):
                 submit_and_commit(store, prepared[start : start + BATCH])

@@ -8,7 +8,7 @@ published outcome, and every outcome must be an acceptance.
 from collections.abc import Sequence
 from typing import Any
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
 from services.bench.baselines import event_sourcing, redis_only, rq_job
 from services.bench.harness import (
@@ -52,7 +52,7 @@ def _measure(
             workers(worker_count, server.url, bench.folder),
             LoadGenerator(client, store, bench.progress) as load,
         ):
-            load.submit_all(starts(played, Terms()), "challenges", len(played))
+            load.submit_all(starts(played, TimeControl()), "challenges", len(played))
             total = sum(len(game.moves) for game in played)
             seconds = load.submit_all(moves(played), "moves", total)
         for game in played[:: max(1, len(played) // _VERIFIED)]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.match.audit import verify
-from domain.match.record import refold
+from domain.match.history import replay
 from services.bench.baselines import event_sourcing
 from services.bench.baselines.redis_only import decide_all
 from services.bench.harness import BenchEnvironment
@@ -48,5 +48,5 @@ def run(bench: BenchEnvironment, matches: int) -> Report:
 def _fold(histories: Sequence[Sequence[bytes]], events: int) -> float:
     began = time.perf_counter()
     for history in histories:
-        refold(history)
+        replay(history)
     return events / (time.perf_counter() - began)

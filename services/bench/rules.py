@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from domain.fairness import Stream
-from domain.match.commands import Move, Sent
-from domain.match.commands import decode as read_order
-from domain.match.commands import encode as write_order
-from domain.match.decide import Decided, decide
-from domain.match.record import NO_MATCH, pack_snapshot, seal, unpack_snapshot
-from domain.rules import AnyRules, current, rules_id
+from domain.fairness import DrawStream
+from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.commands import decode_command as read_order
+from domain.match.commands import encode_command as write_order
+from domain.match.decide import Decision, decide
+from domain.match.history import EMPTY_SNAPSHOT, chain_events, pack_snapshot, unpack_snapshot
+from domain.rules import AnyRules, latest_rules, rules_id
 from services.bench.baselines import python_chess
 from services.bench.harness import BenchEnvironment
 from services.bench.report import Report, median_and_p99
@@ -28,7 +28,7 @@ _DEPTHS: Final = {"pow2": 3}
 
 def run(bench: BenchEnvironment, key: str, plies: int) -> Report:
     """Measure one game's rules; the rate is random plies a second."""
-    rules = current(key)
+    rules = latest_rules(key)
     counted, count_rate = _best(lambda: _perft_rate(rules))
     played, rate = _best(lambda: _random_rate(rules, plies))
     details: dict[str, Any] = {
@@ -64,7 +64,7 @@ def _perft_rate(rules: AnyRules) -> tuple[int, float]:
 def _start(rules: AnyRules) -> Any:
     """Return a first position without options; a random setup always has the same seed."""
     options, players = rules.read_options(()), rules.players[0]
-    setup = rules.draw(options, players, Stream(bytes(32), rules_id(rules)))
+    setup = rules.draw(options, players, DrawStream(bytes(32), rules_id(rules)))
     return rules.start(options, players, setup)
 
 
@@ -93,17 +93,17 @@ def _decision() -> dict[str, float]:
     """Time one command: unpack, decide, seal and pack again; pow2, microseconds."""
     times = []
     for game in games(40):
-        snapshot = NO_MATCH
+        snapshot = EMPTY_SNAPSHOT
         for order in [*starts([game]), *moves([game])]:
             payload, stored = write_order(order), pack_snapshot(snapshot)
             began = time.perf_counter()
-            sent: Sent = read_order(payload)
+            sent: CommandEnvelope = read_order(payload)
             before = unpack_snapshot(stored)
             decision = decide(sent, before.state)
-            if not isinstance(decision, Decided):
+            if not isinstance(decision, Decision):
                 raise RuntimeError(f"a move was refused: {decision.sentence}")
-            _, snapshot = seal(sent, decision, before, 1)
+            _, snapshot = chain_events(sent, decision, before, 1)
             pack_snapshot(snapshot)
-            if isinstance(sent.command, Move):
+            if isinstance(sent.command, PlayMove):
                 times.append(time.perf_counter() - began)
     return median_and_p99(times)

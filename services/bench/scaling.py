@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from domain.match.commands import Sent
+from domain.match.commands import CommandEnvelope
 from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.harness import BenchEnvironment, LoadGenerator, new_store, workers
 from services.bench.report import Report
@@ -82,7 +82,7 @@ def _rate(bench: BenchEnvironment, name: str, matches: int, plies: int, timed: i
     return (len(orders) - moving) / seconds
 
 
-def _after(orders: Iterator[Sent], plies: int) -> Iterator[Sent]:
+def _after(orders: Iterator[CommandEnvelope], plies: int) -> Iterator[CommandEnvelope]:
     return (order for order in orders if (order.command.ply or 0) >= plies)  # type: ignore[union-attr]
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import msgspec
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.match import commands
-from domain.match.commands import Move, Sent, Start
+from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
 from domain.match.events import command_id
-from domain.rules import current, rules_id
+from domain.rules import latest_rules, rules_id
 
 SEED: Final = 20_260_101
 """Seed of the random play, so that runs can be compared."""
@@ -53,7 +53,7 @@ def _seats(board: int) -> tuple[bytes, bytes]:
 
 
 def _random_play(chance: random.Random) -> Iterator[str]:
-    rules = current("pow2")
+    rules = latest_rules("pow2")
     position = rules.start(rules.read_options(()), 2, None)
     for _ in range(_PLIES_AT_MOST):
         if rules.outcome(position) is not None:
@@ -63,23 +63,27 @@ def _random_play(chance: random.Random) -> Iterator[str]:
         position = rules.play(position, rules.read(move))
 
 
-def starts(played: Sequence[PlannedGame], terms: Terms | None = None) -> Iterator[Sent]:
+def starts(
+    played: Sequence[PlannedGame], terms: TimeControl | None = None
+) -> Iterator[CommandEnvelope]:
     """Yield the commands that start the matches; without terms the matches have no clocks."""
-    rules = rules_id(current("pow2"))
+    rules = rules_id(latest_rules("pow2"))
     for game in played:
-        order = Start(rules=rules, options=(), seats=game.seats, terms=terms)
+        order = StartMatch(rules=rules, options=(), seats=game.seats, terms=terms)
         yield _sent(game, 0, game.seats[0], order)
 
 
-def moves(played: Sequence[PlannedGame]) -> Iterator[Sent]:
+def moves(played: Sequence[PlannedGame]) -> Iterator[CommandEnvelope]:
     """Yield all moves, the first of every match before the second of any."""
     for ply in range(max(len(game.moves) for game in played)):
         for game in played:
             if ply < len(game.moves):
-                order = Move(text=game.moves[ply], ply=ply)
+                order = PlayMove(text=game.moves[ply], ply=ply)
                 yield _sent(game, ply + 1, game.seats[ply % 2], order)
 
 
-def _sent(game: PlannedGame, number: int, actor: bytes, command: commands.Command) -> Sent:
+def _sent(
+    game: PlannedGame, number: int, actor: bytes, command: commands.Command
+) -> CommandEnvelope:
     id_ = command_id("bench", actor, f"{game.board}:{number}")
-    return Sent(game.board, id_, actor, command)
+    return CommandEnvelope(game.board, id_, actor, command)

@@ -9,7 +9,7 @@ from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import FINE, PROBLEMS, UNKNOWN
 from services.language import LOCAL, Answer, Language
-from services.language.parsing import Blank, blanks
+from services.language.parser import PasswordBlank, password_blanks
 
 
 def run(line: str, url: str, key: str | None, wait: float, settings: Settings) -> int:
@@ -57,7 +57,7 @@ def _fill_in_input(line: str) -> str:
     A hyphen in any other place stays as it is.
     """
     begun, rest = "", 0
-    for blank in blanks(line):
+    for blank in password_blanks(line):
         begun += line[rest : blank.start] + _ask_password(blank)
         rest = blank.start + 1
     line = begun + line[rest:]
@@ -66,7 +66,7 @@ def _fill_in_input(line: str) -> str:
     return line
 
 
-def _ask_password(blank: Blank) -> str:
+def _ask_password(blank: PasswordBlank) -> str:
     """Return a password, read from the terminal without an echo, or from a line of standard input.
 
     A terminal asks for a new password twice, because the user can't see a typing mistake.

@@ -5,12 +5,12 @@ import sys
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.data_directory import DirectoryError
 from infra.durability import DurabilityError
-from infra.embedded import EmbeddedError
 from infra.game_packages import GamePackageError
-from infra.server_binary import BinaryError
 from infra.settings import SettingsError
+from infra.valkey.binary import BinaryError
+from infra.valkey.directory import DirectoryError
+from infra.valkey.server import EmbeddedError
 from services.app.error_codes import PROBLEMS, UNKNOWN, server_failure
 
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)

@@ -9,21 +9,21 @@ from contextlib import ExitStack, contextmanager
 
 from redis.exceptions import RedisError
 
-from infra.accounts import Accounts
-from infra.clients import make_client
-from infra.embedded import NotRunningError, socket_url
 from infra.heartbeats import Role
-from infra.liveness import HEART
-from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
-from infra.mail.agreed import OtherKeyError, agree
-from infra.mail.readdressed import telling
+from infra.liveness import LIVENESS
+from infra.mail.address_change import address_change_mailer
+from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
+from infra.mail.key_check import MailKeyMismatchError, check_mail_key
+from infra.people.accounts import Accounts
+from infra.redis.clients import make_client
 from infra.settings import Settings
+from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
-from services.beating import beating
-from services.mail.doors import serve
-from services.mail.intake import Counter
-from services.mail.office import Office, password_limit
+from services.heartbeating import heartbeating
+from services.mail.inbound import InboundMail, password_limit
+from services.mail.smtp_handler import SerialExecutor
+from services.mail.smtp_server import serve
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import listen_for_mail
 
@@ -36,7 +36,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
     Return the exit code.
     """
     log_to_stderr("mail")
-    HEART.watch()
+    LIVENESS.watch()
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:
         sockets = given or list(listen_for_mail(settings, stack).values())
@@ -52,13 +52,13 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
             logger.warning(
                 "replies wait until a mailer sends them; set MATCHPOST_RELAY to start one"
             )
-        addresses = Addresses(secret, settings.mail_domain)
+        addresses = ServerAddresses(secret, settings.mail_domain)
         try:
             _agree(settings, addresses)
-        except (OtherKeyError, LookupError) as error:
+        except (MailKeyMismatchError, LookupError) as error:
             return _failed(str(error))
-        counter = Counter(lambda: _office(settings, addresses))
-        stack.enter_context(beating(settings, Role.MAIL, mail_key=addresses.fingerprint))
+        counter = SerialExecutor(lambda: _office(settings, addresses))
+        stack.enter_context(heartbeating(settings, Role.MAIL, mail_key=addresses.fingerprint))
         try:
             asyncio.run(serve(counter, settings.mail_domain, sockets))
         finally:
@@ -71,18 +71,18 @@ def _failed(sentence: str) -> int:
     return UNKNOWN
 
 
-def _agree(settings: Settings, addresses: Addresses) -> None:
+def _agree(settings: Settings, addresses: ServerAddresses) -> None:
     """Compare the mail key with that of other processes, if the server answers now."""
     try:
         with App(settings) as parts:
-            parts.store.shape()
-            agree(parts.data, addresses.fingerprint, parts.store.now())
+            parts.store.layout()
+            check_mail_key(parts.data, addresses.fingerprint, parts.store.now())
     except (RedisError, NotRunningError) as error:
         logger.warning("the mail key can't be compared with that of other processes: %s", error)
 
 
 @contextmanager
-def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
+def _office(settings: Settings, addresses: ServerAddresses) -> Iterator[InboundMail]:
     """Yield the processor of inbound mail, on connections of its own."""
     url = settings.redis_url or socket_url(settings.data)
     with make_client(url) as data:
@@ -90,9 +90,9 @@ def _office(settings: Settings, addresses: Addresses) -> Iterator[Office]:
             data,
             limit=password_limit(data),
             password_rate=settings.password_rate,
-            readdressed=telling(data, settings.mail_domain),
+            readdressed=address_change_mailer(data, settings.mail_domain),
         )
         with App(settings, data=data, accounts=accounts) as parts:
             parts.ready()
             passwords = settings.mail_passwords == "on"
-            yield Office(parts, data, addresses, passwords=passwords)
+            yield InboundMail(parts, data, addresses, passwords=passwords)

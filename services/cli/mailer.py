@@ -5,18 +5,18 @@ import os
 import sys
 
 from infra.heartbeats import Role
-from infra.liveness import HEART
-from infra.mail.addresses import FILE_NAME, Addresses, LostKeyError, read_secret
-from infra.mail.agreed import OtherKeyError, agree
-from infra.mail.bell import Bell
-from infra.mail.relay import Relay
-from infra.mail.route import read_route
+from infra.liveness import LIVENESS
+from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
+from infra.mail.key_check import MailKeyMismatchError, check_mail_key
+from infra.mail.smtp_client import SmtpRelay
+from infra.mail.smtp_url import read_smtp_url
+from infra.mail.wakeup import MailerWakeup
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
-from services.beating import beating
 from services.cli import errors
-from services.mail.composing import Composing
+from services.heartbeating import heartbeating
+from services.mail.notification_texts import NotificationTexts
 from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
@@ -29,7 +29,7 @@ def run(settings: Settings) -> int:
     An error that ends it, such as a lost server, is logged as one line.
     """
     log_to_stderr("mailer")
-    HEART.watch()
+    LIVENESS.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")
     try:
@@ -37,8 +37,8 @@ def run(settings: Settings) -> int:
     except (LostKeyError, OSError) as error:
         return _failed(str(error))
     try:
-        _run(settings, settings.relay, Addresses(secret, settings.mail_domain))
-    except OtherKeyError as error:
+        _run(settings, settings.relay, ServerAddresses(secret, settings.mail_domain))
+    except MailKeyMismatchError as error:
         return _failed(str(error))
     except Exception as error:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
@@ -53,18 +53,18 @@ def _failed(sentence: str) -> int:
     return UNKNOWN
 
 
-def _run(settings: Settings, relay: str, addresses: Addresses) -> None:
+def _run(settings: Settings, relay: str, addresses: ServerAddresses) -> None:
     key = addresses.fingerprint
     with App(settings, listening=mailer.IDLE_SECONDS) as parts:
-        parts.store.shape()
-        agree(parts.data, key, parts.store.now())
+        parts.store.layout()
+        check_mail_key(parts.data, key, parts.store.now())
         made = mailer.Mailer(
             parts.store,
             parts.accounts,
             parts.data,
             addresses=addresses,
-            composer=Composing(parts, addresses),
-            relay=Relay(read_route(relay), addresses.domain),
+            composer=NotificationTexts(parts, addresses),
+            relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
         )
-        with beating(settings, Role.MAILER, mail_key=key):
-            mailer.run(made, Bell(parts.store, parts.data, parts.queue), parts.queue)
+        with heartbeating(settings, Role.MAILER, mail_key=key):
+            mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)

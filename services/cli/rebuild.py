@@ -14,8 +14,8 @@ import redis
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from infra.projections.generations import BusyError
 from infra.projections.projection import Projection
-from infra.projections.shelf import BusyError
 from infra.settings import Settings
 from infra.store.port import Store
 from services.app.context import App
@@ -30,7 +30,7 @@ def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: 
     """Rebuild or check the named projections, or all, and return the exit code."""
     chosen = _chosen(names)
     with App(settings) as parts:
-        parts.store.shape()  # raises LookupError if there is no data
+        parts.store.layout()  # raises LookupError if there is no data
         try:
             if check:
                 return max(_check(parts.store, parts.data, one) for one in chosen)

@@ -12,9 +12,9 @@ from typing import Annotated, Any, BinaryIO, Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.fairness import Stream
+from domain.fairness import DrawStream
 from domain.match.decide import read_move
-from domain.rules import AnyRules, current, pinned, rules_id
+from domain.rules import AnyRules, latest_rules, rules_by_id, rules_id
 from services.app.error_codes import FINE
 
 LINE_LIMIT: Final = 1 << 20
@@ -144,11 +144,11 @@ def _answer(request: RefereeRequest) -> dict[str, Any]:
 
 
 def _rules(request: RefereeRequest) -> AnyRules:
-    newest = current(request.game)
+    newest = latest_rules(request.game)
     if request.rules is None:
         return newest
     name = str(request.rules)
-    rules = pinned(f"{newest.key}/{name}" if _VERSION.fullmatch(name) else name)
+    rules = rules_by_id(f"{newest.key}/{name}" if _VERSION.fullmatch(name) else name)
     if rules.key != newest.key:
         raise Refusal(Code.UNKNOWN_RULES, f"{name!r} are rules of {rules.key}, not {newest.key}")
     return rules
@@ -175,7 +175,7 @@ def _setup(rules: AnyRules, options: Any, players: int, request: RefereeRequest)
         return setup
     if not _SEED.fullmatch(seed):
         raise Refusal(Code.BAD_SETUP, "a seed is written as 64 hex digits")
-    return rules.draw(options, players, Stream(bytes.fromhex(seed), rules_id(rules)))
+    return rules.draw(options, players, DrawStream(bytes.fromhex(seed), rules_id(rules)))
 
 
 def _play_move(rules: AnyRules, position: Any, ply: int, text: str) -> Any:

@@ -17,25 +17,25 @@ from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
 from domain.match import commands
-from domain.match.audit import Verdict, commands_of, tells_command, verify
-from domain.match.commands import Sent
+from domain.match.audit import AuditResult, determines_command, possible_commands, verify
+from domain.match.commands import CommandEnvelope
 from domain.match.events import (
     CommandId,
-    Envelope,
+    EventEnvelope,
     Moved,
     RefusedLeaf,
     Undone,
-    decode,
+    decode_event,
     decode_refusal,
 )
-from domain.match.record import Broken, unpack_snapshot
-from infra.outcomes import Outcome, parse
+from domain.match.history import BrokenHistory, unpack_snapshot
 from infra.settings import Settings
+from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
 from services.app.context import App
 from services.app.error_codes import FINE, REFUSED
 from services.cli.verify_draws import ShardLog, check_draw
-from services.language.reading import read_board
+from services.language.arguments import read_board
 
 
 class StoredMatch(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ def run(number: str, settings: Settings) -> int:
         try:
             print(check(parts.store, board))
             parts.damage.forget(board)
-        except Broken as broken:
+        except BrokenHistory as broken:
             parts.damage.note(board, str(broken))
             print(f"match {board} does not hold: {broken}", file=sys.stderr)
             return REFUSED
@@ -61,7 +61,7 @@ def run(number: str, settings: Settings) -> int:
 
 
 def check(store: Store, board: int) -> str:
-    """Return a sentence that a match is intact; raise `Broken` at the first event that is damaged.
+    """Return a sentence that a match is intact; raise `BrokenHistory` at the first event that is damaged.
 
     Refused as `unknown-board` if there is no such match.
     """
@@ -73,19 +73,19 @@ def check(store: Store, board: int) -> str:
     log = ShardLog(store, board)
     indexes = _check_events(log, found, verdict.state.rules)
     _check_refusals(log, found, indexes)
-    drawn = check_draw(log, list(map(decode, found.events)), indexes)
+    drawn = check_draw(log, list(map(decode_event, found.events)), indexes)
     return (
         f"match {board} holds: {_event_count(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
     )
 
 
-def damaged_matches(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, Broken]]:
+def damaged_matches(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, BrokenHistory]]:
     """Yield the boards of damaged matches with their first fault; skip boards without a match."""
     for board in boards:
         try:
             check(store, board)
-        except Broken as broken:
+        except BrokenHistory as broken:
             yield board, broken
         except Refusal as refusal:
             if refusal.code is not Code.UNKNOWN_BOARD:
@@ -103,7 +103,9 @@ def _read(store: Store, board: int) -> StoredMatch:
     except ResponseError as error:
         if not str(error).startswith("WRONGTYPE"):
             raise
-        raise Broken(1, f"what is stored for the match is of another type ({error})") from error
+        raise BrokenHistory(
+            1, f"what is stored for the match is of another type ({error})"
+        ) from error
 
 
 def _read_steady(store: Store, board: int) -> StoredMatch:
@@ -115,21 +117,27 @@ def _read_steady(store: Store, board: int) -> StoredMatch:
             return found
 
 
-def _check_snapshot(data: bytes | None, verdict: Verdict) -> None:
+def _check_snapshot(data: bytes | None, verdict: AuditResult) -> None:
     """Compare the stored snapshot with the fold of the events."""
     try:
         snapshot = unpack_snapshot(data)
     except msgspec.MsgspecError as error:
-        raise Broken(verdict.events, f"the snapshot after it can't be read: {error}") from error
+        raise BrokenHistory(
+            verdict.events, f"the snapshot after it can't be read: {error}"
+        ) from error
     seq = snapshot.state.seq
     if seq > verdict.events:
-        raise Broken(verdict.events + 1, f"it is missing: the snapshot was made after {seq} events")
+        raise BrokenHistory(
+            verdict.events + 1, f"it is missing: the snapshot was made after {seq} events"
+        )
     if seq < verdict.events:
-        raise Broken(seq + 1, f"the snapshot lacks it: it was made after {seq} events")
+        raise BrokenHistory(seq + 1, f"the snapshot lacks it: it was made after {seq} events")
     if snapshot.head != verdict.head:
-        raise Broken(seq, "the snapshot was made after another event: the hash differs")
+        raise BrokenHistory(seq, "the snapshot was made after another event: the hash differs")
     if snapshot.state != verdict.state:
-        raise Broken(seq, "the snapshot's state differs from the fold of the events up to it")
+        raise BrokenHistory(
+            seq, "the snapshot's state differs from the fold of the events up to it"
+        )
 
 
 def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
@@ -140,31 +148,37 @@ def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
         first = group[0]
         stored = found.outcomes.get(first.command)
         if stored is None:
-            raise Broken(first.seq, "no outcome is stored for the command that led to it")
+            raise BrokenHistory(first.seq, "no outcome is stored for the command that led to it")
         outcome = _parsed(stored, first.seq)
         if outcome.code or outcome.sentence or outcome.seq != first.seq:
-            raise Broken(first.seq, "the outcome stored for its command is a different one")
+            raise BrokenHistory(first.seq, "the outcome stored for its command is a different one")
         for index, envelope in enumerate(group, outcome.index):
             if log.leaf(index, envelope.seq) != found.events[envelope.seq - 1]:
-                raise Broken(envelope.seq, f"{log.name(index)} is a different one")
+                raise BrokenHistory(envelope.seq, f"{log.name(index)} is a different one")
             if indexes and index <= indexes[-1]:
-                raise Broken(envelope.seq, "the log has it before its predecessor")
+                raise BrokenHistory(envelope.seq, "the log has it before its predecessor")
             indexes.append(index)
-        if tells_command(first, rules) and outcome.digest not in _digests(first, ply):
-            raise Broken(first.seq, "the outcome stored for its command is of another command")
+        if determines_command(first, rules) and outcome.digest not in _digests(first, ply):
+            raise BrokenHistory(
+                first.seq, "the outcome stored for its command is of another command"
+            )
         ply = _ply_after(group, ply)
     return indexes
 
 
-def _digests(first: Envelope, ply: int) -> list[bytes]:
+def _digests(first: EventEnvelope, ply: int) -> list[bytes]:
     """Return the digests of all commands, as sent, whose first event this can be."""
     return [
-        commands.digest(commands.encode(Sent(first.match, first.command, first.actor, command)))
-        for command in commands_of(first, ply)
+        commands.command_digest(
+            commands.encode_command(
+                CommandEnvelope(first.match, first.command, first.actor, command)
+            )
+        )
+        for command in possible_commands(first, ply)
     ]
 
 
-def _ply_after(group: Sequence[Envelope], ply: int) -> int:
+def _ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
     """Return the ply after a command's events."""
     for envelope in group:
         if isinstance(envelope.body, Moved | Undone):
@@ -174,25 +188,25 @@ def _ply_after(group: Sequence[Envelope], ply: int) -> int:
 
 def _check_refusals(log: ShardLog, found: StoredMatch, indexes: Sequence[int]) -> None:
     """Check that each outcome without an event belongs to a refusal in the log."""
-    accepted = {decode(data).command for data in found.events}
+    accepted = {decode_event(data).command for data in found.events}
     for command, stored in found.outcomes.items():
         if command in accepted:
             continue
         outcome = _parsed(stored, len(indexes))
         if not outcome.code:
-            raise Broken(
+            raise BrokenHistory(
                 outcome.seq,
                 f"it does not come from command {command.hex()}, whose outcome names it",
             )
         if bisect_left(indexes, outcome.index) != outcome.seq:
-            raise Broken(
+            raise BrokenHistory(
                 outcome.seq,
                 "the outcome of a refusal names it, but the refusal's leaf does not follow it",
             )
         leaf = _refusal(log.leaf(outcome.index, outcome.seq))
         wanted = (log.board, command, outcome.code)
         if leaf is None or (leaf.match, leaf.command, leaf.code) != wanted:
-            raise Broken(
+            raise BrokenHistory(
                 outcome.seq,
                 f"{log.name(outcome.index)}, for a refusal after it, is a different one",
             )
@@ -205,14 +219,14 @@ def _refusal(data: bytes) -> RefusedLeaf | None:
         return None
 
 
-def _parsed(stored: bytes, seq: int) -> Outcome:
+def _parsed(stored: bytes, seq: int) -> CommandOutcome:
     try:
         return parse(stored)
     except (ValueError, msgspec.MsgspecError) as error:
-        raise Broken(seq, "an outcome stored for it or after it can't be read") from error
+        raise BrokenHistory(seq, "an outcome stored for it or after it can't be read") from error
 
 
-def _commands(events: Sequence[bytes]) -> Iterator[list[Envelope]]:
+def _commands(events: Sequence[bytes]) -> Iterator[list[EventEnvelope]]:
     """Yield the events of each command together."""
-    for _, group in groupby(map(decode, events), key=lambda envelope: envelope.command):
+    for _, group in groupby(map(decode_event, events), key=lambda envelope: envelope.command):
         yield list(group)

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 
 from redis.exceptions import ResponseError
 
-from domain.fairness import CHAIN_LENGTH, Draw, steps_back
+from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
 from domain.match.events import (
     SCHEMA,
-    THE_SERVER,
+    SERVER_ACCOUNT,
     AnchorLeaf,
     Called,
     Challenged,
-    Envelope,
+    EventEnvelope,
     MatchStarted,
     Revealed,
     Sealed,
     Withheld,
-    encode,
+    encode_event,
 )
-from domain.match.record import Broken
-from infra.keys import shard_of
+from domain.match.history import BrokenHistory
+from infra.redis.keys import shard_of
 from infra.store.port import Store
 from services.app.draws import NOT_GATHERED
 
@@ -30,23 +30,25 @@ class ShardLog:
     def __init__(self, store: Store, board: int) -> None:
         self.board = board
         self._store = store
-        self._shard = shard_of(board, store.shape().shards)
+        self._shard = shard_of(board, store.layout().shards)
 
     def leaf(self, index: int, seq: int) -> bytes:
-        """Return a leaf; raise `Broken` at event `seq` if it is missing or can't be read."""
+        """Return a leaf; raise `BrokenHistory` at event `seq` if it is missing or can't be read."""
         try:
             ((at, data),) = self._store.leaves(self._shard, index, 1)
         except (LookupError, ValueError, TypeError, ResponseError) as error:
-            raise Broken(seq, f"{self.name(index)} is missing") from error
+            raise BrokenHistory(seq, f"{self.name(index)} is missing") from error
         if at != index or data is None:
-            raise Broken(seq, f"{self.name(index)} is missing")
+            raise BrokenHistory(seq, f"{self.name(index)} is missing")
         return data
 
     def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Return the leaf that anchored a seed chain, and its index; raise `Broken` at event `seq`."""
-        index = self._store.anchored(self._shard, chain)
+        """Return the leaf that anchored a seed chain, and its index; raise `BrokenHistory` at event `seq`."""
+        index = self._store.anchor_index(self._shard, chain)
         if index is None:
-            raise Broken(seq, f"chain {chain} of seeds, from which it draws, was never anchored")
+            raise BrokenHistory(
+                seq, f"chain {chain} of seeds, from which it draws, was never anchored"
+            )
         return index, self.leaf(index, seq)
 
     @property
@@ -59,7 +61,7 @@ class ShardLog:
         return f"leaf {index} of shard {self._shard}'s log"
 
 
-def check_draw(log: ShardLog, events: Sequence[Envelope], indexes: Sequence[int]) -> str:
+def check_draw(log: ShardLog, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
     The audit has already checked that it is the sealed seed, and that the texts match the commitments.
@@ -76,24 +78,26 @@ def check_draw(log: ShardLog, events: Sequence[Envelope], indexes: Sequence[int]
     return _withheld(events)
 
 
-def _check_seed(log: ShardLog, event: Envelope, draw: Draw, drawn_at: int) -> int:
+def _check_seed(log: ShardLog, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:
-        raise Broken(event.seq, f"no chain has a seed {draw.k}")
-    wanted = steps_back(draw.seed, draw.k)
-    if leaf != encode(AnchorLeaf(SCHEMA, log.shard, draw.chain, wanted)):
-        raise Broken(event.seq, "its seed does not lead back to the chain's anchor")
+        raise BrokenHistory(event.seq, f"no chain has a seed {draw.k}")
+    wanted = earlier_seed(draw.seed, draw.k)
+    if leaf != encode_event(AnchorLeaf(SCHEMA, log.shard, draw.chain, wanted)):
+        raise BrokenHistory(event.seq, "its seed does not lead back to the chain's anchor")
     if index >= drawn_at:
-        raise Broken(event.seq, "the chain of its seed was anchored only after it")
+        raise BrokenHistory(event.seq, "the chain of its seed was anchored only after it")
     return index
 
 
-def _describe_draw(events: Sequence[Envelope], draw: Draw) -> str:
+def _describe_draw(events: Sequence[EventEnvelope], draw: SetupDraw) -> str:
     """Return a clause about the players' part in the draw."""
     if isinstance(events[0].body, Called):
         kept = [
-            e.body.seat for e in events if isinstance(e.body, Revealed) and e.actor == THE_SERVER
+            e.body.seat
+            for e in events
+            if isinstance(e.body, Revealed) and e.actor == SERVER_ACCOUNT
         ]
         said = "; all players had committed to their texts before its seed was sealed"
         return f"{said}{_server_kept(kept)}"
@@ -113,7 +117,7 @@ def _server_kept(seats: Sequence[int]) -> str:
     return f", and the server kept the text of seat{'s' * (len(seats) > 1)} {listed}"
 
 
-def _withheld(events: Sequence[Envelope]) -> str:
+def _withheld(events: Sequence[EventEnvelope]) -> str:
     """Return a clause about players whose missing text ended a sealed draw."""
     seats = [event.body.seat for event in events if isinstance(event.body, Withheld)]
     if not seats:

@@ -9,18 +9,18 @@ import uvicorn
 from redis.exceptions import RedisError
 
 from infra.durability import DurabilityError
-from infra.embedded import NotRunningError
-from infra.files import raise_limit
 from infra.heartbeats import Role
-from infra.liveness import HEART
+from infra.liveness import LIVENESS
+from infra.open_files import raise_limit
 from infra.settings import Settings
-from services.api.app import make_app
-from services.api.connections import bounds_for, server_config
-from services.api.metrics import serving_metrics
+from infra.valkey.server import NotRunningError
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
-from services.beating import beating
 from services.cli import errors
+from services.heartbeating import heartbeating
+from services.http.app import make_app
+from services.http.connections import limits_for, server_config
+from services.http.metrics import serving_metrics
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 
@@ -33,21 +33,21 @@ def run(settings: Settings, fd: int | None) -> int:
     Return the exit code.
     """
     log_to_stderr("web")
-    HEART.watch()
+    LIVENESS.watch()
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
     with (
         _socket(settings, fd) as listening,
         App(settings) as parts,
-        beating(settings, Role.WEB),
+        heartbeating(settings, Role.WEB),
     ):
         try:
             parts.ready()
-            parts.store.shape()
+            parts.store.layout()
         except (LookupError, DurabilityError, NotRunningError, RedisError) as error:
             logger.error("%s", errors.describe(error))  # noqa: TRY400 - the sentence says it all
             return UNKNOWN
-        bounds = bounds_for(raise_limit())
+        bounds = limits_for(raise_limit())
         behind_proxy = settings.trusted_proxy == "on"
         config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from threading import Event
 
 from infra.heartbeats import Role
-from infra.liveness import HEART
+from infra.liveness import LIVENESS
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import FINE, UNKNOWN
-from services.beating import beating
 from services.cli import errors
+from services.heartbeating import heartbeating
 from services.serve.logging import log_to_stderr
 from workers.commands import worker as command_worker
 from workers.projections.worker import ProjectionWorker
@@ -29,7 +29,7 @@ def run(settings: Settings, name: str, role: str) -> int:
     Return the exit code. An error that ends it, such as a lost server, is logged as one line.
     """
     log_to_stderr(name)
-    HEART.watch()
+    LIVENESS.watch()
     try:
         _run(settings, role)
     except Exception as error:
@@ -44,13 +44,13 @@ def _run(settings: Settings, role: str) -> None:
     if role == "side":
         stopping = _catch_stop_signals()
         os.nice(SIDE_NICENESS)
-        with App(settings) as parts, beating(settings, Role.PROJECTIONS):
-            parts.store.shape()
+        with App(settings) as parts, heartbeating(settings, Role.PROJECTIONS):
+            parts.store.layout()
             ProjectionWorker(parts.store, parts.data).run(stopping)
         return
     with App(settings, listening=command_worker.IDLE_SECONDS) as parts:
-        parts.store.shape()
-        with beating(settings, Role.WORKER, lost=parts.seeds.lost):
+        parts.store.layout()
+        with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
             command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
 
 

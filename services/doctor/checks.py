@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from infra.files import LOW
-from infra.lanes import LEASE_MS, WANTED, WANTED_MS
+from infra.open_files import TOO_FEW
 from infra.projections.lag import Lag
+from infra.store.leases import DRAIN_REQUEST_MS, DRAIN_REQUESTED, LEASE_MS
 from services.doctor.clocks import check_clocks
 from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
 from services.doctor.findings import (
@@ -210,7 +210,9 @@ def _lane(lane: LaneFacts) -> Finding | None:
             f"the lease of lane {lane.number} never ends: no worker can drain it",
             f"delete the key lease:{lane.number} in RQ's Redis, and find out which program wrote it",
         )
-    if lane.holder and lane.ttl > (WANTED_MS if lane.holder == WANTED else LEASE_MS):
+    if lane.holder and lane.ttl > (
+        DRAIN_REQUEST_MS if lane.holder == DRAIN_REQUESTED else LEASE_MS
+    ):
         return bad(
             "lanes",
             f"the lease of lane {lane.number} has {span(lane.ttl // 1000)} left, longer than a "
@@ -218,7 +220,7 @@ def _lane(lane: LaneFacts) -> Finding | None:
             "correct the clock, by NTP; the next drain takes such a lease over; if it stays, "
             "check that `matchpost serve` and its workers run",
         )
-    if lane.holder == WANTED:
+    if lane.holder == DRAIN_REQUESTED:
         return note("lanes", f"a drain of lane {lane.number} was requested and has not begun")
     if lane.holder:
         return note(
@@ -245,7 +247,7 @@ def _projections(facts: Facts) -> Iterator[Finding]:
 
 def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
     name = lag.spec.name
-    for stuck in lag.stuck:
+    for stuck in lag.failures:
         yield warn(
             "lists",
             f"{name} are stuck at {stuck.what}, since {span((clock - stuck.since) // 1000)}: "
@@ -351,13 +353,13 @@ def _memory(facts: Facts) -> Iterator[Finding]:
 
 def _files(facts: Facts) -> Iterator[Finding]:
     what = f"a process may have {facts.files} files open"
-    if facts.files >= LOW:
+    if facts.files >= TOO_FEW:
         yield ok("files", what)
         return
     yield warn(
         "files",
         f"{what}, and each connection is one",
-        f"raise the hard limit to {LOW} or more: `LimitNOFILE=` in systemd, `ulimit -Hn`",
+        f"raise the hard limit to {TOO_FEW} or more: `LimitNOFILE=` in systemd, `ulimit -Hn`",
     )
 
 

@@ -17,7 +17,7 @@ def check_clocks(facts: Facts) -> Iterator[Finding]:
     if facts.server is None:
         return
     yield _difference(facts.clock - facts.server.clock)
-    if left := facts.server.steps.left(facts.server.clock):
+    if left := facts.server.steps.distrust_ms(facts.server.clock):
         yield _stepped(facts.server.steps.step, left)
     if facts.server.shape is not None:
         yield _overdue(facts.server)

@@ -16,24 +16,24 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
-from infra import keys
-from infra.clients import make_client, shown_url
-from infra.clock import Clock, ClockNotes
-from infra.damage import Damage
-from infra.disk import median_fdatasync
 from infra.durability import DurabilityError, check_version, verify
-from infra.embedded import NotRunningError, socket_url
-from infra.files import LOW, most_files
-from infra.heartbeats import Beat, read_beats
+from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
-from infra.process import is_alive, owner_of
+from infra.open_files import TOO_FEW, most_open_files
 from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
-from infra.queue import COMMANDS
-from infra.seeds import chains_left
+from infra.redis import keys
+from infra.redis.clients import make_client, redact_url
+from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
-from infra.store.port import Shape
-from infra.store.server import RedisStore
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import COMMANDS
+from infra.store.server_clock import ServerClock, ServerClockRecord
+from infra.valkey.fsync_probe import median_fdatasync
+from infra.valkey.process import is_alive, owner_of
+from infra.valkey.server import NotRunningError, socket_url
 
 OVERDUE_MS: Final = 60_000
 """Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
@@ -97,11 +97,11 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Whether its latest write to the append-only file succeeded."""
     not_durable: str
     """Why the durability of the settings is not reached; empty if it is."""
-    shape: Shape | None
+    shape: Layout | None
     no_shape: str
     """Why there is no shape; empty if there is one."""
     shards: tuple[ShardFacts, ...] = ()
-    beats: tuple[Beat, ...] = ()
+    beats: tuple[HeartbeatRecord, ...] = ()
     """Signs of life of all processes."""
     gone: frozenset[str] = frozenset()
     """The fields of heartbeats whose process on this machine has ended."""
@@ -109,7 +109,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     projections: tuple[Lag, ...] = ()
     damaged: tuple[int, ...] = ()
     """Matches that could not be read."""
-    steps: Clock = Clock()
+    steps: ServerClock = ServerClock()
     """Recorded steps of its clock."""
 
 
@@ -155,7 +155,7 @@ class Facts(msgspec.Struct, frozen=True):
     """Why the server does not answer; empty if it does."""
     queue: QueueFacts | None
     queue_unreachable: str = ""
-    files: int = LOW
+    files: int = TOO_FEW
     """Open files that a process of this user may have."""
     seeds_left: tuple[str, ...] = ()
     """Why chains of seeds were abandoned for new ones."""
@@ -186,14 +186,14 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
                 queue = _queue(client, server.shape if server else None)
         except RedisError as error:
             queue_why = _reason(place, error)
-    left = tuple(chains_left(settings.seeds or settings.data / "seeds"))
-    return Facts(settings, when, directory, server, why, queue, queue_why, most_files(), left)
+    left = tuple(abandoned_chains(settings.seeds or settings.data / "seeds"))
+    return Facts(settings, when, directory, server, why, queue, queue_why, most_open_files(), left)
 
 
 def _reason(url: str | None, error: Exception) -> str:
     if isinstance(error, NotRunningError):
         return str(error).partition(";")[0]
-    return f"the server at {shown_url(url)} does not answer ({error})" if url else str(error)
+    return f"the server at {redact_url(url)} does not answer ({error})" if url else str(error)
 
 
 def _directory(settings: Settings) -> DirectoryFacts:
@@ -228,7 +228,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
     clock = int(seconds) * 1000 + int(micros) // 1000
     info: Mapping[str, Any] = client.info()
     shape, no_shape = _shape(client, settings)
-    beats = sorted(read_beats(client), key=lambda beat: beat.field)
+    beats = sorted(read_heartbeats(client), key=lambda beat: beat.field)
     return ServerFacts(
         name=_name(info),
         clock=clock,
@@ -245,16 +245,16 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         gone=frozenset(beat.field for beat in beats if beat.is_gone),
         outbox=_outbox(client, clock),
         projections=_projections(client, settings) if shape else (),
-        damaged=tuple(Damage(client).found()),
-        steps=ClockNotes(client).read(),
+        damaged=tuple(DamagedMatches(client).all()),
+        steps=ServerClockRecord(client).read(),
     )
 
 
 def _outbox(client: redis.Redis, clock: int) -> OutboxFacts:
     outbox = Outbox(client)
-    first, rest = outbox.first_due(), outbox.last_rest()
+    first, rest = outbox.first_due(), outbox.last_backoff()
     late = 0 if first is None else max(0, clock - first)
-    return OutboxFacts(outbox.waiting(), late, rest.why if rest else "")
+    return OutboxFacts(outbox.size(), late, rest.why if rest else "")
 
 
 def _name(info: Mapping[str, Any]) -> str:
@@ -274,20 +274,20 @@ def _not_durable(client: redis.Redis, settings: Settings) -> str:
     return ""
 
 
-def _shape(client: redis.Redis, settings: Settings) -> tuple[Shape | None, str]:
+def _shape(client: redis.Redis, settings: Settings) -> tuple[Layout | None, str]:
     try:
-        return RedisStore(client, settings.durability).shape(), ""
+        return RedisStore(client, settings.durability).layout(), ""
     except LookupError as error:
         return None, str(error)
 
 
-def _shards(client: redis.Redis, shape: Shape, clock: int) -> tuple[ShardFacts, ...]:
+def _shards(client: redis.Redis, shape: Layout, clock: int) -> tuple[ShardFacts, ...]:
     with client.pipeline(transaction=False) as pipe:
         for number in range(shape.shards):
             pipe.xlen(keys.inbox(number))
             pipe.xrange(keys.inbox(number), count=1)
-            pipe.xlen(keys.aside(number))
-            pipe.hvals(keys.tries(number))
+            pipe.xlen(keys.dead_letters(number))
+            pipe.hvals(keys.attempts(number))
             pipe.zcount(keys.due(number), 0, clock - OVERDUE_MS)
             pipe.zrange(keys.due(number), 0, 0, withscores=True)
         replies = iter(pipe.execute())
@@ -317,7 +317,7 @@ def _received(first: Any) -> int | None:
     return int(first[0][1].get(b"t", 0)) if first else None
 
 
-def _queue(client: redis.Redis, shape: Shape | None) -> QueueFacts:
+def _queue(client: redis.Redis, shape: Layout | None) -> QueueFacts:
     queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
     # the mailer is a worker of RQ's, too
     workers = Worker.all(connection=client, serializer=JSONSerializer)
@@ -342,7 +342,7 @@ def _lanes(client: redis.Redis, lanes: int) -> tuple[LaneFacts, ...]:
         for number in range(lanes):
             pipe.get(keys.lease(number))
             pipe.pttl(keys.lease(number))
-            pipe.exists(keys.held(number))
+            pipe.exists(keys.lease_mark(number))
         replies = iter(pipe.execute())
     return tuple(
         LaneFacts(number, (holder or b"").decode(errors="replace"), left, bool(held))

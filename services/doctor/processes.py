@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from infra.heartbeats import Beat, Role
+from infra.heartbeats import HeartbeatRecord, Role
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 
@@ -54,7 +54,7 @@ def check_processes(facts: Facts) -> Iterator[Finding]:
         yield note("processes", f"they run different versions: {listed}")
 
 
-def _missing(facts: Facts, alive: Sequence[Beat]) -> Iterator[Finding]:
+def _missing(facts: Facts, alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
     there = {beat.role for beat in alive}
     for role in _expected(facts):
         if role not in there:
@@ -76,7 +76,7 @@ def _expected(facts: Facts) -> list[Role]:
     return [role for role in _WITHOUT if wanted[role] or role in had]
 
 
-def _silent(silent: Sequence[Beat], clock: int) -> Iterator[Finding]:
+def _silent(silent: Sequence[HeartbeatRecord], clock: int) -> Iterator[Finding]:
     for beat in silent:
         yield warn(
             "processes",
@@ -87,8 +87,8 @@ def _silent(silent: Sequence[Beat], clock: int) -> Iterator[Finding]:
         )
 
 
-def _mail_keys(alive: Sequence[Beat]) -> Iterator[Finding]:
-    owners: dict[str, Beat] = {}
+def _mail_keys(alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
+    owners: dict[str, HeartbeatRecord] = {}
     for beat in alive:
         if beat.mail_key:
             owners.setdefault(beat.mail_key, beat)
@@ -101,13 +101,13 @@ def _mail_keys(alive: Sequence[Beat]) -> Iterator[Finding]:
         )
 
 
-def _seeds(alive: Sequence[Beat]) -> Iterator[Finding]:
+def _seeds(alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
     for beat in alive:
-        if beat.lost:
+        if beat.lost_shards:
             yield bad(
                 "seeds",
                 f"{_NAMES[beat.role]} {beat.pid} on {beat.host} lacks the seeds of "
-                f"{count(len(beat.lost), 'shard', 'shards')} ({', '.join(map(str, beat.lost))}): "
+                f"{count(len(beat.lost_shards), 'shard', 'shards')} ({', '.join(map(str, beat.lost_shards))}): "
                 "matches that need a draw are refused there",
                 "use the same folder on all machines with workers, see MATCHPOST_SEEDS, or restore it",
             )

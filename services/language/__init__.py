@@ -2,6 +2,6 @@
 
 from services.language.answer import Answer
 from services.language.invocation import LOCAL, UNKNOWN, Origin
-from services.language.language import Language
+from services.language.run import Language
 
 __all__ = ["LOCAL", "UNKNOWN", "Answer", "Language", "Origin"]

@@ -26,7 +26,7 @@ class Answer(msgspec.Struct, frozen=True):
         return "\n\n".join(part for part in (self.sentence, self.page) if part)
 
     @property
-    def told(self) -> str:
+    def text_with_code(self) -> str:
         """The whole answer as it stands among others: after its code, if it has one."""
         return f"{self.code}: {self.text}" if self.code else self.text
 

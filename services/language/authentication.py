@@ -9,9 +9,9 @@ from domain.match.start_options import read_start_options
 from services.app.accounts import authenticate
 from services.app.context import App
 from services.language.invocation import Origin
-from services.language.parsing import Line
+from services.language.parser import CommandLine
 
-Proof: TypeAlias = Callable[[App, Line, Origin], AccountId | None]
+Proof: TypeAlias = Callable[[App, CommandLine, Origin], AccountId | None]
 """Returns the account that gives a command; None where the command needs none."""
 
 _AS: Final = "--as="
@@ -22,11 +22,11 @@ _UNPROVEN: Final = (
 )
 
 
-def nobody(_app: App, _line: Line, _origin: Origin) -> None:
+def nobody(_app: App, _line: CommandLine, _origin: Origin) -> None:
     """Ask for no proof: the command is for everybody, or its handler takes the password itself."""
 
 
-def signer(app: App, line: Line, origin: Origin) -> AccountId:
+def signer(app: App, line: CommandLine, origin: Origin) -> AccountId:
     """Return the account of the password in the line, or that of the seat where the line was sent."""
     if line.has("password"):
         return authenticate(app, line.get("userid"), line.get("password"))
@@ -35,7 +35,7 @@ def signer(app: App, line: Line, origin: Origin) -> AccountId:
     return origin.proven
 
 
-def challenger(app: App, line: Line, origin: Origin) -> AccountId | None:
+def challenger(app: App, line: CommandLine, origin: Origin) -> AccountId | None:
     """Return the account that challenges; None at the operator's terminal without a password.
 
     A password in the line goes before what the way in knows. `unauthorized` where nothing is proven.

@@ -7,16 +7,16 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.match.state import MatchState
-from domain.rules import AnyRules, current
-from infra.accounts import Profile
+from domain.rules import AnyRules, latest_rules
+from infra.people.accounts import Profile
 from services.app.accounts import own_profile
 from services.app.actor import Actor
 from services.app.context import App
 from services.language.answer import Answer
-from services.language.parsing import Line
+from services.language.parser import CommandLine
 
 
-def _uncounted() -> None:
+def _count_nothing() -> None:
     """Count nothing."""
 
 
@@ -27,7 +27,7 @@ class Origin(msgspec.Struct, frozen=True):
     """Whose they are, where that is proven without a password: by a token, or a seat's address."""
     trusted: bool = False
     """Whether they were given at the operator's own terminal, where no proof is asked for."""
-    count: Callable[[], None] = _uncounted
+    count: Callable[[], None] = _count_nothing
     """Counts one line of several in each limit of the way in, or refuses it; the way in itself has
     counted the first."""
 
@@ -43,19 +43,19 @@ class Invocation(msgspec.Struct, frozen=True):
     """One command line on its way to the handler of its form."""
 
     app: App
-    door: str
+    via: str
     """Its name is part of each command id: keys of different doors don't meet."""
     key: str
     """Whoever repeats a command with its key means the same command."""
     seconds: float
     """How long to wait for an outcome."""
-    form: str
+    usage: str
     """How the command is written, for who wrote it otherwise."""
     language: str
     """In which help is given, such as `de`; empty for English."""
-    line: Line
+    line: CommandLine
     """The sender's words."""
-    again: Callable[[str, str], Answer]
+    run_line: Callable[[str, str], Answer]
     """Carries out another line, by a key of its own."""
     origin: Origin = UNKNOWN
     match: tuple[int, MatchState] | None = None
@@ -66,7 +66,7 @@ class Invocation(msgspec.Struct, frozen=True):
     @property
     def rules(self) -> AnyRules:
         """The newest rules of the game, in a command that names one."""
-        return current(self.line.get("game").lower())
+        return latest_rules(self.line.get("game").lower())
 
     @property
     def board(self) -> int:

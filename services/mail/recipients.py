@@ -9,57 +9,57 @@ import msgspec
 
 from domain.errors import Refusal
 from domain.match.events import AccountId
-from domain.match.record import unpack_snapshot
-from domain.rules import pinned
-from infra.accounts import read_address
-from infra.accounts.reading import mailbox
-from infra.mail.addresses import Addresses, Claim
+from domain.match.history import unpack_snapshot
+from domain.rules import rules_by_id
+from infra.mail.addresses import SeatClaim, ServerAddresses
+from infra.people.accounts import read_address
+from infra.people.accounts.validation import mailbox
 from services.app.context import App
-from services.app.damaged import reading
-from services.mail.asking import Player
+from services.app.damaged_match import refuse_damaged
+from services.mail.mail_commands import SeatPlayer
 
 _NOBODY: Final = frozenset({"mailer-daemon", "postmaster"})
 """Names behind which no player reads."""
 
 
-class Server(msgspec.Struct, frozen=True):
+class ServerAddress(msgspec.Struct, frozen=True):
     """The server itself: whole command lines, from anybody."""
 
 
-class SeatOf(msgspec.Struct, frozen=True):
+class SeatAddress(msgspec.Struct, frozen=True):
     """A seat: what its player does in the match."""
 
-    player: Player
+    player: SeatPlayer
     address: str
 
 
-class Signoff(msgspec.Struct, frozen=True):
+class SignoffAddress(msgspec.Struct, frozen=True):
     """The end of all mail to an account."""
 
     account: AccountId
 
 
-class Bounce(msgspec.Struct, frozen=True):
+class BounceAddress(msgspec.Struct, frozen=True):
     """What comes back of mail to an address of an account."""
 
     account: AccountId
     address: str
 
 
-class CodeFor(msgspec.Struct, frozen=True):
+class VerificationAddress(msgspec.Struct, frozen=True):
     """An answer to the mail that proves an address."""
 
     account: AccountId
     code: str
 
 
-Recipient = Server | SeatOf | Signoff | Bounce | CodeFor
+Recipient = ServerAddress | SeatAddress | SignoffAddress | BounceAddress | VerificationAddress
 
 
-class Directory:
+class RecipientDirectory:
     """Looks addresses up. Errors of the server of the matches pass through."""
 
-    def __init__(self, app: App, addresses: Addresses) -> None:
+    def __init__(self, app: App, addresses: ServerAddresses) -> None:
         self._app = app
         self._addresses = addresses
         self._accounts = app.accounts
@@ -70,13 +70,13 @@ class Directory:
         `damaged` for the seat of a match that can't be read.
         """
         if self._is_server(address):
-            return Server()
+            return ServerAddress()
         if claim := self._addresses.read(address):
             return self._seat(claim)
         if code := self._addresses.read_code(address):
-            return CodeFor(code.account, code.code)
+            return VerificationAddress(code.account, code.code)
         if signing := self._addresses.read_signoff(address):
-            return Signoff(signing) if self._accounts.record_of(signing) else None
+            return SignoffAddress(signing) if self._accounts.record_of(signing) else None
         if bounced := self._addresses.read_bounce(address):
             return self._bounce(address, bounced)
         return None
@@ -107,9 +107,9 @@ class Directory:
         reads = (known.read, known.read_code, known.read_signoff, known.read_bounce)
         return self._is_server(address) or any(read(address) is not None for read in reads)
 
-    def _seat(self, claim: Claim) -> SeatOf | None:
+    def _seat(self, claim: SeatClaim) -> SeatAddress | None:
         (data,) = self._app.store.snapshots([claim.board])
-        with reading(self._app.damage, claim.board):
+        with refuse_damaged(self._app.damage, claim.board):
             state = unpack_snapshot(data).state
         if claim.seat >= len(state.seats):
             return None
@@ -118,12 +118,12 @@ class Directory:
         if profile is None or not self._addresses.proves(claim, account):
             return None
         options = "".join(f" {option}" for option in state.options)
-        player = Player(claim.board, account, profile.name, pinned(state.rules), options)
-        return SeatOf(player, self._addresses.of(claim.board, claim.seat, account))
+        player = SeatPlayer(claim.board, account, profile.name, rules_by_id(state.rules), options)
+        return SeatAddress(player, self._addresses.of(claim.board, claim.seat, account))
 
-    def _bounce(self, given: str, account: AccountId) -> Bounce | None:
+    def _bounce(self, given: str, account: AccountId) -> BounceAddress | None:
         profile = self._accounts.record_of(account)
         for one in profile.addresses if profile else ():
             if self._addresses.is_bounce_of(given, account, one.address):
-                return Bounce(account, one.address)
+                return BounceAddress(account, one.address)
         return None

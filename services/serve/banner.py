@@ -4,7 +4,7 @@ import shlex
 import shutil
 from typing import Final
 
-from infra.clients import shown_url
+from infra.redis.clients import redact_url
 from infra.settings import Settings
 from services.serve.processes import console_script
 
@@ -24,7 +24,7 @@ def banner(settings: Settings, url: str, http: str | None = None) -> str:
     if settings.redis_url is None:
         place = f"The data is in {settings.data}"
     else:
-        place = f"The data is on the server at {shown_url(url)}"
+        place = f"The data is on the server at {redact_url(url)}"
     typed = [f"  {line}" for line in (*_preparation(settings), *_EXAMPLES)]
     return "\n".join(
         [

@@ -6,12 +6,12 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from infra.liveness import VARIABLE, Pulse
-from infra.process import spawn
+from infra.liveness import VARIABLE, LivenessPipe
+from infra.valkey.process import spawn
 
 
 class Child(Protocol):
-    """A process that a supervisor runs; `infra.embedded.EmbeddedServer` is one, too."""
+    """A process that a supervisor runs; `infra.valkey.server.EmbeddedServer` is one, too."""
 
     @property
     def name(self) -> str:
@@ -40,11 +40,11 @@ class ProcessChild:
     The kernel kills it when the supervisor ends, however the supervisor ends. It is SIGKILL because
     a worker that handles a milder signal might outlive its supervisor and work beside its own
     replacement. Processes that the child starts are not covered: the child has to start them in the
-    same way (`infra.process.spawn`).
+    same way (`infra.valkey.process.spawn`).
     """
 
     _process: subprocess.Popen[bytes] | None = None  # of the latest start
-    _pulse: Pulse | None = None  # of the latest start, while it runs
+    _pulse: LivenessPipe | None = None  # of the latest start, while it runs
 
     def __init__(
         self,
@@ -82,12 +82,12 @@ class ProcessChild:
 
     def _spawn_watched(self) -> subprocess.Popen[bytes]:
         self._forget_pulse()
-        pulse = self._pulse = Pulse()
+        pulse = self._pulse = LivenessPipe()
         env = os.environ if self._env is None else self._env
         try:
             return self._spawn({**env, VARIABLE: str(pulse.descriptor)}, pulse.descriptor)
         finally:
-            pulse.started()
+            pulse.child_started()
 
     def _spawn(self, env: Mapping[str, str] | None, *more: int) -> subprocess.Popen[bytes]:
         return spawn(self._argv, env=env, pass_fds=[*self._pass_fds, *more])

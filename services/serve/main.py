@@ -11,23 +11,23 @@ from socket import socket
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.challenges import Challenges
-from infra.clients import make_client
-from infra.clock import ClockNotes
-from infra.damage import Damage
-from infra.due import DueTimes
+from infra.draw_texts import DrawTexts
 from infra.durability import DurabilityError, verify
-from infra.embedded import EmbeddedError, EmbeddedServer
-from infra.faults import point
-from infra.files import raise_limit
+from infra.failpoints import failpoint
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
-from infra.lanes import Lanes
-from infra.mail.bell import Bell
-from infra.queue import wake
+from infra.mail.wakeup import MailerWakeup
+from infra.open_files import raise_limit
+from infra.people.challenges import ChallengeStore
+from infra.redis.clients import make_client
 from infra.settings import Settings
-from infra.store.port import Shape
-from infra.store.server import RedisStore
-from infra.words import Words
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.due_times import DueTimes
+from infra.store.leases import LaneLeases
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from infra.store.server_clock import ServerClockRecord
+from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services import __version__
 from services.serve.banner import banner
 from services.serve.logging import log_to_stderr
@@ -66,12 +66,12 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         url = server.url
     data = stack.enter_context(make_client(url))
     queue = stack.enter_context(make_client(settings.queue_url or url))
-    point("serve.loaded")
+    failpoint("serve.loaded")
     verify(data, settings.durability)
     store = RedisStore(data, settings.durability, settings.queue_cap)
-    shape = store.create(Shape(settings.shards, settings.workers))
-    lanes = Lanes(queue, lambda lane: wake(queue, lane))
-    scheduler = Scheduler(store, lanes, clock_check=ClockCheck(ClockNotes(data)))
+    shape = store.create(Layout(settings.shards, settings.workers))
+    lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
+    scheduler = Scheduler(store, lanes, clock_check=ClockCheck(ServerClockRecord(data)))
     workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
     children = [*workers, side_child(settings, url)]
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
@@ -79,8 +79,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(web_child(settings, url, listener))
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(settings, url, mail))
-    starter = ChallengeStarter(store, lanes, Challenges(data), Words(data))
-    check = DueCheck(DueTimes(data, shape), Damage(data))
+    starter = ChallengeStarter(store, lanes, ChallengeStore(data), DrawTexts(data))
+    check = DueCheck(DueTimes(data, shape), DamagedMatches(data))
     ticks = [
         scheduler.tick,
         starter.tick,
@@ -89,7 +89,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     ]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
-        ticks.append(_bell(Bell(store, data, queue)))
+        ticks.append(_bell(MailerWakeup(store, data, queue)))
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
     # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
     ticks.append(_sign_of_life(heartbeat, data))
@@ -99,7 +99,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     supervisor.run(started=lambda: _started(settings, url, listener))
 
 
-def _bell(bell: Bell) -> Callable[[], None]:
+def _bell(bell: MailerWakeup) -> Callable[[], None]:
     """Return the tick that wakes the mailer; events from now on are mailed."""
     bell.begin()
     return bell.tick
@@ -107,7 +107,7 @@ def _bell(bell: Bell) -> Callable[[], None]:
 
 def _end(heartbeat: Heartbeat, data: Redis) -> None:
     with suppress(RedisError):
-        heartbeat.end(data)
+        heartbeat.remove(data)
 
 
 def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
@@ -120,7 +120,7 @@ def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
             due = time.monotonic() + EVERY_SECONDS
             # if nothing can be written the scheduler goes on; the doctor reports its silence
             with suppress(RedisError):
-                heartbeat.beat(data)
+                heartbeat.write(data)
 
     return tick
 
@@ -131,5 +131,5 @@ def _tick(ticks: Sequence[Callable[[], None]]) -> None:
 
 
 def _started(settings: Settings, url: str, listener: socket | None) -> None:
-    point("serve.started")
+    failpoint("serve.started")
     print(banner(settings, url, address_of(listener) if listener else None), flush=True)

@@ -3,7 +3,7 @@
 One thread, one loop. Guarantees: a child that ends is restarted after a back-off, and its end is one
 line in the log; a child that sends no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT
 or SIGHUP the children are stopped in order; children end with the supervisor however it ends (the
-kernel ensures it, see `infra.process`); an exception in the tick is logged and the tick is retried.
+kernel ensures it, see `infra.valkey.process`); an exception in the tick is logged and the tick is retried.
 
 Children of the *server* they depend on (`depends_on`) are started first and
 ended last, and while one is down neither are the others started nor is the tick called.
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from infra.process import describe_exit
+from infra.valkey.process import describe_exit
 from services.serve.child import Child
 from services.serve.signals import Signals
 

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from infra import keys
-from infra.sessions import Sessions
-from infra.tokens import Scope, Tokens
+from infra.people.sessions import Sessions
+from infra.people.tokens import Scope, Tokens
+from infra.redis import keys
 from services.app.names import FORMER_PLAYER
-from services.app.password_check import FRESH_MS
-from services.web.visitors import SESSION
+from services.app.recent_password import FRESH_MS
+from services.http.web.session import SESSION_COOKIE
 from tests.fakes.front_ends import joined, plain, sentence
 from tests.helpers.api import PASSWORD
 
@@ -129,7 +129,7 @@ def test_an_old_token_and_an_old_session_need_the_password_alike(person):
     session = Sessions(api.parts.data, lambda: old).open(person.account).text
     past = Tokens(api.parts.data, lambda: old)
     person.api.token = past.issue(person.account, "old", list(Scope)).text
-    person.web.http.cookies.set(SESSION, session)
+    person.web.http.cookies.set(SESSION_COOKIE, session)
     wanted = "a@home.example"
     for password, status in (("", 403), ("wrong-one", 401), (PASSWORD, None)):
         by_api = person.api.put(

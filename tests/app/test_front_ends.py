@@ -9,7 +9,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[2] / "services"
 
-LANGUAGE, API, WEB = "language", "api", "web"
+LANGUAGE, API, WEB = "language", "http/api", "http/web"
 """The command language is what the terminal and mail have."""
 
 ALL: Final = (LANGUAGE, API, WEB)
@@ -57,11 +57,11 @@ USE_CASES: Final[dict[str, Row]] = {
     "vacations.take": Row((API,), "the others read a text, by `vacations.change`"),
     "vacations.end": Row((API,), "the others read a text, by `vacations.change`"),
     "contact.check_challenge": WITHIN,
-    "contact.check_company": WITHIN,
+    "contact.check_open_challenge": WITHIN,
     "contact.check_message": WITHIN,
     "contact.check_chat": WITHIN,
     "contact.is_known": WITHIN,
-    "draws.consent": WITHIN,
+    "draws.accept_command": WITHIN,
     "accounts.sign_up": Row(),
     "accounts.authenticate": Row(),
     "accounts.own_profile": Row((LANGUAGE,), "a token and a session come with their account"),
@@ -78,10 +78,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.revoke_token": NO_TOKENS_IN_LINES,
     "blocks.add_block": Row(),
     "blocks.remove_block": Row(),
-    "blocks.blocked_by": Row(),
+    "blocks.blocked_userids": Row(),
     "matches.load_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
     "matches.read_snapshot": WITHIN,
-    "matches.state_of": Row(),
+    "matches.load_state": Row(),
     "matches.preferred_display": Row((LANGUAGE,), "a display is for boards as text"),
     "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
     "messages.find_recipients": NO_MESSAGE_FORM,
@@ -89,16 +89,16 @@ USE_CASES: Final[dict[str, Row]] = {
     "messages.broadcast": Row((LANGUAGE,), "arbiters write to everybody at the terminal"),
     "messages.inbox": Row(),
     "messages.mark_read_until": Row((API,), "for the others what they show is read"),
-    "messages.say": Row(),
-    "messages.heard": Row(),
+    "messages.write_chat": Row(),
+    "messages.read_chat": Row(),
     "messages.write_note": Row((WEB,), "a note stands on the page of its match"),
     "names.userids_of": Row((API,), "a program gets null for an account that was erased"),
     "names.names_of": Row((LANGUAGE, WEB), "a program gets userids"),
     "names.names_by_seat": Row(),
     "names.name_of": Row((LANGUAGE,), "the others have the userid in their answer"),
-    "password_check.confirm": Row((API, WEB), "each command line has the password"),
+    "recent_password.check_recent_password": Row((API, WEB), "each command line has the password"),
     "preferences.change_preferences": Row(),
-    "queries.player": Row((API, WEB), "the language has no form about a player as such"),
+    "queries.find_player": Row((API, WEB), "the language has no form about a player as such"),
     "queries.ratings_of": Row((API, WEB), "the language has ratings by game"),
     "queries.rating_series": Row(),
     "queries.head_to_head": Row(),
@@ -116,7 +116,7 @@ BY_CONTEXT: Final = {
 """The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""
 
 BY_API: Final = {
-    ("services.api.challenges", "start"): (
+    ("services.http.api.routes.challenges", "start"): (
         "challenges.start_when_full",
         "challenges.mark_started",
     )

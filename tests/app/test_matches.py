@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from infra import keys
+from infra.redis import keys
 from tests.fakes.front_ends import joined, plain, sentence
 
 DESCRIPTION = re.compile(r"<desc>(.*?)</desc>")

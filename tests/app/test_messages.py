@@ -5,7 +5,7 @@ import html
 import pytest
 
 from domain.errors import Code
-from infra.letters import RECIPIENTS, TEXT_LIMIT
+from infra.people.messages import MOST_RECIPIENTS, TEXT_LIMIT
 from tests.fakes.front_ends import joined, plain, sentence
 
 
@@ -38,11 +38,11 @@ def test_characters_that_no_text_may_have_are_refused_alike(pair):
 
 def test_too_many_recipients_are_refused_before_they_are_looked_up(pair):
     one, _ = pair
-    names = [f"nobody{number}" for number in range(RECIPIENTS + 1)]
+    names = [f"nobody{number}" for number in range(MOST_RECIPIENTS + 1)]
     answer = one.terminal(f"message {one.own} {','.join(names)} hello")
     assert (answer.code, answer.sentence) == (
         "bad-request",
-        f"a message goes to 1 to {RECIPIENTS} players, not {RECIPIENTS + 1}",
+        f"a message goes to 1 to {MOST_RECIPIENTS} players, not {MOST_RECIPIENTS + 1}",
     )
     assert one.api.post("/api/messages", {"to": names, "text": "hello"}).status_code == 400
 

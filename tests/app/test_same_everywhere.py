@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from domain.clocks.days import DAY
-from domain.match.events import Absent, MatchStarted, decode
-from infra import keys
+from domain.clocks.calendar import DAY
+from domain.match.events import Absent, MatchStarted, decode_event
 from infra.durability import Mode
+from infra.redis import keys
 from services.app.drafts import draft_of
 from tests.fakes.everywhere import (
     API,
@@ -136,7 +136,7 @@ def test_a_damaged_snapshot_is_damaged_at_every_front_end(everywhere, pair):
     everywhere.api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
     found = {where: everywhere.act(where, one, board, MOVE) for where in FRONT_ENDS}
     assert {result.code for result in found.values()} == {"damaged"}
-    assert board in everywhere.api.parts.damage.found()
+    assert board in everywhere.api.parts.damage.all()
     # a mail to a seat is to come again: what it asks for is not lost
     del found[SEAT]
     assert same(found).sentence.startswith(f"Match {board} can't be read")
@@ -151,7 +151,7 @@ def test_a_match_that_the_last_accept_starts_knows_who_is_on_vacation(everywhere
     assert everywhere.vacation(TERMINAL, one, "9") == Result("")
     board = everywhere.match(one, other, "powerdrain", "--gather")
     assert everywhere.act(where, other, board, ACCEPT) == Result("")
-    bodies = [decode(data).body for data in everywhere.api.parts.store.events(board)]
+    bodies = [decode_event(data).body for data in everywhere.api.parts.store.events(board)]
     assert any(isinstance(body, MatchStarted) for body in bodies)
     assert [body.seat for body in bodies if isinstance(body, Absent)] == [0]
     found = everywhere.api.http.get(f"/api/matches/{board}").json()

@@ -7,18 +7,18 @@ import pytest
 from redis import Redis
 
 from domain.match.events import CommandId
-from infra.clients import make_async_client
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.pipe import Pipe
+from infra.redis.autopipeline import AutoPipeline
+from infra.redis.clients import make_async_client
 from infra.store.async_store import AsyncStore
 from infra.store.memory import MemoryStore
-from infra.store.port import Shape, Store, Submission, Submitted
-from infra.store.server import RedisStore
+from infra.store.port import Layout, Store, Submission, SubmitResult
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client
 
 CAP = 5
-SHAPE = Shape(shards=4, lanes=1)
+SHAPE = Layout(shards=4, lanes=1)
 
 
 class LoopStore(RedisStore):
@@ -29,12 +29,12 @@ class LoopStore(RedisStore):
         self._runner = runner
         self._store = store
 
-    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         return self._runner.run(self._store.submit(submissions))
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
         async def read() -> list[bytes | None]:
-            return [(await self._store.ask_snapshot(board))[0] for board in boards]
+            return [(await self._store.submit_snapshot(board))[0] for board in boards]
 
         return self._runner.run(read())
 
@@ -48,7 +48,7 @@ class LoopStore(RedisStore):
     def depth(self, shards: Sequence[int]) -> int:
         if [*shards] == [*range(SHAPE.shards)]:
             return self._runner.run(self._store.waiting())
-        return super().depth(shards)
+        return super().inbox_size(shards)
 
 
 @pytest.fixture(params=["memory", "fakeredis", "valkey", "event loop"])
@@ -82,6 +82,6 @@ def loop_store(client: Redis, server: EmbeddedServer) -> Iterator[Store]:
 
     with Runner() as runner:
         data = make_async_client(server.url)
-        pipe = Pipe(data)
+        pipe = AutoPipeline(data)
         yield LoopStore(client, runner, AsyncStore(data, pipe, SHAPE, CAP))
         runner.run(close())

@@ -11,21 +11,21 @@ from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
-from infra import keys, scripts
-from infra.announce import Listener, messages
 from infra.durability import Mode
-from infra.outcomes import tail
-from infra.store import server
+from infra.redis import keys, scripts
+from infra.store import redis_store
 from infra.store.memory import MemoryStore
-from infra.store.port import NotDurable, Queued, Shape, Submission, Write
-from infra.store.server import RedisStore
+from infra.store.outcome_pubsub import OutcomeListener, encode
+from infra.store.outcomes import tail
+from infra.store.port import Layout, NotDurable, Queued, Submission, Write
+from infra.store.redis_store import RedisStore
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
 
 
 def make(client: Redis) -> RedisStore:
     store = RedisStore(client, Mode.FSYNC)
-    store.create(Shape(shards=8, lanes=1))
+    store.create(Layout(shards=8, lanes=1))
     return store
 
 
@@ -34,26 +34,26 @@ def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client: Redis) ->
     store.submit([SUBMISSION])
     redis_client.script_flush()
     assert isinstance(store.submit([SUBMISSION])[0], Queued)
-    assert store.depth([7]) == 2
+    assert store.inbox_size([7]) == 2
 
 
 def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(
     redis_client: Redis,
 ) -> None:
     make(redis_client).allocate(SUBMISSION.id)
-    assert redis_client.ttl(keys.given(SUBMISSION.id)) == -1
+    assert redis_client.ttl(keys.solitaire_stones(SUBMISSION.id)) == -1
 
 
 def test_the_numbers_of_the_last_challenges_are_remembered(
     redis_client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "GIVEN_KEPT", 3)
+    monkeypatch.setattr(redis_store, "GIVEN_KEPT", 3)
     store = make(redis_client)
     ids = [bytes([number]) * 16 for number in (0, 10, 37, 200, 255)]
     assert [store.allocate(id_) for id_ in ids] == [1, 2, 3, 4, 5]
     assert [store.allocate(id_) for id_ in ids[2:]] == [3, 4, 5]
     assert store.allocate(ids[0]) == 6
-    assert len(list(redis_client.scan_iter(f"{keys.given(b'')}*"))) == 3
+    assert len(list(redis_client.scan_iter(f"{keys.solitaire_stones(b'')}*"))) == 3
 
 
 def test_the_received_time_can_be_given_from_outside(redis_client: Redis) -> None:
@@ -84,7 +84,7 @@ def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client: Redis)
 def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
     store = make(redis_client)
     heard: list[list[int]] = []
-    listener = Thread(target=lambda: heard.append(store.news([0] * 8, block_ms=5_000)))
+    listener = Thread(target=lambda: heard.append(store.wait_for_leaves([0] * 8, block_ms=5_000)))
     listener.start()
     redis_client.xadd(keys.log(3), {"l": b"leaf"}, id="0-1")
     listener.join()
@@ -92,7 +92,7 @@ def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
 
 
 def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
-    redis_client.hset(keys.SHAPE, mapping={"format": "9", "shards": "8", "lanes": "1"})
+    redis_client.hset(keys.LAYOUT, mapping={"format": "9", "shards": "8", "lanes": "1"})
     with pytest.raises(LookupError, match="the data has format 9; this version reads 1"):
         RedisStore(redis_client, Mode.FSYNC).shape()
 
@@ -152,17 +152,19 @@ def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
     untouched = wrong is keys.refusals if kind == "events" else wrong is keys.events
     if untouched:
         store.commit([write])
-        assert store.depth([7]) == 0
+        assert store.inbox_size([7]) == 0
         return
     before = set(redis_client.keys())
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         store.commit([write])
     assert set(redis_client.keys()) == before
-    assert store.depth([7]) == 1
+    assert store.inbox_size([7]) == 1
 
 
 @pytest.mark.parametrize(
-    "wrong", [keys.due(7), keys.tries(7), keys.log(7), keys.replies(7, 7)], ids=lambda key: key[-4:]
+    "wrong",
+    [keys.due(7), keys.attempts(7), keys.log(7), keys.conditional_moves(7, 7)],
+    ids=lambda key: key[-4:],
 )
 def test_a_commit_that_meets_a_key_of_its_shard_or_replies_of_another_type_has_written_nothing(
     redis_client: Redis, wrong: str
@@ -175,13 +177,13 @@ def test_a_commit_that_meets_a_key_of_its_shard_or_replies_of_another_type_has_w
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         store.commit([replying_write(entry.id)])
     assert set(redis_client.keys()) == before
-    assert store.depth([7]) == 1
+    assert store.inbox_size([7]) == 1
 
 
 def replying_write(entry: str) -> Write:
     """A move that is due, and leaves replies."""
     place = (7, entry, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""))
-    return Write(*place, (b"e",), b"h" * 32, due=1234, left=b"laid")
+    return Write(*place, (b"e",), b"h" * 32, due=1234, conditional_after=b"laid")
 
 
 def test_due_boards_and_replies_are_where_their_names_say(redis_client: Redis) -> None:
@@ -190,9 +192,9 @@ def test_due_boards_and_replies_are_where_their_names_say(redis_client: Redis) -
     (entry,) = store.waiting([7], 1)
     store.commit([replying_write(entry.id)])
     assert redis_client.zrange(keys.due(7), 0, -1, withscores=True) == [(b"7", 1234)]
-    assert redis_client.get(keys.replies(7, 7)) == b"laid"
-    assert store.lay(7, b"h" * 32, b"laid", b"")
-    assert not redis_client.exists(keys.replies(7, 7))
+    assert redis_client.get(keys.conditional_moves(7, 7)) == b"laid"
+    assert store.set_conditional_moves(7, b"h" * 32, b"laid", b"")
+    assert not redis_client.exists(keys.conditional_moves(7, 7))
 
 
 def test_the_time_given_from_outside_is_the_stores_time(redis_client: Redis) -> None:
@@ -207,12 +209,15 @@ def test_replies_that_are_not_known_to_be_on_disk_are_no_success(redis_client: R
     store.commit([replying_write(entry.id)])
     unsynced = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
     with pytest.raises(NotDurable):
-        unsynced.lay(7, b"h" * 32, b"laid", b"more")
+        unsynced.set_conditional_moves(7, b"h" * 32, b"laid", b"more")
 
 
 def test_every_key_of_a_shard_carries_its_tag() -> None:
-    names = [f(7) for f in (keys.inbox, keys.aside, keys.tries, keys.log, keys.due, keys.draws)]
-    of_a_match = (keys.snapshot, keys.events, keys.outcomes, keys.refusals, keys.replies)
+    names = [
+        f(7)
+        for f in (keys.inbox, keys.dead_letters, keys.attempts, keys.log, keys.due, keys.seed_chain)
+    ]
+    of_a_match = (keys.snapshot, keys.events, keys.outcomes, keys.refusals, keys.conditional_moves)
     names += [f(7, 15) for f in of_a_match]
     assert all(name.startswith("{s07}:") for name in names)
     assert len(set(names)) == len(names)
@@ -227,16 +232,16 @@ def test_each_shard_is_in_one_lane() -> None:
 
 
 def test_what_is_told_first_is_heard_though_nothing_waits(redis_client: Redis) -> None:
-    listener = Listener(redis_client, "door:1")
+    listener = OutcomeListener(redis_client, "door:1")
     told = {"door:1": [(b"c" * 16, b"stored")], "door:2": [(b"d" * 16, b"other")]}
-    assert make(redis_client).waiting([7], 1, block_ms=1, first=messages(told)) == []
-    assert listener.heard(5) == told["door:1"]
+    assert make(redis_client).waiting([7], 1, block_ms=1, first=encode(told)) == []
+    assert listener.poll(5) == told["door:1"]
     listener.close()
 
 
 def test_a_store_in_memory_publishes_where_it_is_told_to() -> None:
     heard: list[tuple[str, bytes]] = []
     store = MemoryStore(publish=lambda channel, message: heard.append((channel, message)))
-    store.create(Shape(shards=4, lanes=1))
+    store.create(Layout(shards=4, lanes=1))
     assert store.waiting([1], 1, first={"door:1": b"news"}) == []
     assert heard == [("door:1", b"news")]

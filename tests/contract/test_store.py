@@ -7,18 +7,18 @@ import pytest
 
 from domain.errors import Code
 from domain.match.events import NO_HASH
-from infra.outcomes import parse, tail
+from infra.store.outcomes import parse, tail
 from infra.store.port import (
-    REFUSALS,
-    Conflict,
-    Done,
-    Entry,
-    Known,
+    MOST_REFUSALS,
+    AlreadyDecided,
+    CommitConflict,
+    CommitDone,
+    InboxEntry,
+    Layout,
+    NotAccepted,
     Queued,
-    Shape,
     Store,
     Submission,
-    Turned,
     Write,
     refusal_field,
 )
@@ -37,7 +37,7 @@ def id_of(number: int) -> bytes:
     return bytes([number]) * 16
 
 
-def moved(entry: Entry, number: int, before: int, leaves: int = 1) -> Write:
+def moved(entry: InboxEntry, number: int, before: int, leaves: int = 1) -> Write:
     """A commit of `leaves` events by command `number` on the head after event `before`."""
     return Write(
         shard=entry.shard,
@@ -52,7 +52,7 @@ def moved(entry: Entry, number: int, before: int, leaves: int = 1) -> Write:
     )
 
 
-def refused(entry: Entry, number: int, before: int) -> Write:
+def refused(entry: InboxEntry, number: int, before: int) -> Write:
     return Write(
         shard=entry.shard,
         entry=entry.id,
@@ -63,26 +63,26 @@ def refused(entry: Entry, number: int, before: int) -> Write:
         tail=tail("illegal-move", before, "no"),
         leaves=(b"refusal",),
         snapshot=None,
-        refused=refusal_field(ALICE, 0),
+        refusal_field=refusal_field(ALICE, 0),
     )
 
 
-def queue(store: Store, *numbers: int) -> list[Entry]:
+def queue(store: Store, *numbers: int) -> list[InboxEntry]:
     for answer in store.submit([submission(number) for number in numbers]):
         assert isinstance(answer, Queued)
     return store.waiting([SHARD], 10)
 
 
 def test_the_shards_of_existing_data_stay_and_its_lanes_are_set_anew(store: Store) -> None:
-    assert store.create(Shape(shards=64, lanes=2)) == Shape(shards=4, lanes=2)
-    assert store.shape() == Shape(shards=4, lanes=2)
+    assert store.create(Layout(shards=64, lanes=2)) == Layout(shards=4, lanes=2)
+    assert store.layout() == Layout(shards=4, lanes=2)
 
 
 def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
     first, second = store.allocate(id_of(1)), store.allocate(id_of(2))
     assert (first, second) == (1, 2)
     assert store.allocate(id_of(1)) == first
-    assert store.numbers([id_of(2), id_of(3), id_of(1)]) == [second, None, first]
+    assert store.board_numbers([id_of(2), id_of(3), id_of(1)]) == [second, None, first]
     assert store.allocate(id_of(3)) == 3, "to ask for a number gives none"
 
 
@@ -90,9 +90,9 @@ def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
     (entry,) = queue(store, 1)
     assert (entry.shard, entry.payload, entry.reply_to) == (SHARD, b"payload 1", "door:1")
     assert entry.received > 1_700_000_000_000
-    assert store.depth([SHARD]) == 1
-    assert store.depth([0, 1, 2]) == 0
-    assert store.depth([0, 1, 2, 3]) == 1
+    assert store.inbox_size([SHARD]) == 1
+    assert store.inbox_size([0, 1, 2]) == 0
+    assert store.inbox_size([0, 1, 2, 3]) == 1
 
 
 def test_commands_wait_in_the_order_they_came(store: Store) -> None:
@@ -115,8 +115,8 @@ def test_an_empty_inbox_gives_nothing_after_the_wait(store: Store) -> None:
 
 def test_a_full_inbox_takes_no_more(store: Store) -> None:
     queue(store, 1, 2, 3, 4, 5)
-    assert store.submit([submission(6)]) == [Turned(Code.BUSY)]
-    assert store.depth([SHARD]) == 5
+    assert store.submit([submission(6)]) == [NotAccepted(Code.BUSY)]
+    assert store.inbox_size([SHARD]) == 5
 
 
 def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
@@ -124,7 +124,7 @@ def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
 ) -> None:
     (entry,) = queue(store, 1)
     (result,) = store.commit([moved(entry, 1, before=0, leaves=2)])
-    assert isinstance(result, Done)
+    assert isinstance(result, CommitDone)
     outcome = parse(result.stored)
     assert (outcome.accepted, outcome.seq, outcome.index) == (True, 1, 0)
     assert store.events(BOARD) == [b"event 1", b"event 2"]
@@ -134,14 +134,14 @@ def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
     assert store.outcome(BOARD, id_of(1)) == result.stored
     assert store.outcomes(BOARD) == {id_of(1): result.stored}
     assert store.outcomes(8) == {}
-    assert store.depth([SHARD]) == 0
+    assert store.inbox_size([SHARD]) == 0
 
 
 def test_a_refusal_is_a_leaf_and_changes_nothing_else(store: Store) -> None:
     entries = queue(store, 1, 2)
     store.commit([moved(entries[0], 1, before=0)])
     (result,) = store.commit([refused(entries[1], 2, before=1)])
-    assert isinstance(result, Done)
+    assert isinstance(result, CommitDone)
     assert parse(result.stored).code == "illegal-move"
     assert store.events(BOARD) == [b"event 1"]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"refusal")]
@@ -155,24 +155,24 @@ def test_a_run_of_commands_is_committed_in_order_with_one_index_after_the_other(
     results = store.commit(
         [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
     )
-    assert [parse(r.stored).index for r in results if isinstance(r, Done)] == [0, 1, 2]
+    assert [parse(r.stored).index for r in results if isinstance(r, CommitDone)] == [0, 1, 2]
     assert [i for i, _ in store.leaves(SHARD, 1, 2)] == [1, 2]
 
 
 def test_a_command_id_that_has_an_outcome_changes_nothing(store: Store) -> None:
     first, again = queue(store, 1, 1)
     (done,) = store.commit([moved(first, 1, before=0)])
-    assert isinstance(done, Done)
-    assert store.commit([moved(again, 1, before=1)]) == [Known(done.stored)]
+    assert isinstance(done, CommitDone)
+    assert store.commit([moved(again, 1, before=1)]) == [AlreadyDecided(done.stored)]
     assert store.events(BOARD) == [b"event 1"]
-    assert store.depth([SHARD]) == 0
+    assert store.inbox_size([SHARD]) == 0
 
 
 def test_the_same_command_twice_in_a_run_is_one_event(store: Store) -> None:
     first, again = queue(store, 1, 1)
     done, known = store.commit([moved(first, 1, before=0), moved(again, 1, before=1)])
-    assert isinstance(done, Done)
-    assert known == Known(done.stored)
+    assert isinstance(done, CommitDone)
+    assert known == AlreadyDecided(done.stored)
     assert store.events(BOARD) == [b"event 1"]
 
 
@@ -181,7 +181,7 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store: Store, kin
     assert callable(kind)
     first, second = queue(store, 1, 2)
     store.commit([moved(first, 1, before=0)])
-    assert store.commit([kind(second, 2, before=0)]) == [Conflict()]
+    assert store.commit([kind(second, 2, before=0)]) == [CommitConflict()]
     assert store.events(BOARD) == [b"event 1"]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1")]
     assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
@@ -190,7 +190,7 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store: Store, kin
 def test_what_follows_a_conflict_of_its_match_conflicts_too(store: Store) -> None:
     _, second, third = queue(store, 1, 2, 3)
     results = store.commit([moved(second, 2, before=4), moved(third, 3, before=5)])
-    assert results == [Conflict(), Conflict()]
+    assert results == [CommitConflict(), CommitConflict()]
 
 
 def test_shards_are_committed_independently(store: Store) -> None:
@@ -199,71 +199,71 @@ def test_shards_are_committed_independently(store: Store) -> None:
     (other,) = store.waiting([0], 10)
     ok = Write(0, other.id, 4, id_of(2), NO_HASH, b"digest..", tail("", 1, ""), (b"e",), HEADS[1])
     results = store.commit([moved(entry, 1, before=3), ok])
-    assert isinstance(results[0], Conflict)
-    assert isinstance(results[1], Done)
+    assert isinstance(results[0], CommitConflict)
+    assert isinstance(results[1], CommitDone)
 
 
 def test_a_repeated_command_is_answered_from_its_outcome(store: Store) -> None:
     (entry,) = queue(store, 1)
     (done,) = store.commit([moved(entry, 1, before=0)])
-    assert isinstance(done, Done)
-    assert store.submit([submission(1)]) == [Known(done.stored)]
-    assert store.depth([SHARD]) == 0
+    assert isinstance(done, CommitDone)
+    assert store.submit([submission(1)]) == [AlreadyDecided(done.stored)]
+    assert store.inbox_size([SHARD]) == 0
 
 
 def test_an_id_used_for_another_command_is_told(store: Store) -> None:
     (entry,) = queue(store, 1)
     store.commit([moved(entry, 1, before=0)])
-    assert store.submit([submission(1, digest=b"another.")]) == [Turned(Code.ID_REUSED)]
+    assert store.submit([submission(1, digest=b"another.")]) == [NotAccepted(Code.ID_REUSED)]
 
 
 def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store: Store) -> None:
-    for number in range(REFUSALS):
+    for number in range(MOST_REFUSALS):
         (entry,) = queue(store, number)
         store.commit([refused(entry, number, before=0)])
-    assert store.refused(BOARD, ALICE, 0) == REFUSALS
-    assert store.submit([submission(200)]) == [Turned(Code.TOO_MANY_REFUSALS)]
+    assert store.count_refusals(BOARD, ALICE, 0) == MOST_REFUSALS
+    assert store.submit([submission(200)]) == [NotAccepted(Code.TOO_MANY_REFUSALS)]
     other = Submission(BOARD, id_of(201), b"digest..", b"bob's", b"bob.....", 0, "door:1")
     assert isinstance(store.submit([other])[0], Queued)
     (entry,) = store.waiting([SHARD], 10)
     store.commit([moved(entry, 201, before=0)])
-    assert store.refused(BOARD, ALICE, 0) == 0
+    assert store.count_refusals(BOARD, ALICE, 0) == 0
     assert isinstance(store.submit([submission(200)])[0], Queued)
 
 
 def test_attempts_are_counted_until_the_outcome(store: Store) -> None:
     (entry,) = queue(store, 1)
-    assert [store.try_again(SHARD, entry.id) for _ in range(2)] == [1, 2]
-    assert store.tried(SHARD) == {entry.id: 2}
+    assert [store.count_attempt(SHARD, entry.id) for _ in range(2)] == [1, 2]
+    assert store.attempts(SHARD) == {entry.id: 2}
     store.commit([moved(entry, 1, before=0)])
-    assert store.tried(SHARD) == {}
+    assert store.attempts(SHARD) == {}
 
 
 def test_attempts_can_be_taken_off_the_count(store: Store) -> None:
     (entry,) = queue(store, 1)
-    store.try_again(SHARD, entry.id)
-    store.forgive(SHARD, entry.id)
-    assert store.tried(SHARD) == {}
-    assert store.try_again(SHARD, entry.id) == 1
+    store.count_attempt(SHARD, entry.id)
+    store.reset_attempts(SHARD, entry.id)
+    assert store.attempts(SHARD) == {}
+    assert store.count_attempt(SHARD, entry.id) == 1
 
 
 def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
     first, second = queue(store, 1, 2)
-    store.set_aside(first)
+    store.dead_letter(first)
     assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
 
 
 def test_news_names_the_shards_whose_logs_have_more(store: Store) -> None:
-    assert store.news([0, 0, 0, 0]) == []
+    assert store.wait_for_leaves([0, 0, 0, 0]) == []
     (entry,) = queue(store, 1)
     store.commit([moved(entry, 1, before=0, leaves=2)])
-    assert store.news([0, 0, 0, 0]) == [SHARD]
-    assert store.news([0, 0, 0, 1]) == [SHARD]
-    assert store.news([0, 0, 0, 2]) == []
+    assert store.wait_for_leaves([0, 0, 0, 0]) == [SHARD]
+    assert store.wait_for_leaves([0, 0, 0, 1]) == [SHARD]
+    assert store.wait_for_leaves([0, 0, 0, 2]) == []
 
 
 def test_waiting_for_news_ends_with_the_time(store: Store) -> None:
-    assert store.news([0, 0, 0, 0], block_ms=10) == []
+    assert store.wait_for_leaves([0, 0, 0, 0], block_ms=10) == []
 
 
 def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(
@@ -310,7 +310,7 @@ def elsewhere(store: Store, board: int, at: int) -> None:
     (entry,) = store.waiting([board % 4], 1)
     fresh = msgspec.structs.replace(moved(entry, number, before=0), board=board)
     (result,) = store.commit([due(fresh, at)])
-    assert isinstance(result, Done)
+    assert isinstance(result, CommitDone)
 
 
 def test_the_stores_clock_is_the_one_that_stamps_commands(store: Store) -> None:
@@ -323,42 +323,42 @@ def test_the_stores_clock_is_the_one_that_stamps_commands(store: Store) -> None:
 def test_a_match_is_due_from_the_time_its_last_commit_said(store: Store) -> None:
     (entry,) = queue(store, 1)
     store.commit([due(moved(entry, 1, before=0), LATER)])
-    assert store.due(SHARD, LATER - 1, 10) == []
-    assert store.due(SHARD, LATER, 10) == [BOARD]
-    assert store.due(SHARD, LAST, 10) == [BOARD]
+    assert store.due_boards(SHARD, LATER - 1, 10) == []
+    assert store.due_boards(SHARD, LATER, 10) == [BOARD]
+    assert store.due_boards(SHARD, LAST, 10) == [BOARD]
 
 
 def test_the_next_commit_of_a_match_says_anew_when_it_is_due(store: Store) -> None:
     a, b, c = queue(store, 1, 2, 3)
     store.commit([due(moved(a, 1, before=0), SOON)])
     store.commit([due(moved(b, 2, before=1), LATER)])
-    assert (store.due(SHARD, SOON, 10), store.due(SHARD, LATER, 10)) == ([], [BOARD])
+    assert (store.due_boards(SHARD, SOON, 10), store.due_boards(SHARD, LATER, 10)) == ([], [BOARD])
     store.commit([due(moved(c, 3, before=2), 0)])
-    assert store.due(SHARD, LAST, 10) == []
+    assert store.due_boards(SHARD, LAST, 10) == []
 
 
 def test_the_last_of_a_run_says_when_a_match_is_due(store: Store) -> None:
     a, b = queue(store, 1, 2)
     store.commit([due(moved(a, 1, before=0), SOON), due(moved(b, 2, before=1), LATER)])
-    assert (store.due(SHARD, SOON, 10), store.due(SHARD, LATER, 10)) == ([], [BOARD])
+    assert (store.due_boards(SHARD, SOON, 10), store.due_boards(SHARD, LATER, 10)) == ([], [BOARD])
 
 
 def test_what_is_due_is_given_by_shards_the_oldest_first(store: Store) -> None:
     for board, at in ((7, LAST), (3, SOON), (11, LATER), (4, SOON)):
         elsewhere(store, board, at)
-    assert store.due(SHARD, LAST, 10) == [3, 11, 7]
-    assert store.due(SHARD, LAST, 2) == [3, 11]
-    assert store.due(0, LAST, 10) == [4]
-    assert store.due(1, LAST, 10) == []
+    assert store.due_boards(SHARD, LAST, 10) == [3, 11, 7]
+    assert store.due_boards(SHARD, LAST, 2) == [3, 11]
+    assert store.due_boards(0, LAST, 10) == [4]
+    assert store.due_boards(1, LAST, 10) == []
 
 
 def test_a_refusal_leaves_due_time_and_replies_alone(store: Store) -> None:
     a, b = queue(store, 1, 2)
     store.commit([replying(due(moved(a, 1, before=0), SOON), b"", b"laid")])
     told = replying(due(refused(b, 2, before=1), 0), b"another", b"nothing")
-    assert isinstance(store.commit([told])[0], Done)
-    assert store.due(SHARD, SOON, 10) == [BOARD]
-    assert store.matches([BOARD]) == [(HEADS[1] + b"state", b"laid")]
+    assert isinstance(store.commit([told])[0], CommitDone)
+    assert store.due_boards(SHARD, SOON, 10) == [BOARD]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"laid")]
 
 
 def test_what_conflicts_or_is_known_leaves_due_time_and_replies_alone(store: Store) -> None:
@@ -366,18 +366,27 @@ def test_what_conflicts_or_is_known_leaves_due_time_and_replies_alone(store: Sto
     store.commit([replying(due(moved(a, 1, before=0), SOON), b"", b"laid")])
     late = replying(due(moved(b, 2, before=0), LAST), b"laid", b"other")
     known = replying(due(moved(again, 1, before=1), LAST), b"laid", b"other")
-    assert [type(result) for result in store.commit([late, known])] == [Conflict, Known]
-    assert store.due(SHARD, SOON, 10) == [BOARD]
-    assert store.matches([BOARD]) == [(HEADS[1] + b"state", b"laid")]
+    assert [type(result) for result in store.commit([late, known])] == [
+        CommitConflict,
+        AlreadyDecided,
+    ]
+    assert store.due_boards(SHARD, SOON, 10) == [BOARD]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"laid")]
 
 
 def test_matches_come_with_what_is_laid_ready_in_them(store: Store) -> None:
     (entry,) = queue(store, 1)
     store.commit([moved(entry, 1, before=0)])
-    assert store.matches([8, BOARD]) == [(None, b""), (HEADS[1] + b"state", b"")]
-    assert store.lay(BOARD, HEADS[1], b"", b"laid")
-    assert store.matches([BOARD, 8]) == [(HEADS[1] + b"state", b"laid"), (None, b"")]
-    assert store.matches([]) == []
+    assert store.snapshots_with_conditional_moves([8, BOARD]) == [
+        (None, b""),
+        (HEADS[1] + b"state", b""),
+    ]
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"laid")
+    assert store.snapshots_with_conditional_moves([BOARD, 8]) == [
+        (HEADS[1] + b"state", b"laid"),
+        (None, b""),
+    ]
+    assert store.snapshots_with_conditional_moves([]) == []
 
 
 def test_replies_are_laid_by_who_has_seen_the_match_and_the_replies_as_they_are(
@@ -385,20 +394,20 @@ def test_replies_are_laid_by_who_has_seen_the_match_and_the_replies_as_they_are(
 ) -> None:
     (entry,) = queue(store, 1)
     store.commit([moved(entry, 1, before=0)])
-    assert not store.lay(BOARD, HEADS[2], b"", b"on another head")
-    assert not store.lay(BOARD, HEADS[1], b"none such", b"on other replies")
-    assert store.matches([BOARD]) == [(HEADS[1] + b"state", b"")]
-    assert store.lay(BOARD, HEADS[1], b"", b"one")
-    assert not store.lay(BOARD, HEADS[1], b"", b"by who has not seen one")
-    assert store.lay(BOARD, HEADS[1], b"one", b"two")
-    assert store.matches([BOARD]) == [(HEADS[1] + b"state", b"two")]
-    assert store.lay(BOARD, HEADS[1], b"two", b"")
-    assert store.matches([BOARD]) == [(HEADS[1] + b"state", b"")]
+    assert not store.set_conditional_moves(BOARD, HEADS[2], b"", b"on another head")
+    assert not store.set_conditional_moves(BOARD, HEADS[1], b"none such", b"on other replies")
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"")]
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"one")
+    assert not store.set_conditional_moves(BOARD, HEADS[1], b"", b"by who has not seen one")
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"one", b"two")
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"two")]
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"two", b"")
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"")]
 
 
 def test_nothing_is_laid_ready_where_there_is_no_match(store: Store) -> None:
-    assert not store.lay(8, HEADS[1], b"", b"laid")
-    assert store.matches([8]) == [(None, b"")]
+    assert not store.set_conditional_moves(8, HEADS[1], b"", b"laid")
+    assert store.snapshots_with_conditional_moves([8]) == [(None, b"")]
 
 
 def test_a_commit_decided_without_the_replies_that_are_there_conflicts_and_stays(
@@ -406,23 +415,23 @@ def test_a_commit_decided_without_the_replies_that_are_there_conflicts_and_stays
 ) -> None:
     a, b = queue(store, 1, 2)
     store.commit([moved(a, 1, before=0)])
-    assert store.lay(BOARD, HEADS[1], b"", b"laid")
-    assert store.commit([moved(b, 2, before=1)]) == [Conflict()]
-    assert store.commit([replying(moved(b, 2, before=1), b"other")]) == [Conflict()]
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"laid")
+    assert store.commit([moved(b, 2, before=1)]) == [CommitConflict()]
+    assert store.commit([replying(moved(b, 2, before=1), b"other")]) == [CommitConflict()]
     assert store.events(BOARD) == [b"event 1"]
     assert [entry.id for entry in store.waiting([SHARD], 10)] == [b.id]
     (result,) = store.commit([replying(moved(b, 2, before=1), b"laid", b"left")])
-    assert isinstance(result, Done)
-    assert store.matches([BOARD]) == [(HEADS[2] + b"state", b"left")]
+    assert isinstance(result, CommitDone)
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"left")]
 
 
 def test_a_commit_after_which_no_replies_are_left_takes_them_away(store: Store) -> None:
     a, b, c = queue(store, 1, 2, 3)
     store.commit([replying(moved(a, 1, before=0), b"", b"laid")])
     store.commit([replying(moved(b, 2, before=1), b"laid", b"laid")])
-    assert store.matches([BOARD]) == [(HEADS[2] + b"state", b"laid")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"laid")]
     store.commit([replying(moved(c, 3, before=2), b"laid", b"")])
-    assert store.matches([BOARD]) == [(HEADS[3] + b"state", b"")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[3] + b"state", b"")]
 
 
 def test_what_follows_in_a_run_is_decided_with_the_replies_then_left(store: Store) -> None:
@@ -432,5 +441,9 @@ def test_what_follows_in_a_run_is_decided_with_the_replies_then_left(store: Stor
         replying(moved(b, 2, before=1), b"one", b"two"),
         replying(moved(c, 3, before=2), b"one", b"three"),
     ]
-    assert [type(result) for result in store.commit(run)] == [Done, Done, Conflict]
-    assert store.matches([BOARD]) == [(HEADS[2] + b"state", b"two")]
+    assert [type(result) for result in store.commit(run)] == [
+        CommitDone,
+        CommitDone,
+        CommitConflict,
+    ]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"two")]

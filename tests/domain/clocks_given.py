@@ -1,7 +1,7 @@
 """Matches with clocks, as the tests of reminders, flags, pauses and vacations begin them."""
 
-from domain.clocks.days import DAY
-from domain.match.commands import Offer
+from domain.clocks.calendar import DAY
+from domain.match.commands import MakeOffer
 from domain.match.events import Paused
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
@@ -24,7 +24,7 @@ def three(*words: str) -> Match:
 def paused_match() -> Match:
     """A match of two that has been paused after a day."""
     match = two()
-    match.do(ALICE, Offer(kind="pause"), BEGIN + DAY)
-    match.do(BOB, Offer(kind="pause"), BEGIN + DAY)  # proposing it too is consent
+    match.do(ALICE, MakeOffer(kind="pause"), BEGIN + DAY)
+    match.do(BOB, MakeOffer(kind="pause"), BEGIN + DAY)  # proposing it too is consent
     assert isinstance(match.bodies[-1], Paused)
     return match

@@ -4,9 +4,9 @@ import random
 
 from hypothesis import strategies as st
 
-from domain.match.commands import Move
+from domain.match.commands import PlayMove
 from domain.match.state import position_of
-from domain.rules import pinned
+from domain.rules import rules_by_id
 from tests.helpers.given import ALICE, BOB, CAROL, Match, Turn, challenge
 
 TWO, THREE = (ALICE, BOB), (ALICE, BOB, CAROL)
@@ -29,11 +29,11 @@ def called(kind: str, *terms: str) -> Turn:
 
 def any_move(match: Match, rng: random.Random) -> str:
     """Give a legal move of who is to move."""
-    rules = pinned(match.state.rules)
+    rules = rules_by_id(match.state.rules)
     return rules.write(rng.choice(list(rules.moves(position_of(match.state)))))
 
 
 def moves(match: Match, rng: random.Random) -> Turn:
     """Give a command that plays a legal move."""
     assert match.state.next is not None
-    return match.state.seats[match.state.next], Move(text=any_move(match, rng))
+    return match.state.seats[match.state.next], PlayMove(text=any_move(match, rng))

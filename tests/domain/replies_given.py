@@ -1,7 +1,7 @@
 """Matches in which replies are laid ready, and what their events are."""
 
-from domain.match.events import Envelope, Moved, decode
-from domain.match.replies import Laid, Reply
+from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
+from domain.match.events import EventEnvelope, Moved, decode_event
 from tests.helpers.given import Match
 
 LIGHT, DARK = 0, 1
@@ -25,9 +25,9 @@ def moved(ply: int, seat: int, move: str, then: int | None) -> Moved:
     return Moved(ply=ply, seat=seat, move=move, next=then)
 
 
-def waiting(match: Match, seat: int) -> tuple[Reply, ...]:
-    return match.replies.get(seat, Laid()).replies
+def waiting(match: Match, seat: int) -> tuple[ConditionalMove, ...]:
+    return match.conditional_moves.get(seat, ConditionalMoves()).replies
 
 
-def envelopes(match: Match) -> list[Envelope]:
-    return [decode(data) for data in match.events]
+def envelopes(match: Match) -> list[EventEnvelope]:
+    return [decode_event(data) for data in match.events]

@@ -14,10 +14,19 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from domain.clocks import ledger
-from domain.clocks.days import DAY
-from domain.clocks.ledger import Clock, deadline, left, moved, reminder, running, start, used
-from domain.clocks.terms import Terms
+from domain.clocks import match_clock
+from domain.clocks.calendar import DAY
+from domain.clocks.match_clock import (
+    MatchClock,
+    after_ply,
+    flag_time,
+    reminder_time,
+    start_clock,
+    time_left,
+    time_of_turn,
+    time_used,
+)
+from domain.clocks.time_control import TimeControl
 
 HOUR = DAY // 24
 BEGIN = int(datetime(2026, 11, 19, 15, 30, tzinfo=UTC).timestamp()) * 1000  # a Thursday
@@ -29,7 +38,7 @@ SEATS = (0, 1)
 class Plain:
     """The same clock, remembering all that ever happened, one thing a list."""
 
-    terms: Terms
+    terms: TimeControl
     since: int
     turns: list[tuple[int, int]] = field(default_factory=list)
     pauses: list[tuple[int, int]] = field(default_factory=list)
@@ -99,7 +108,7 @@ class Plain:
 
 spans = st.integers(0, 9 * DAY) | st.integers(0, 9 * 24).map(lambda hours: hours * HOUR)
 agreed = st.builds(
-    Terms,
+    TimeControl,
     nag=st.integers(0, 4),
     forfeit=st.integers(0, 9),
     total=st.sampled_from([0, 0, 5, 20]),
@@ -121,48 +130,48 @@ happenings = st.one_of(
 histories = st.lists(st.tuples(spans, happenings), max_size=12)
 
 
-def happen(clock: Clock, plain: Plain, now: int, what: tuple) -> Clock:  # noqa: PLR0911
+def happen(clock: MatchClock, plain: Plain, now: int, what: tuple) -> MatchClock:  # noqa: PLR0911
     """Tell both clocks; give the one that can't be changed."""
     match what:
         case ("moved", seat):
             plain.turns.append((seat, plain.running(seat, now)))
             plain.begin(now)
-            return moved(clock, seat, now)
+            return after_ply(clock, seat, now)
         case ("turned",):
             plain.begin(now)
-            return ledger.turned(clock, now)
+            return match_clock.after_seat_left(clock, now)
         case ("rewound", plies):
             del plain.turns[plies:]
             plain.begin(now)
-            return ledger.rewound(clock, plies, now)
+            return match_clock.after_undo(clock, plies, now)
         case ("paused",):
             plain.paused = now if plain.paused is None else plain.paused
-            return ledger.paused(clock, now)
+            return match_clock.after_pause(clock, now)
         case ("resumed",):
             if plain.paused is not None:
                 plain.pauses.append((plain.paused, now))
             plain.paused = None
-            return ledger.resumed(clock, now)
+            return match_clock.after_resume(clock, now)
         case ("nagged",):
             plain.nagged = True
-            return ledger.nagged(clock)
+            return match_clock.after_reminder(clock)
         case ("away", seat, wait, lasts):
             plain.vacations.append((now + wait, now + wait + lasts, seat))
-            return ledger.away(clock, seat, now + wait, now + wait + lasts)
+            return match_clock.after_vacation_start(clock, seat, now + wait, now + wait + lasts)
         case ("back", seat, wait):
             end = now + wait
             plain.vacations = [
                 (a, min(b, end) if of == seat else b, of) for a, b, of in plain.vacations
             ]
-            return ledger.back(clock, seat, end)
+            return match_clock.after_vacation_end(clock, seat, end)
     raise AssertionError(what)
 
 
 @st.composite
-def lives(draw) -> tuple[Clock, Plain, int]:
+def lives(draw) -> tuple[MatchClock, Plain, int]:
     """A clock after anything that can happen, its plain twin, and the time it is."""
     terms, now = draw(agreed), BEGIN + draw(spans)
-    clock, plain = start(terms, now), Plain(terms, now)
+    clock, plain = start_clock(terms, now), Plain(terms, now)
     for wait, what in draw(histories):
         now += wait
         clock = happen(clock, plain, now, what)
@@ -170,51 +179,55 @@ def lives(draw) -> tuple[Clock, Plain, int]:
 
 
 @st.composite
-def plays(draw, terms=agreed) -> Clock:
+def plays(draw, terms=agreed) -> MatchClock:
     """A clock that runs after some plies and vacations, and is not paused."""
     now = BEGIN
-    clock = start(draw(terms), now)
+    clock = start_clock(draw(terms), now)
     for wait, seat, off in draw(st.lists(st.tuples(spans, st.sampled_from(SEATS), spans))):
-        clock = ledger.away(clock, 1 - seat, now + wait // 2, now + wait // 2 + off)
+        clock = match_clock.after_vacation_start(
+            clock, 1 - seat, now + wait // 2, now + wait // 2 + off
+        )
         now += wait
-        clock = moved(clock, seat, now)
+        clock = after_ply(clock, seat, now)
     return clock
 
 
 @given(lives(), st.sampled_from(SEATS), spans)
 def test_it_agrees_with_the_plain_clock_whatever_happened(life, seat, later):
     clock, plain, now = life
-    assert running(clock, seat, now + later) == plain.running(seat, now + later)
-    assert used(clock, seat) == plain.used(seat)
-    assert deadline(clock, seat) == plain.deadline(seat)
-    assert reminder(clock, seat) == plain.reminder(seat)
+    assert time_of_turn(clock, seat, now + later) == plain.running(seat, now + later)
+    assert time_used(clock, seat) == plain.used(seat)
+    assert flag_time(clock, seat) == plain.deadline(seat)
+    assert reminder_time(clock, seat) == plain.reminder(seat)
     allowance = plain.allowance(seat)
     expected = allowance and max(0, allowance - plain.running(seat, now + later))
-    assert left(clock, seat, seat, now + later) == expected
+    assert time_left(clock, seat, seat, now + later) == expected
 
 
 @given(lives(), st.sampled_from(SEATS))
 def test_a_deadline_is_the_first_instant_at_which_nothing_is_left(life, seat):
     clock, plain, _ = life
-    flag, allowance = deadline(clock, seat), plain.allowance(seat)
+    flag, allowance = flag_time(clock, seat), plain.allowance(seat)
     assume(flag is not None and allowance > 0)
-    assert running(clock, seat, flag) == allowance
-    assert running(clock, seat, flag - 1) == allowance - 1
-    assert left(clock, seat, seat, flag - 1) == 1
-    assert left(clock, seat, seat, flag) == 0
+    assert time_of_turn(clock, seat, flag) == allowance
+    assert time_of_turn(clock, seat, flag - 1) == allowance - 1
+    assert time_left(clock, seat, seat, flag - 1) == 1
+    assert time_left(clock, seat, seat, flag) == 0
 
 
 @given(lives(), st.sampled_from(SEATS))
 def test_what_is_due_is_the_earlier_of_reminder_and_flag(life, seat):
     clock, _, _ = life
-    instants = (reminder(clock, seat), deadline(clock, seat))
-    assert ledger.due(clock, seat) == min((i for i in instants if i is not None), default=None)
+    instants = (reminder_time(clock, seat), flag_time(clock, seat))
+    assert match_clock.next_due(clock, seat) == min(
+        (i for i in instants if i is not None), default=None
+    )
 
 
 @given(lives(), st.sampled_from(SEATS), spans, spans)
 def test_time_never_runs_backwards_and_never_faster_than_it_does(life, seat, sooner, later):
     clock, _, now = life
-    ran = running(clock, seat, now + sooner + later) - running(clock, seat, now + sooner)
+    ran = time_of_turn(clock, seat, now + sooner + later) - time_of_turn(clock, seat, now + sooner)
     assert 0 <= ran <= later
 
 
@@ -222,7 +235,7 @@ def test_time_never_runs_backwards_and_never_faster_than_it_does(life, seat, soo
 def test_what_was_over_before_the_turn_began_changes_nothing(life, seat, before, lasts):
     clock, _, _ = life
     until = clock.since - before
-    assert ledger.away(clock, seat, until - lasts, until) == clock
+    assert match_clock.after_vacation_start(clock, seat, until - lasts, until) == clock
 
 
 @given(plays(), st.lists(st.tuples(spans, st.sampled_from(SEATS)), max_size=6), spans)
@@ -230,22 +243,22 @@ def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
     after, now = clock, clock.since
     for wait, seat in plies:
         now += wait
-        after = moved(after, seat, now)
-    again = ledger.rewound(after, len(clock.turns) // 6, now + pause)
+        after = after_ply(after, seat, now)
+    again = match_clock.after_undo(after, len(clock.turns) // 6, now + pause)
     assert again.turns == clock.turns
-    assert [used(again, seat) for seat in SEATS] == [used(clock, seat) for seat in SEATS]
-    assert running(again, 0, now + pause) == 0
+    assert [time_used(again, seat) for seat in SEATS] == [time_used(clock, seat) for seat in SEATS]
+    assert time_of_turn(again, 0, now + pause) == 0
 
 
 @given(st.data(), spans, spans)
 def test_a_pause_puts_a_deadline_off_by_exactly_its_length(data, wait, lasts):
-    clock = start(data.draw(agreed), BEGIN)
-    flag = deadline(clock, 0)
+    clock = start_clock(data.draw(agreed), BEGIN)
+    flag = flag_time(clock, 0)
     assume(clock.terms.weekends and flag is not None and BEGIN + wait < flag)
-    held = ledger.paused(clock, BEGIN + wait)
-    assert deadline(held, 0) is None
-    again = ledger.resumed(held, BEGIN + wait + lasts)
-    assert deadline(again, 0) == flag + lasts
+    held = match_clock.after_pause(clock, BEGIN + wait)
+    assert flag_time(held, 0) is None
+    again = match_clock.after_resume(held, BEGIN + wait + lasts)
+    assert flag_time(again, 0) == flag + lasts
 
 
 @given(
@@ -257,19 +270,23 @@ def test_times_off_may_be_told_in_any_order_and_overlap(clock, offs, random):
     one = another = clock
     mixed = random.sample(offs, len(offs))
     for seat, wait, lasts in offs:
-        one = ledger.away(one, seat, clock.since + wait, clock.since + wait + lasts)
+        one = match_clock.after_vacation_start(
+            one, seat, clock.since + wait, clock.since + wait + lasts
+        )
     for seat, wait, lasts in mixed:
-        another = ledger.away(another, seat, clock.since + wait, clock.since + wait + lasts)
+        another = match_clock.after_vacation_start(
+            another, seat, clock.since + wait, clock.since + wait + lasts
+        )
     assert one == another
 
 
 @given(spans, spans, spans)
 def test_a_vacation_within_a_pause_or_around_it_is_left_out_once(wait, lasts, around):
-    clock = start(Terms(), BEGIN)
+    clock = start_clock(TimeControl(), BEGIN)
     begin, end = BEGIN + wait, BEGIN + wait + lasts
-    both = ledger.away(clock, 0, begin - min(wait, around), end + around)
-    both = ledger.resumed(ledger.paused(both, begin), end)
-    assert running(both, 0, end + 2 * around) == wait - min(wait, around) + around
+    both = match_clock.after_vacation_start(clock, 0, begin - min(wait, around), end + around)
+    both = match_clock.after_resume(match_clock.after_pause(both, begin), end)
+    assert time_of_turn(both, 0, end + 2 * around) == wait - min(wait, around) + around
 
 
 @given(plays(agreed.map(lambda terms: msgspec.structs.replace(terms, weekends=False))), spans)
@@ -278,24 +295,24 @@ def test_with_weekends_off_nothing_counts_on_saturday_and_sunday(clock, wait):
     weekday = datetime.fromtimestamp(now // 1000, UTC).isoweekday()
     saturday = now - now % DAY + (6 - weekday) * DAY
     until = saturday + 2 * DAY
-    assert running(clock, 0, until) == running(clock, 0, saturday)
-    flag = deadline(clock, 0)
+    assert time_of_turn(clock, 0, until) == time_of_turn(clock, 0, saturday)
+    flag = flag_time(clock, 0)
     if flag is not None and flag > clock.since:
         assert not saturday < flag <= until
 
 
-@given(plays(st.builds(Terms, bank=st.integers(1, 40), increment=st.integers(0, 3))), spans)
+@given(plays(st.builds(TimeControl, bank=st.integers(1, 40), increment=st.integers(0, 3))), spans)
 def test_a_bank_is_never_overdrawn_before_the_deadline(clock, wait):
-    flag = deadline(clock, 0)
+    flag = flag_time(clock, 0)
     now = clock.since + wait
     assume(now <= flag)
     moves = clock.turns[::6].count(0)
     bank = (clock.terms.bank + clock.terms.increment * moves) * DAY
-    assume(used(clock, 0) <= bank)  # a player may have been let move after the flag fell
-    assert bank - used(clock, 0) - running(clock, 0, now) >= 0
+    assume(time_used(clock, 0) <= bank)  # a player may have been let move after the flag fell
+    assert bank - time_used(clock, 0) - time_of_turn(clock, 0, now) >= 0
 
 
 @given(lives())
 def test_a_clock_is_stored_and_read_back(life):
     clock, _, _ = life
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=Clock) == clock
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=MatchClock) == clock

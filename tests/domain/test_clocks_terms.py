@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.clocks.terms import Terms, describe, read_terms, write_terms
+from domain.clocks.time_control import (
+    TimeControl,
+    describe_time_control,
+    read_time_control,
+    write_time_control,
+)
 from domain.errors import Code, Refusal
 
 PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
@@ -19,7 +24,7 @@ KNOWN = "--bank, --days, --forfeittime, --nagtime, --totaltime, --unrated, --wee
 
 def refused(*flags):
     with pytest.raises(Refusal) as refusal:
-        read_terms(flags)
+        read_time_control(flags)
     return refusal.value.code, refusal.value.sentence
 
 
@@ -27,7 +32,7 @@ def terms():
     """Any terms that words can express."""
     banks = st.tuples(st.integers(1, 3650), st.integers(0, 365)) | st.just((0, 0))
     return st.builds(
-        lambda bank, **rest: Terms(bank=bank[0], increment=bank[1], **rest),
+        lambda bank, **rest: TimeControl(bank=bank[0], increment=bank[1], **rest),
         bank=banks,
         nag=st.integers(0, 365),
         forfeit=st.integers(0, 3650),
@@ -39,36 +44,38 @@ def terms():
 
 
 def test_without_a_word_a_move_has_21_days_and_a_reminder_after_7():
-    assert read_terms([]) == Terms(nag=7, forfeit=21, weekends=True, rated=True)
-    assert write_terms(Terms()) == ()
+    assert read_time_control([]) == TimeControl(nag=7, forfeit=21, weekends=True, rated=True)
+    assert write_time_control(TimeControl()) == ()
 
 
 def test_every_option_is_read():
     words = "--nagtime=3 --forfeittime=30 --totaltime=90 --days=5 --bank=10+1 --weekends=off"
-    assert read_terms([*words.split(), "--unrated"]) == Terms(3, 30, 90, 5, 10, 1, False, False)
+    assert read_time_control([*words.split(), "--unrated"]) == TimeControl(
+        3, 30, 90, 5, 10, 1, False, False
+    )
 
 
 @pytest.mark.parametrize(
     ("flag", "expected"),
     [
-        ("--nagtime=0", Terms(nag=0)),
-        ("--nagtime=365", Terms(nag=365)),
-        ("--forfeittime=0", Terms(forfeit=0)),
-        ("--forfeittime=3650", Terms(forfeit=3650)),
-        ("--totaltime=1", Terms(total=1)),
-        ("--totaltime=3650", Terms(total=3650)),
-        ("--days=1", Terms(forfeit=0, days=1)),
-        ("--days=365", Terms(forfeit=0, days=365)),
-        ("--bank=1", Terms(forfeit=0, bank=1)),
-        ("--bank=1+0", Terms(forfeit=0, bank=1)),
-        ("--bank=3650+365", Terms(forfeit=0, bank=3650, increment=365)),
-        ("--weekends=on", Terms()),
-        ("--WeekEnds=off", Terms(weekends=False)),
-        ("--DAYS=2", Terms(forfeit=0, days=2)),
+        ("--nagtime=0", TimeControl(nag=0)),
+        ("--nagtime=365", TimeControl(nag=365)),
+        ("--forfeittime=0", TimeControl(forfeit=0)),
+        ("--forfeittime=3650", TimeControl(forfeit=3650)),
+        ("--totaltime=1", TimeControl(total=1)),
+        ("--totaltime=3650", TimeControl(total=3650)),
+        ("--days=1", TimeControl(forfeit=0, days=1)),
+        ("--days=365", TimeControl(forfeit=0, days=365)),
+        ("--bank=1", TimeControl(forfeit=0, bank=1)),
+        ("--bank=1+0", TimeControl(forfeit=0, bank=1)),
+        ("--bank=3650+365", TimeControl(forfeit=0, bank=3650, increment=365)),
+        ("--weekends=on", TimeControl()),
+        ("--WeekEnds=off", TimeControl(weekends=False)),
+        ("--DAYS=2", TimeControl(forfeit=0, days=2)),
     ],
 )
 def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expected):
-    assert read_terms([flag]) == expected
+    assert read_time_control([flag]) == expected
 
 
 @pytest.mark.parametrize(
@@ -153,42 +160,49 @@ def test_an_unknown_option_is_refused_with_the_nearest_known_one(flag, sentence)
 
 def test_the_recorded_words_are_sorted_and_leave_defaults_out():
     words = ["--unrated", "--nagtime=7", "--weekends=off", "--bank=10+0", "--DAYS=3"]
-    assert write_terms(read_terms(words)) == (
+    assert write_time_control(read_time_control(words)) == (
         "--bank=10",
         "--days=3",
         "--unrated",
         "--weekends=off",
     )
     words = ["--totaltime=90", "--forfeittime=0", "--nagtime=0"]
-    assert write_terms(read_terms(words)) == ("--forfeittime=0", "--nagtime=0", "--totaltime=90")
+    assert write_time_control(read_time_control(words)) == (
+        "--forfeittime=0",
+        "--nagtime=0",
+        "--totaltime=90",
+    )
 
 
 @pytest.mark.parametrize("own", ["--days=3", "--bank=10", "--bank=10+1"])
 def test_the_usual_limit_of_a_turn_holds_beside_days_or_a_bank_only_where_it_is_said(own):
-    assert read_terms([own]).forfeit == 0
-    assert read_terms([own, "--forfeittime=0"]) == read_terms([own])
-    assert read_terms([own, "--forfeittime=21"]).forfeit == 21
-    assert write_terms(read_terms([own, "--forfeittime=0"])) == (own,)
-    assert write_terms(read_terms([own, "--forfeittime=21"])) == (own, "--forfeittime=21")
+    assert read_time_control([own]).forfeit == 0
+    assert read_time_control([own, "--forfeittime=0"]) == read_time_control([own])
+    assert read_time_control([own, "--forfeittime=21"]).forfeit == 21
+    assert write_time_control(read_time_control([own, "--forfeittime=0"])) == (own,)
+    assert write_time_control(read_time_control([own, "--forfeittime=21"])) == (
+        own,
+        "--forfeittime=21",
+    )
 
 
 def test_the_usual_limit_of_a_turn_holds_beside_a_total():
-    assert read_terms(["--totaltime=90"]).forfeit == 21
+    assert read_time_control(["--totaltime=90"]).forfeit == 21
 
 
 @given(terms())
 def test_reading_gives_back_what_was_written(agreed):
-    assert read_terms(write_terms(agreed)) == agreed
+    assert read_time_control(write_time_control(agreed)) == agreed
 
 
 @given(st.lists(st.text("-=+daysbnkwefortu0123456789", max_size=14), max_size=3))
 def test_whatever_is_given_is_read_or_refused(flags):
     try:
-        agreed = read_terms(flags)
+        agreed = read_time_control(flags)
     except Refusal:
         assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
     else:
-        assert read_terms(write_terms(agreed)) == agreed
+        assert read_time_control(write_time_control(agreed)) == agreed
 
 
 @pytest.mark.parametrize(
@@ -217,12 +231,12 @@ def test_whatever_is_given_is_read_or_refused(flags):
     ],
 )
 def test_terms_are_described_in_one_line(words, line):
-    assert describe(read_terms(words.split())) == line
+    assert describe_time_control(read_time_control(words.split())) == line
 
 
 @given(terms())
 def test_every_description_is_one_plain_line(agreed):
-    line = describe(agreed)
+    line = describe_time_control(agreed)
     assert line.isprintable()
     assert 0 < len(line) < 200
 
@@ -232,7 +246,7 @@ def test_the_page_for_players_describes_terms_as_they_are():
     rows = re.findall(r"^\| (?:`(.*)` )?\| (.*) \|$", described, re.MULTILINE)
     assert len(rows) == 9
     for words, line in rows:
-        assert describe(read_terms(words.split())) == line
+        assert describe_time_control(read_time_control(words.split())) == line
 
 
 def test_the_page_for_players_names_every_option_with_its_range():
@@ -249,13 +263,13 @@ def test_the_page_for_players_names_every_option_with_its_range():
 
 def _is_read(flag):
     try:
-        read_terms([flag])
+        read_time_control([flag])
     except Refusal:
         return False
     return True
 
 
 def test_the_recorded_form_of_terms_is_final():
-    encoded = msgspec.msgpack.encode(Terms(3, 30, 90, 5, 10, 1, False, False))
+    encoded = msgspec.msgpack.encode(TimeControl(3, 30, 90, 5, 10, 1, False, False))
     assert encoded == bytes.fromhex("98 03 1e 5a 05 0a 01 c2 c2")
-    assert msgspec.msgpack.decode(b"\x90", type=Terms) == Terms()
+    assert msgspec.msgpack.decode(b"\x90", type=TimeControl) == TimeControl()

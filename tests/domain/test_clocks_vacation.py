@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.clocks.days import DAY, instant_of, tally, year_of
-from domain.clocks.vacation import Vacation, Vacations, back, left, running, take
+from domain.clocks.calendar import DAY, counted_ms, instant_of_count, year_of
+from domain.clocks.vacation import (
+    Vacation,
+    Vacations,
+    days_left,
+    end_vacation,
+    running_vacation,
+    take_vacation,
+)
 from domain.errors import Code, Refusal
 
 EPOCH = date(1970, 1, 1)
@@ -45,104 +52,107 @@ def test_the_year_of_any_day_is_as_in_the_calendar(day):
 @given(st.integers(at("1960-01-01T00:00") // HOUR, at("2060-01-01T00:00") // HOUR))
 def test_an_hour_counts_without_weekends_if_it_is_none_of_a_weekend(hour):
     begin = datetime.fromtimestamp(hour * 3600, UTC)
-    took = tally((hour + 1) * HOUR, weekends=False) - tally(hour * HOUR, weekends=False)
+    took = counted_ms((hour + 1) * HOUR, weekends=False) - counted_ms(hour * HOUR, weekends=False)
     assert took == (HOUR if begin.isoweekday() <= 5 else 0)
-    assert tally((hour + 1) * HOUR, weekends=True) - tally(hour * HOUR, weekends=True) == HOUR
+    assert (
+        counted_ms((hour + 1) * HOUR, weekends=True) - counted_ms(hour * HOUR, weekends=True)
+        == HOUR
+    )
 
 
 @given(st.integers(-(10**12), 10**13), st.booleans())
 def test_a_tally_is_first_reached_at_its_instant(tallied, weekends):
-    instant = instant_of(tallied, weekends=weekends)
-    assert tally(instant, weekends=weekends) == tallied
-    assert tally(instant - 1, weekends=weekends) == tallied - 1
+    instant = instant_of_count(tallied, weekends=weekends)
+    assert counted_ms(instant, weekends=weekends) == tallied
+    assert counted_ms(instant - 1, weekends=weekends) == tallied - 1
 
 
 def test_a_vacation_begins_when_it_is_taken_and_lasts_whole_days():
-    taken = take((), MAY, 3)
+    taken = take_vacation((), MAY, 3)
     assert taken == (Vacation(MAY, 3),)
     assert taken[0].until == at("2026-05-07T12:00")
-    assert running(taken, MAY - 1) is None
-    assert running(taken, MAY) == running(taken, MAY + 3 * DAY - 1) == taken[0]
-    assert running(taken, MAY + 3 * DAY) is None
+    assert running_vacation(taken, MAY - 1) is None
+    assert running_vacation(taken, MAY) == running_vacation(taken, MAY + 3 * DAY - 1) == taken[0]
+    assert running_vacation(taken, MAY + 3 * DAY) is None
 
 
 def test_a_year_has_thirty_days_of_it():
-    taken = take(take((), MAY, 12), MAY + 20 * DAY, 14)
+    taken = take_vacation(take_vacation((), MAY, 12), MAY + 20 * DAY, 14)
     later = MAY + 60 * DAY
-    assert left(taken, 2026) == 4
-    code, sentence = refused(lambda: take(taken, later, 5))
+    assert days_left(taken, 2026) == 4
+    code, sentence = refused(lambda: take_vacation(taken, later, 5))
     assert code is Code.BAD_OPTION
     assert sentence == (
         "5 of these days would begin in 2026, which has 4 of its 30 days of vacation left; "
         "take fewer"
     )
-    assert left(take(taken, later, 4), 2026) == 0
+    assert days_left(take_vacation(taken, later, 4), 2026) == 0
 
 
 @pytest.mark.parametrize("days", [0, -1, 61, 10**12])
 def test_a_vacation_of_no_days_or_too_many_is_refused(days):
-    assert refused(lambda: take((), MAY, days)) == (
+    assert refused(lambda: take_vacation((), MAY, days)) == (
         Code.BAD_OPTION,
         f"a vacation lasts whole days, at least 1 and at most 30 a year, not {days}",
     )
 
 
 def test_thirty_one_days_of_one_year_are_refused():
-    code, sentence = refused(lambda: take((), MAY, 31))
+    code, sentence = refused(lambda: take_vacation((), MAY, 31))
     assert code is Code.BAD_OPTION
     assert "31 of these days would begin in 2026, which has 30 of its 30" in sentence
 
 
 def test_days_belong_to_the_year_in_which_they_begin():
-    taken = take((), at("2026-12-30T18:00"), 5)
-    assert left(taken, 2026) == 28
-    assert left(taken, 2027) == 27
+    taken = take_vacation((), at("2026-12-30T18:00"), 5)
+    assert days_left(taken, 2026) == 28
+    assert days_left(taken, 2027) == 27
 
 
 def test_a_day_that_begins_just_before_midnight_belongs_to_the_old_year():
-    assert left(take((), at("2027-01-01T00:00") - 1, 1), 2026) == 29
-    assert left(take((), at("2027-01-01T00:00"), 1), 2026) == 30
+    assert days_left(take_vacation((), at("2027-01-01T00:00") - 1, 1), 2026) == 29
+    assert days_left(take_vacation((), at("2027-01-01T00:00"), 1), 2026) == 30
 
 
 def test_the_longest_vacation_is_sixty_days_around_new_year():
     begin = at("2026-12-02T00:00")
-    taken = take((), begin, 60)
-    assert (left(taken, 2026), left(taken, 2027)) == (0, 0)
-    assert refused(lambda: take((), begin + DAY, 60))[1].startswith("31 of these days")
+    taken = take_vacation((), begin, 60)
+    assert (days_left(taken, 2026), days_left(taken, 2027)) == (0, 0)
+    assert refused(lambda: take_vacation((), begin + DAY, 60))[1].startswith("31 of these days")
 
 
 def test_a_vacation_taken_during_one_makes_it_longer():
-    taken = take(take((), MAY, 3), MAY + DAY + 5, 2)
+    taken = take_vacation(take_vacation((), MAY, 3), MAY + DAY + 5, 2)
     assert taken == (Vacation(MAY, 5),)
-    assert left(taken, 2026) == 25
+    assert days_left(taken, 2026) == 25
 
 
 def test_a_new_year_brings_new_days_and_forgets_the_old_ones():
-    taken = take(take((), MAY, 20), at("2026-12-25T00:00"), 10)
-    assert take(taken, at("2027-02-01T00:00"), 2) == (
+    taken = take_vacation(take_vacation((), MAY, 20), at("2026-12-25T00:00"), 10)
+    assert take_vacation(taken, at("2027-02-01T00:00"), 2) == (
         Vacation(at("2026-12-25T00:00"), 10),
         Vacation(at("2027-02-01T00:00"), 2),
     )
-    assert take(taken, at("2028-02-01T00:00"), 1) == (Vacation(at("2028-02-01T00:00"), 1),)
+    assert take_vacation(taken, at("2028-02-01T00:00"), 1) == (Vacation(at("2028-02-01T00:00"), 1),)
 
 
 def test_a_vacation_that_ends_with_its_year_is_forgotten_in_the_next():
-    taken = take((), at("2026-12-22T00:00"), 10)
-    assert take(taken, at("2027-01-01T00:00"), 1) == (Vacation(at("2027-01-01T00:00"), 1),)
+    taken = take_vacation((), at("2026-12-22T00:00"), 10)
+    assert take_vacation(taken, at("2027-01-01T00:00"), 1) == (Vacation(at("2027-01-01T00:00"), 1),)
 
 
 @pytest.mark.parametrize(
     ("after", "days"), [(0, 1), (DAY - 1, 1), (DAY, 2), (2 * DAY + HOUR, 3), (10 * DAY - 1, 10)]
 )
 def test_who_is_back_early_can_take_the_days_that_have_not_begun_again(after, days):
-    taken = back(take(take((), MAY - 99 * DAY, 2), MAY, 10), MAY + after)
+    taken = end_vacation(take_vacation(take_vacation((), MAY - 99 * DAY, 2), MAY, 10), MAY + after)
     assert taken == (Vacation(MAY - 99 * DAY, 2), Vacation(MAY, days))
-    assert left(taken, 2026) == 28 - days
+    assert days_left(taken, 2026) == 28 - days
 
 
 def test_who_is_not_on_vacation_can_not_end_one():
-    taken = take((), MAY, 2)
-    assert refused(lambda: back(taken, MAY + 2 * DAY)) == (
+    taken = take_vacation((), MAY, 2)
+    assert refused(lambda: end_vacation(taken, MAY + 2 * DAY)) == (
         Code.TOO_LATE,
         "you are not on vacation, so there is none to end",
     )
@@ -154,7 +164,7 @@ def test_however_vacations_are_taken_no_year_has_more_than_thirty_days_and_none_
     for hours, days, ends in steps:
         now += hours * HOUR
         with suppress(Refusal):  # what is refused changes nothing
-            taken = back(taken, now) if ends else take(taken, now, days)
+            taken = end_vacation(taken, now) if ends else take_vacation(taken, now, days)
         every |= {one.since: one.days for one in taken}
     days = sorted(since + day * DAY for since, count in every.items() for day in range(count))
     years = [datetime.fromtimestamp(day / 1000, UTC).year for day in days]

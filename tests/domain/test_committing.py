@@ -5,26 +5,26 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.audit import verify
 from domain.match.commands import (
-    Answer,
-    Away,
+    AnswerOffer,
     Command,
-    Decline,
-    Flag,
-    Move,
-    Nag,
-    Offer,
-    Resign,
-    Return,
-    Reveal,
-    Start,
+    DeclineMatch,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    RevealText,
+    StartMatch,
+    StartVacation,
 )
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Absent,
     Called,
     Committed,
@@ -34,10 +34,10 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Withheld,
-    decode,
+    decode_event,
 )
-from domain.match.record import Broken
-from domain.match.state import deadline, due, reminds
+from domain.match.history import BrokenHistory
+from domain.match.state import deadline, next_due, reminder_is_due
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
@@ -58,8 +58,8 @@ def call(*commitments: Commitment, terms: tuple[str, ...] = ("--days=3",)) -> Ma
     return match
 
 
-def accepts(account: bytes) -> Answer:
-    return Answer(accept=True, commitment=to(account))
+def accepts(account: bytes) -> AnswerOffer:
+    return AnswerOffer(accept=True, commitment=to(account))
 
 
 def sealed() -> Match:
@@ -79,19 +79,23 @@ def test_no_text_is_known_before_all_have_committed_and_the_seed_is_fixed() -> N
     assert match.bodies[-1] == Sealed(chain=1, k=1, waits=(0, 1))
     assert not any(text in data for text in TEXTS.values() for data in match.events)
     assert match.state.waits == (0, 1)
-    match.do(BOB, Reveal(text=TEXTS[BOB]))
+    match.do(BOB, RevealText(text=TEXTS[BOB]))
     assert match.state.waits == (0,)
-    revealed, started = match.do(ALICE, Reveal(text=TEXTS[ALICE]))
+    revealed, started = match.do(ALICE, RevealText(text=TEXTS[ALICE]))
     assert isinstance(revealed, Revealed)
     assert isinstance(started, MatchStarted)
     assert started.draw is not None
     assert started.draw.texts == (TEXTS[ALICE], TEXTS[BOB])
-    assert (match.state.gathering, match.state.gather, match.state.waits) == (False, None, (0,))
+    assert (match.state.awaits_entropy, match.state.gather, match.state.waits) == (
+        False,
+        None,
+        (0,),
+    )
     match.holds()
 
 
 def test_three_commit_in_any_order_and_reveal_in_any_order() -> None:
-    start = Start(
+    start = StartMatch(
         rules="halves/1",
         options=(),
         seats=(ALICE, BOB, CAROL),
@@ -104,9 +108,9 @@ def test_three_commit_in_any_order_and_reveal_in_any_order() -> None:
     (_, seal) = match.do(ALICE, accepts(ALICE))
     assert isinstance(seal, Sealed)
     for account in (CAROL, ALICE):
-        match.do(account, Reveal(text=TEXTS[account]))
+        match.do(account, RevealText(text=TEXTS[account]))
     assert match.state.waits == (1,)
-    assert isinstance(match.do(BOB, Reveal(text=TEXTS[BOB]))[-1], MatchStarted)
+    assert isinstance(match.do(BOB, RevealText(text=TEXTS[BOB]))[-1], MatchStarted)
     match.holds()
 
 
@@ -122,14 +126,16 @@ def test_what_the_server_keeps_is_revealed_with_the_seal_by_the_server() -> None
     match.kept = {1: KEPT}
     match.do(alice, replace(start, gather=True, commitments=(to(ALICE), NOBODY)))
     assert kinds(match) == [Called]
-    match.do(BOB, Answer(accept=True, commitment=Commitment(sha256(KEPT + WORD).digest(), WORD)))
+    match.do(
+        BOB, AnswerOffer(accept=True, commitment=Commitment(sha256(KEPT + WORD).digest(), WORD))
+    )
     assert kinds(match) == [Called, Committed, Sealed, Revealed]
     assert match.bodies[2] == Sealed(chain=1, k=1, waits=(0,))
     assert match.bodies[3] == Revealed(seat=1, text=KEPT + WORD)
-    assert decode(match.events[3]).actor == THE_SERVER
-    match.do(ALICE, Reveal(text=TEXTS[ALICE]))
+    assert decode_event(match.events[3]).actor == SERVER_ACCOUNT
+    match.do(ALICE, RevealText(text=TEXTS[ALICE]))
     assert match.state.started
-    assert not match.state.gathering
+    assert not match.state.awaits_entropy
     match.holds()
 
 
@@ -137,7 +143,7 @@ def test_where_the_server_keeps_all_texts_the_match_starts_with_the_last_accept(
     kept = Commitment(sha256(KEPT).digest())
     match = call(kept, NOBODY)
     match.kept = {0: KEPT, 1: KEPT}
-    events = match.do(BOB, Answer(accept=True, commitment=kept))
+    events = match.do(BOB, AnswerOffer(accept=True, commitment=kept))
     assert [type(event) for event in events] == [
         Committed,
         Sealed,
@@ -158,19 +164,19 @@ def test_the_server_can_reveal_no_other_text_than_was_committed_to() -> None:
 @pytest.mark.parametrize(
     ("actor", "command", "code"),
     [
-        (ALICE, Reveal(text=TEXTS[ALICE]), Code.TOO_EARLY),
-        (BOB, Reveal(text=TEXTS[BOB]), Code.TOO_EARLY),
+        (ALICE, RevealText(text=TEXTS[ALICE]), Code.TOO_EARLY),
+        (BOB, RevealText(text=TEXTS[BOB]), Code.TOO_EARLY),
         (CAROL, accepts(CAROL), Code.NOT_A_PLAYER),
         (ALICE, accepts(ALICE), Code.OFFER_STANDS),
-        (BOB, Answer(accept=True), Code.BAD_OPTION),
-        (BOB, Answer(accept=True, commitment=Commitment(b"short")), Code.BAD_OPTION),
-        (BOB, Answer(accept=True, commitment=Commitment(bytes(32), b"word")), Code.BAD_OPTION),
-        (BOB, Move(text="24-57"), Code.NOT_STARTED),
-        (BOB, Offer(kind="undo"), Code.NOT_STARTED),
-        (BOB, Resign(), Code.NOT_STARTED),
-        (BOB, Flag(), Code.NOT_A_PLAYER),
-        (THE_SERVER, Nag(), Code.MATCH_OVER),
-        (THE_SERVER, Flag(), Code.TOO_EARLY),
+        (BOB, AnswerOffer(accept=True), Code.BAD_OPTION),
+        (BOB, AnswerOffer(accept=True, commitment=Commitment(b"short")), Code.BAD_OPTION),
+        (BOB, AnswerOffer(accept=True, commitment=Commitment(bytes(32), b"word")), Code.BAD_OPTION),
+        (BOB, PlayMove(text="24-57"), Code.NOT_STARTED),
+        (BOB, MakeOffer(kind="undo"), Code.NOT_STARTED),
+        (BOB, ResignMatch(), Code.NOT_STARTED),
+        (BOB, FlagPlayer(), Code.NOT_A_PLAYER),
+        (SERVER_ACCOUNT, RemindPlayer(), Code.MATCH_OVER),
+        (SERVER_ACCOUNT, FlagPlayer(), Code.TOO_EARLY),
     ],
 )
 def test_what_is_refused_while_players_commit(actor: bytes, command: Command, code: Code) -> None:
@@ -180,33 +186,33 @@ def test_what_is_refused_while_players_commit(actor: bytes, command: Command, co
 @pytest.mark.parametrize(
     ("actor", "command", "code"),
     [
-        (ALICE, Reveal(text=b"another"), Code.WRONG_TEXT),
-        (ALICE, Reveal(text=TEXTS[BOB]), Code.WRONG_TEXT),
+        (ALICE, RevealText(text=b"another"), Code.WRONG_TEXT),
+        (ALICE, RevealText(text=TEXTS[BOB]), Code.WRONG_TEXT),
         (ALICE, accepts(ALICE), Code.OFFER_STANDS),
-        (BOB, Reveal(text=TEXTS[BOB]), Code.TOO_LATE),
-        (CAROL, Reveal(text=TEXTS[ALICE]), Code.NOT_A_PLAYER),
-        (ALICE, Move(text="24-57"), Code.NOT_STARTED),
-        (ALICE, Offer(kind="draw"), Code.NOT_STARTED),
-        (THE_SERVER, Flag(), Code.TOO_EARLY),
+        (BOB, RevealText(text=TEXTS[BOB]), Code.TOO_LATE),
+        (CAROL, RevealText(text=TEXTS[ALICE]), Code.NOT_A_PLAYER),
+        (ALICE, PlayMove(text="24-57"), Code.NOT_STARTED),
+        (ALICE, MakeOffer(kind="draw"), Code.NOT_STARTED),
+        (SERVER_ACCOUNT, FlagPlayer(), Code.TOO_EARLY),
     ],
 )
 def test_what_is_refused_while_players_reveal(actor: bytes, command: Command, code: Code) -> None:
     match = sealed()
-    match.do(BOB, Reveal(text=TEXTS[BOB]), BEGIN + DAY)
+    match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + DAY)
     assert match.refuses(actor, command, BEGIN + DAY + 1) == code
 
 
 def test_a_text_of_too_many_bytes_is_not_revealed() -> None:
     long = bytes(65)
     match = call(Commitment(sha256(long).digest()), to(BOB))
-    assert match.refuses(ALICE, Reveal(text=long)) == Code.WRONG_TEXT
+    assert match.refuses(ALICE, RevealText(text=long)) == Code.WRONG_TEXT
 
 
 def test_a_reveal_after_the_start_is_too_late() -> None:
     match = sealed()
     for account in (ALICE, BOB):
-        match.do(account, Reveal(text=TEXTS[account]))
-    assert match.refuses(ALICE, Reveal(text=TEXTS[ALICE])) == Code.TOO_LATE
+        match.do(account, RevealText(text=TEXTS[account]))
+    assert match.refuses(ALICE, RevealText(text=TEXTS[ALICE])) == Code.TOO_LATE
 
 
 @pytest.mark.parametrize(
@@ -226,50 +232,50 @@ def test_commitments_that_do_not_fit_the_match_are_refused(
     assert match.refuses(alice, with_text) == Code.BAD_OPTION
 
 
-@pytest.mark.parametrize("no", [Decline(), Answer(accept=False)])
+@pytest.mark.parametrize("no", [DeclineMatch(), AnswerOffer(accept=False)])
 def test_who_declines_before_the_seal_has_withheld_nothing(no: Command) -> None:
     match = call(to(ALICE), NOBODY)
     assert match.do(BOB, no) == (Declined(seat=1), Ended(winners=(), reason="declined"))
     match.holds()
 
 
-@pytest.mark.parametrize("no", [Decline(), Answer(accept=False)])
+@pytest.mark.parametrize("no", [DeclineMatch(), AnswerOffer(accept=False)])
 def test_who_declines_after_the_seal_has_withheld_the_text(no: Command) -> None:
     match = sealed()
-    match.do(BOB, Reveal(text=TEXTS[BOB]))
+    match.do(BOB, RevealText(text=TEXTS[BOB]))
     assert match.do(ALICE, no) == (Withheld(seat=0), Ended(winners=(), reason="declined"))
     match.holds()
 
 
 def test_who_does_not_reveal_in_the_time_to_move_has_withheld_the_text() -> None:
     match = sealed()
-    match.do(BOB, Reveal(text=TEXTS[BOB]), BEGIN + 2 * DAY)
+    match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + 2 * DAY)
     end = BEGIN + DAY + 3 * DAY
-    assert (due(match.state), deadline(match.state)) == (end, end)
-    assert not reminds(match.state, end)
-    assert match.refuses(THE_SERVER, Flag(ply=0), end - 1) == Code.TOO_EARLY
-    assert match.refuses(ALICE, Reveal(text=TEXTS[ALICE]), end) == Code.TIME_OVER
-    assert match.do(THE_SERVER, Flag(ply=0), end) == (
+    assert (next_due(match.state), deadline(match.state)) == (end, end)
+    assert not reminder_is_due(match.state, end)
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(ply=0), end - 1) == Code.TOO_EARLY
+    assert match.refuses(ALICE, RevealText(text=TEXTS[ALICE]), end) == Code.TIME_OVER
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), end) == (
         Withheld(seat=0),
         Ended(winners=(), reason="declined"),
     )
-    assert due(match.state) == 0
+    assert next_due(match.state) == 0
     match.holds()
 
 
 def test_who_does_not_commit_in_the_time_to_move_has_declined() -> None:
     match = call(to(ALICE), NOBODY)
     end = BEGIN + 3 * DAY
-    assert due(match.state) == end
+    assert next_due(match.state) == end
     assert match.refuses(BOB, accepts(BOB), end) == Code.TIME_OVER
-    events = match.do(THE_SERVER, Flag(ply=0), end)
+    events = match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), end)
     assert events == (Declined(seat=1), Ended(winners=(), reason="declined"))
     match.holds()
 
 
 def test_all_who_are_late_have_withheld_their_texts() -> None:
     match = sealed()
-    events = match.do(THE_SERVER, Flag(), BEGIN + 4 * DAY)
+    events = match.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 4 * DAY)
     assert events[:2] == (Withheld(seat=0), Withheld(seat=1))
     match.holds()
 
@@ -277,8 +283,8 @@ def test_all_who_are_late_have_withheld_their_texts() -> None:
 def test_without_a_limit_or_without_clocks_nobody_is_late() -> None:
     for terms in (("--forfeittime=0",), ()):
         match = call(to(ALICE), to(BOB), terms=terms)
-        assert (due(match.state), deadline(match.state)) == (0, None)
-        assert match.refuses(THE_SERVER, Flag(), BEGIN + 999 * DAY) in (
+        assert (next_due(match.state), deadline(match.state)) == (0, None)
+        assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 999 * DAY) in (
             Code.TOO_EARLY,
             Code.MATCH_OVER,
         )
@@ -286,14 +292,14 @@ def test_without_a_limit_or_without_clocks_nobody_is_late() -> None:
 
 def test_a_vacation_stops_the_time_to_reveal_of_its_player_alone() -> None:
     match = sealed()
-    match.do(ALICE, Away(until=BEGIN + 9 * DAY), BEGIN + DAY)
-    match.do(BOB, Reveal(text=TEXTS[BOB]), BEGIN + DAY)
-    assert due(match.state) == BEGIN + 12 * DAY
-    match.do(ALICE, Return(until=BEGIN + 2 * DAY), BEGIN + 2 * DAY)
-    assert due(match.state) == BEGIN + 5 * DAY
-    match.do(ALICE, Away(until=BEGIN + 9 * DAY), BEGIN + 2 * DAY)
+    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + DAY)
+    match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + DAY)
+    assert next_due(match.state) == BEGIN + 12 * DAY
+    match.do(ALICE, EndVacation(until=BEGIN + 2 * DAY), BEGIN + 2 * DAY)
+    assert next_due(match.state) == BEGIN + 5 * DAY
+    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + 2 * DAY)
     # the match starts while she is away, by her own browser or by anybody who has her text
-    match.do(ALICE, Reveal(text=TEXTS[ALICE]), BEGIN + 3 * DAY)
+    match.do(ALICE, RevealText(text=TEXTS[ALICE]), BEGIN + 3 * DAY)
     assert match.state.next == 0
     assert deadline(match.state) == BEGIN + 12 * DAY
     match.holds()
@@ -307,11 +313,11 @@ def test_vacations_are_known_to_a_match_with_its_first_event_and_with_its_start(
     assert events[1:] == (Absent(seat=0, until=BEGIN + 9 * DAY),)
     match.away = {ALICE: BEGIN + 9 * DAY, BOB: BEGIN + 5 * DAY}
     match.do(BOB, accepts(BOB), BEGIN + 1)
-    match.do(BOB, Reveal(text=TEXTS[BOB]), BEGIN + 2)
-    events = match.do(ALICE, Reveal(text=TEXTS[ALICE]), BEGIN + 3)
+    match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + 2)
+    events = match.do(ALICE, RevealText(text=TEXTS[ALICE]), BEGIN + 3)
     # what the match knew already is not repeated
     assert events[2:] == (Absent(seat=1, until=BEGIN + 5 * DAY),)
-    assert decode(match.events[-1]).actor == BOB
+    assert decode_event(match.events[-1]).actor == BOB
     assert deadline(match.state) == BEGIN + 12 * DAY
     match.holds()
 
@@ -339,7 +345,7 @@ def test_a_forged_draw_is_found_though_the_chain_is_whole(
 ) -> None:
     match = sealed()
     for account in (BOB, ALICE):
-        match.do(account, Reveal(text=TEXTS[account]))
+        match.do(account, RevealText(text=TEXTS[account]))
     body = replace(match.bodies[seq - 1], **changes)
-    with pytest.raises(Broken, match=found):
+    with pytest.raises(BrokenHistory, match=found):
         verify(match.board, match.forged(seq, body=body))

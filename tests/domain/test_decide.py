@@ -3,31 +3,39 @@
 import pytest
 
 from domain.errors import Code
-from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Start
-from domain.match.decide import Rejected, decide
+from domain.match.commands import (
+    AnswerOffer,
+    Command,
+    DeclineMatch,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+    StartMatch,
+)
+from domain.match.decide import Rejection, decide
 from domain.match.events import (
-    Answered,
     Declined,
     Ended,
     MatchStarted,
     Moved,
-    Offered,
+    OfferAnswered,
+    OfferMade,
     Resigned,
 )
 from domain.match.state import initial, position_at, position_of, positions
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.helpers.given import ALICE, BOARD, BOB, CAROL, alternating, history, pow2, sent, when
 
 STARTED = [pow2()]
 
 
 def code(result: object) -> str:
-    assert isinstance(result, Rejected), result
+    assert isinstance(result, Rejection), result
     return result.code
 
 
 def test_a_challenge_starts_the_match_with_the_options_as_recorded() -> None:
-    command = Start(rules="pow2/1", options=("noborder", "-exact"), seats=(ALICE, BOB))
+    command = StartMatch(rules="pow2/1", options=("noborder", "-exact"), seats=(ALICE, BOB))
     assert when([], ALICE, command) == (
         MatchStarted(
             rules="pow2/1",
@@ -42,13 +50,13 @@ def test_a_challenge_starts_the_match_with_the_options_as_recorded() -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (Start(rules="pow2/9", options=(), seats=(ALICE, BOB)), Code.UNKNOWN_RULES),
-        (Start(rules="pow2/1", options=("-slow",), seats=(ALICE, BOB)), Code.UNKNOWN_OPTION),
-        (Start(rules="pow2/1", options=(), seats=(ALICE, BOB, CAROL)), Code.BAD_PLAYERS),
-        (Start(rules="pow2/1", options=(), seats=(ALICE, ALICE)), Code.BAD_PLAYERS),
+        (StartMatch(rules="pow2/9", options=(), seats=(ALICE, BOB)), Code.UNKNOWN_RULES),
+        (StartMatch(rules="pow2/1", options=("-slow",), seats=(ALICE, BOB)), Code.UNKNOWN_OPTION),
+        (StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB, CAROL)), Code.BAD_PLAYERS),
+        (StartMatch(rules="pow2/1", options=(), seats=(ALICE, ALICE)), Code.BAD_PLAYERS),
     ],
 )
-def test_a_challenge_that_makes_no_sense_is_refused(command: Start, expected: Code) -> None:
+def test_a_challenge_that_makes_no_sense_is_refused(command: StartMatch, expected: Code) -> None:
     assert code(when([], ALICE, command)) == expected
 
 
@@ -56,42 +64,48 @@ def test_a_match_starts_once() -> None:
     assert code(when(STARTED, *pow2())) == Code.ALREADY_STARTED
 
 
-@pytest.mark.parametrize("command", [Move(text="m13-m9"), Resign(), Offer(kind="draw")])
+@pytest.mark.parametrize(
+    "command", [PlayMove(text="m13-m9"), ResignMatch(), MakeOffer(kind="draw")]
+)
 def test_nothing_can_be_done_before_the_start(command: Command) -> None:
     assert code(when([], ALICE, command)) == Code.UNKNOWN_BOARD
 
 
 def test_a_move_is_recorded_in_its_canonical_form() -> None:
     given = [*STARTED, *alternating("m13-j7")]
-    (moved,) = when(given, BOB, Move(text=" A13-C11 "))
+    (moved,) = when(given, BOB, PlayMove(text=" A13-C11 "))
     assert moved == Moved(ply=2, seat=1, move="a13-c11", next=0)
 
 
 def test_a_move_may_name_the_ply_it_answers() -> None:
-    assert not isinstance(when(STARTED, ALICE, Move(text="m13-m9", ply=0)), Rejected)
-    refused = when(STARTED, ALICE, Move(text="m13-m9", ply=3))
-    assert refused == Rejected(
+    assert not isinstance(when(STARTED, ALICE, PlayMove(text="m13-m9", ply=0)), Rejection)
+    refused = when(STARTED, ALICE, PlayMove(text="m13-m9", ply=3))
+    assert refused == Rejection(
         Code.STALE_PLY,
         "the command was meant for #3, but the match stands at #0",
         "m13-m9",
     )
     later = [*STARTED, *alternating("m13-m9", "a13-c11")]
-    assert code(when(later, ALICE, Move(text="m9-m13", ply=0))) == Code.STALE_PLY
+    assert code(when(later, ALICE, PlayMove(text="m9-m13", ply=0))) == Code.STALE_PLY
 
 
 def test_only_the_player_to_move_can_move() -> None:
-    refused = when(STARTED, BOB, Move(text="a1-a5"))
-    assert refused == Rejected(Code.NOT_YOUR_TURN, "you play Dark, and it is Light's turn", "a1-a5")
+    refused = when(STARTED, BOB, PlayMove(text="a1-a5"))
+    assert refused == Rejection(
+        Code.NOT_YOUR_TURN, "you play Dark, and it is Light's turn", "a1-a5"
+    )
 
 
-@pytest.mark.parametrize("command", [Move(text="m13-m9"), Resign(), Offer(kind="draw"), Decline()])
+@pytest.mark.parametrize(
+    "command", [PlayMove(text="m13-m9"), ResignMatch(), MakeOffer(kind="draw"), DeclineMatch()]
+)
 def test_only_its_players_can_act_in_a_match(command: Command) -> None:
     assert code(when(STARTED, CAROL, command)) == Code.NOT_A_PLAYER
 
 
 def test_an_illegal_move_names_the_places_and_is_logged_in_its_canonical_form() -> None:
-    refused = when(STARTED, ALICE, Move(text="M13-b4"))
-    assert isinstance(refused, Rejected)
+    refused = when(STARTED, ALICE, PlayMove(text="M13-b4"))
+    assert isinstance(refused, Rejection)
     assert refused.code == Code.ILLEGAL_MOVE
     assert "m13" in refused.sentence
     assert "b4" in refused.sentence
@@ -99,33 +113,42 @@ def test_an_illegal_move_names_the_places_and_is_logged_in_its_canonical_form() 
 
 
 def test_an_unreadable_move_is_refused_without_a_canonical_form() -> None:
-    refused = when(STARTED, ALICE, Move(text="hello"))
-    assert isinstance(refused, Rejected)
+    refused = when(STARTED, ALICE, PlayMove(text="hello"))
+    assert isinstance(refused, Rejection)
     assert (refused.code, refused.move) == (Code.UNREADABLE_MOVE, None)
 
 
 def test_a_text_over_the_limit_is_refused_unread() -> None:
-    refused = when(STARTED, ALICE, Move(text="m" * 513))
-    assert refused == Rejected(Code.TOO_LONG, "the text has 513 characters; 512 are the most", None)
+    refused = when(STARTED, ALICE, PlayMove(text="m" * 513))
+    assert refused == Rejection(
+        Code.TOO_LONG, "the text has 513 characters; 512 are the most", None
+    )
 
 
 def test_resigning_ends_a_match_of_two_with_the_other_as_winner() -> None:
-    assert when(STARTED, BOB, Resign()) == (
+    assert when(STARTED, BOB, ResignMatch()) == (
         Resigned(seat=1),
         Ended(winners=(0,), reason="resignation"),
     )
 
 
 @pytest.mark.parametrize(
-    "command", [Move(text="m13-m9"), Resign(), Offer(kind="draw"), Answer(accept=True), Decline()]
+    "command",
+    [
+        PlayMove(text="m13-m9"),
+        ResignMatch(),
+        MakeOffer(kind="draw"),
+        AnswerOffer(accept=True),
+        DeclineMatch(),
+    ],
 )
 def test_nothing_can_be_done_in_a_match_that_is_over(command: Command) -> None:
-    assert code(when([*STARTED, (BOB, Resign())], ALICE, command)) == Code.MATCH_OVER
+    assert code(when([*STARTED, (BOB, ResignMatch())], ALICE, command)) == Code.MATCH_OVER
 
 
 def test_a_match_can_be_declined_before_the_own_first_move() -> None:
     given = [*STARTED, *alternating("m13-m9")]
-    assert when(given, BOB, Decline()) == (
+    assert when(given, BOB, DeclineMatch()) == (
         Declined(seat=1),
         Ended(winners=(), reason="declined"),
     )
@@ -133,51 +156,53 @@ def test_a_match_can_be_declined_before_the_own_first_move() -> None:
 
 def test_a_match_can_not_be_declined_later() -> None:
     given = [*STARTED, *alternating("m13-m9")]
-    assert code(when(given, ALICE, Decline())) == Code.TOO_LATE
+    assert code(when(given, ALICE, DeclineMatch())) == Code.TOO_LATE
 
 
 def test_a_draw_is_proposed_and_accepted() -> None:
-    assert when(STARTED, ALICE, Offer(kind="draw")) == (Offered(seat=0, kind="draw"),)
-    given = [*STARTED, (ALICE, Offer(kind="draw"))]
-    assert when(given, BOB, Answer(accept=True)) == (
-        Answered(seat=1, kind="draw", accept=True),
+    assert when(STARTED, ALICE, MakeOffer(kind="draw")) == (OfferMade(seat=0, kind="draw"),)
+    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
+    assert when(given, BOB, AnswerOffer(accept=True)) == (
+        OfferAnswered(seat=1, kind="draw", accept=True),
         Ended(winners=(0, 1), reason="agreement"),
     )
 
 
 def test_proposing_what_the_other_has_proposed_is_consent() -> None:
-    given = [*STARTED, (ALICE, Offer(kind="draw"))]
-    result = when(given, BOB, Offer(kind="draw"))
+    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
+    result = when(given, BOB, MakeOffer(kind="draw"))
     assert isinstance(result, tuple)
     assert result[-1] == Ended(winners=(0, 1), reason="agreement")
 
 
 def test_a_rejected_offer_stands_no_more() -> None:
-    given = [*STARTED, (ALICE, Offer(kind="draw"))]
-    assert when(given, BOB, Answer(accept=False)) == (Answered(seat=1, kind="draw", accept=False),)
-    given.append((BOB, Answer(accept=False)))
-    assert code(when(given, BOB, Answer(accept=True))) == Code.NO_OFFER
+    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
+    assert when(given, BOB, AnswerOffer(accept=False)) == (
+        OfferAnswered(seat=1, kind="draw", accept=False),
+    )
+    given.append((BOB, AnswerOffer(accept=False)))
+    assert code(when(given, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
 
 
 def test_an_offer_outlives_the_own_move_and_lapses_with_the_others() -> None:
-    given = [*STARTED, (ALICE, Offer(kind="draw")), (ALICE, Move(text="m13-m9"))]
-    assert not isinstance(when(given, BOB, Answer(accept=True)), Rejected)
-    given.append((BOB, Move(text="a13-c11")))
-    assert code(when(given, BOB, Answer(accept=True))) == Code.NO_OFFER
+    given = [*STARTED, (ALICE, MakeOffer(kind="draw")), (ALICE, PlayMove(text="m13-m9"))]
+    assert not isinstance(when(given, BOB, AnswerOffer(accept=True)), Rejection)
+    given.append((BOB, PlayMove(text="a13-c11")))
+    assert code(when(given, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
 
 
 def test_an_offer_can_not_be_repeated_or_answered_by_its_maker() -> None:
-    given = [*STARTED, (ALICE, Offer(kind="draw"))]
-    assert code(when(given, ALICE, Offer(kind="draw"))) == Code.OFFER_STANDS
-    assert code(when(given, ALICE, Answer(accept=True))) == Code.NO_OFFER
+    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
+    assert code(when(given, ALICE, MakeOffer(kind="draw"))) == Code.OFFER_STANDS
+    assert code(when(given, ALICE, AnswerOffer(accept=True))) == Code.NO_OFFER
 
 
 def test_an_answer_needs_an_offer() -> None:
-    assert code(when(STARTED, BOB, Answer(accept=True))) == Code.NO_OFFER
+    assert code(when(STARTED, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
 
 
 def test_what_can_not_be_proposed_is_refused() -> None:
-    assert code(when(STARTED, ALICE, Offer(kind="tea"))) == Code.UNKNOWN_OFFER
+    assert code(when(STARTED, ALICE, MakeOffer(kind="tea"))) == Code.UNKNOWN_OFFER
 
 
 BACK_AND_FORTH = ["m13-j7", "a13-c11", "j7-m13", "c11-a13"]
@@ -185,36 +210,36 @@ BACK_AND_FORTH = ["m13-j7", "a13-c11", "j7-m13", "c11-a13"]
 
 def test_a_draw_is_granted_at_once_when_the_position_stands_for_the_third_time() -> None:
     given = [*STARTED, *alternating(*BACK_AND_FORTH * 2)]
-    assert when(given, ALICE, Offer(kind="draw")) == (
-        Offered(seat=0, kind="draw"),
+    assert when(given, ALICE, MakeOffer(kind="draw")) == (
+        OfferMade(seat=0, kind="draw"),
         Ended(winners=(0, 1), reason="repetition"),
     )
 
 
 def test_a_position_that_stands_for_the_second_time_grants_nothing() -> None:
     given = [*STARTED, *alternating(*BACK_AND_FORTH)]
-    assert when(given, ALICE, Offer(kind="draw")) == (Offered(seat=0, kind="draw"),)
+    assert when(given, ALICE, MakeOffer(kind="draw")) == (OfferMade(seat=0, kind="draw"),)
 
 
 def test_the_same_command_on_the_same_state_gives_the_same_bytes() -> None:
-    turns = [*STARTED, *alternating("m13-m9", "a13-c11"), (ALICE, Resign())]
+    turns = [*STARTED, *alternating("m13-m9", "a13-c11"), (ALICE, ResignMatch())]
     assert history(turns) == history(turns)
 
 
 def test_the_state_replays_every_position() -> None:
     _, snapshot = history([*STARTED, *alternating("m13-m9", "a13-c11")])
     state = snapshot.state
-    rules = current("pow2")
+    rules = latest_rules("pow2")
     start = rules.start(rules.read_options(()), 2, None)
     assert position_at(state, 0) == start
     assert positions(state)[-1] == position_of(state) == position_at(state, 2)
-    assert state.moves_of(1) == ["m13-m9"]
+    assert state.first_moves(1) == ["m13-m9"]
 
 
 def test_a_match_that_has_not_started_is_neither_started_nor_over() -> None:
     state = initial()
     assert not state.started
     assert not state.over
-    decision = decide(sent(ALICE, Resign()), state)
-    assert decision == Rejected(Code.UNKNOWN_BOARD, "there is no such match")
+    decision = decide(sent(ALICE, ResignMatch()), state)
+    assert decision == Rejection(Code.UNKNOWN_BOARD, "there is no such match")
     assert BOARD == 1

@@ -3,26 +3,26 @@
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import read_terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import read_time_control
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import (
-    Answer,
-    Away,
+    AnswerOffer,
     Command,
-    Decline,
-    Flag,
-    Move,
-    Nag,
-    Offer,
-    Resign,
-    Resume,
-    Return,
+    DeclineMatch,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
+    StartVacation,
 )
-from domain.match.decide import Rejected
+from domain.match.decide import Rejection
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Absent,
     Declined,
     Ended,
@@ -32,27 +32,27 @@ from domain.match.events import (
     Nagged,
     Resigned,
 )
-from domain.match.record import Broken
-from domain.match.state import deadline, due, position_of, reminds
-from domain.rules import pinned
+from domain.match.history import BrokenHistory
+from domain.match.state import deadline, next_due, position_of, reminder_is_due
+from domain.rules import rules_by_id
 from tests.domain.clocks_given import FLAG, NAG, TERMS, three, two
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 ACTS = [
-    Move(text="m13-m9"),
-    Offer(kind="draw"),
-    Answer(accept=True),
-    Decline(),
-    Resume(),
-    Away(until=FLAG + 9 * DAY),
-    Return(until=FLAG + 9 * DAY),
+    PlayMove(text="m13-m9"),
+    MakeOffer(kind="draw"),
+    AnswerOffer(accept=True),
+    DeclineMatch(),
+    ResumeMatch(),
+    StartVacation(until=FLAG + 9 * DAY),
+    EndVacation(until=FLAG + 9 * DAY),
 ]
 """All that a player can ask for in a match that runs, but to resign."""
 
 
 def plays_on(match: Match, at: int) -> Moved:
     """Play the first legal move at a time."""
-    rules = pinned(match.state.rules)
+    rules = rules_by_id(match.state.rules)
     (moved,) = match.play(next(rules.legal_moves(position_of(match.state))), at=at)
     assert isinstance(moved, Moved)
     return moved
@@ -61,50 +61,50 @@ def plays_on(match: Match, at: int) -> Moved:
 # --- reminders
 
 
-@pytest.mark.parametrize("command", [Nag(), Flag()])
+@pytest.mark.parametrize("command", [RemindPlayer(), FlagPlayer()])
 @pytest.mark.parametrize("actor", [ALICE, BOB, CAROL])
 def test_only_the_server_reminds_and_flags(actor: bytes, command: Command) -> None:
     match = two()
     assert match.refuses(actor, command, FLAG) == Code.NOT_A_PLAYER
-    assert due(match.state) == NAG
+    assert next_due(match.state) == NAG
 
 
 def test_a_reminder_comes_at_its_instant_and_no_millisecond_before() -> None:
     match = two()
-    assert due(match.state) == NAG
-    assert match.refuses(THE_SERVER, Nag(), NAG - 1) == Code.TOO_EARLY
-    assert match.do(THE_SERVER, Nag(), NAG) == (Nagged(seat=0),)
-    assert due(match.state) == FLAG
+    assert next_due(match.state) == NAG
+    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(), NAG - 1) == Code.TOO_EARLY
+    assert match.do(SERVER_ACCOUNT, RemindPlayer(), NAG) == (Nagged(seat=0),)
+    assert next_due(match.state) == FLAG
     match.holds()
 
 
 def test_a_turn_has_one_reminder_and_the_next_turn_its_own() -> None:
     match = two()
-    match.do(THE_SERVER, Nag(ply=0), NAG)
-    assert match.refuses(THE_SERVER, Nag(ply=0), NAG + 1) == Code.TOO_EARLY
+    match.do(SERVER_ACCOUNT, RemindPlayer(ply=0), NAG)
+    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), NAG + 1) == Code.TOO_EARLY
     match.play("m13-m9", at=NAG + DAY)
-    assert due(match.state) == NAG + 3 * DAY
-    assert match.do(THE_SERVER, Nag(ply=1), NAG + 3 * DAY) == (Nagged(seat=1),)
+    assert next_due(match.state) == NAG + 3 * DAY
+    assert match.do(SERVER_ACCOUNT, RemindPlayer(ply=1), NAG + 3 * DAY) == (Nagged(seat=1),)
     match.holds()
 
 
 def test_a_reminder_that_was_held_up_until_the_flag_falls_is_not_sent() -> None:
     match = two()
-    assert reminds(match.state, FLAG - 1)
-    assert not reminds(match.state, FLAG)
-    assert match.refuses(THE_SERVER, Nag(), FLAG) == Code.TIME_OVER
-    assert match.do(THE_SERVER, Nag(), FLAG - 1) == (Nagged(seat=0),)
-    assert not reminds(match.state, FLAG - 1)
+    assert reminder_is_due(match.state, FLAG - 1)
+    assert not reminder_is_due(match.state, FLAG)
+    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(), FLAG) == Code.TIME_OVER
+    assert match.do(SERVER_ACCOUNT, RemindPlayer(), FLAG - 1) == (Nagged(seat=0),)
+    assert not reminder_is_due(match.state, FLAG - 1)
     match.holds()
 
 
 def test_a_reminder_and_a_vacation_leave_a_proposal_standing() -> None:
     match = two()
-    match.do(BOB, Offer(kind="draw"))
-    match.do(THE_SERVER, Nag(), NAG)
-    match.do(ALICE, Away(until=FLAG), NAG)
-    match.do(ALICE, Return(until=FLAG), NAG)
-    assert match.do(ALICE, Answer(accept=True), NAG)[-1] == Ended(
+    match.do(BOB, MakeOffer(kind="draw"))
+    match.do(SERVER_ACCOUNT, RemindPlayer(), NAG)
+    match.do(ALICE, StartVacation(until=FLAG), NAG)
+    match.do(ALICE, EndVacation(until=FLAG), NAG)
+    assert match.do(ALICE, AnswerOffer(accept=True), NAG)[-1] == Ended(
         winners=(0, 1), reason="agreement"
     )
     match.holds()
@@ -113,17 +113,17 @@ def test_a_reminder_and_a_vacation_leave_a_proposal_standing() -> None:
 @pytest.mark.parametrize("words", ["--nagtime=0 --days=3", "--nagtime=3 --days=3", "--days=3"])
 def test_where_no_reminder_comes_before_the_flag_none_is_sent(words: str) -> None:
     match = two(*words.split())
-    assert due(match.state) == deadline(match.state) == BEGIN + 3 * DAY
-    assert not reminds(match.state)
-    assert match.refuses(THE_SERVER, Nag(), BEGIN + 3 * DAY - 1) == Code.TOO_EARLY
+    assert next_due(match.state) == deadline(match.state) == BEGIN + 3 * DAY
+    assert not reminder_is_due(match.state)
+    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 3 * DAY - 1) == Code.TOO_EARLY
 
 
 def test_without_a_limit_there_is_a_reminder_and_then_nothing_is_due() -> None:
     match = two("--forfeittime=0")
-    assert reminds(match.state, BEGIN + 5000 * DAY)
-    match.do(THE_SERVER, Nag(), BEGIN + 5000 * DAY)
-    assert due(match.state) == 0
-    assert match.refuses(THE_SERVER, Flag(), BEGIN + 9000 * DAY) == Code.TOO_EARLY
+    assert reminder_is_due(match.state, BEGIN + 5000 * DAY)
+    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 5000 * DAY)
+    assert next_due(match.state) == 0
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9000 * DAY) == Code.TOO_EARLY
     match.holds()
 
 
@@ -132,13 +132,13 @@ def test_without_a_limit_there_is_a_reminder_and_then_nothing_is_due() -> None:
 
 def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
     match = two()
-    assert match.refuses(THE_SERVER, Flag(), FLAG - 1) == Code.TOO_EARLY
-    assert match.do(THE_SERVER, Flag(), FLAG) == (
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG - 1) == Code.TOO_EARLY
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
         Flagged(seat=0),
         Ended(winners=(1,), reason="time"),
     )
     assert match.state.result == Ended(winners=(1,), reason="time")
-    assert due(match.state) == 0
+    assert next_due(match.state) == 0
     match.holds()
 
 
@@ -146,48 +146,52 @@ def test_the_flag_of_the_second_player_makes_the_first_win() -> None:
     match = two()
     match.play("m13-m9", at=FLAG - 1)
     assert deadline(match.state) == FLAG - 1 + 5 * DAY
-    assert match.do(THE_SERVER, Flag(ply=1), FLAG + 9 * DAY) == (
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(ply=1), FLAG + 9 * DAY) == (
         Flagged(seat=1),
         Ended(winners=(0,), reason="time"),
     )
     match.holds()
 
 
-@pytest.mark.parametrize("command", [Nag(ply=0), Flag(ply=0), Nag(ply=2), Flag(ply=2)])
+@pytest.mark.parametrize(
+    "command", [RemindPlayer(ply=0), FlagPlayer(ply=0), RemindPlayer(ply=2), FlagPlayer(ply=2)]
+)
 def test_the_server_means_a_ply_that_has_passed_no_more(command: Command) -> None:
     match = two()
     match.play("m13-m9", at=BEGIN + DAY)
-    assert match.refuses(THE_SERVER, command, FLAG + 9 * DAY) == Code.STALE_PLY
-    assert due(match.state) == NAG + DAY
+    assert match.refuses(SERVER_ACCOUNT, command, FLAG + 9 * DAY) == Code.STALE_PLY
+    assert next_due(match.state) == NAG + DAY
 
 
-@pytest.mark.parametrize("command", [Nag(), Flag(), Nag(ply=0), Flag(ply=0)])
+@pytest.mark.parametrize(
+    "command", [RemindPlayer(), FlagPlayer(), RemindPlayer(ply=0), FlagPlayer(ply=0)]
+)
 def test_no_clock_runs_without_terms_or_after_the_end(command: Command) -> None:
     without, over = Match(pow2()), two()
-    over.do(BOB, Resign())
+    over.do(BOB, ResignMatch())
     for match in (without, over):
-        assert match.refuses(THE_SERVER, command, FLAG) == Code.MATCH_OVER
-        assert due(match.state) == 0
-    assert Match().refuses(THE_SERVER, command, FLAG) == Code.UNKNOWN_BOARD
+        assert match.refuses(SERVER_ACCOUNT, command, FLAG) == Code.MATCH_OVER
+        assert next_due(match.state) == 0
+    assert Match().refuses(SERVER_ACCOUNT, command, FLAG) == Code.UNKNOWN_BOARD
 
 
 def test_a_match_without_terms_takes_moves_for_ever() -> None:
     match = Match(pow2())
     match.play("m13-m9", at=BEGIN + 9000 * DAY)
     assert match.state.clock is None
-    assert (due(match.state), deadline(match.state)) == (0, None)
-    assert match.refuses(ALICE, Offer(kind="pause")) == Code.UNKNOWN_OFFER
-    assert match.refuses(ALICE, Away(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
-    assert match.refuses(ALICE, Return(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
-    assert match.refuses(ALICE, Resume()) == Code.NOT_PAUSED
+    assert (next_due(match.state), deadline(match.state)) == (0, None)
+    assert match.refuses(ALICE, MakeOffer(kind="pause")) == Code.UNKNOWN_OFFER
+    assert match.refuses(ALICE, StartVacation(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
+    assert match.refuses(ALICE, EndVacation(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
+    assert match.refuses(ALICE, ResumeMatch()) == Code.NOT_PAUSED
     match.holds()
 
 
 def test_a_puzzle_without_terms_has_no_clock() -> None:
     match = Match(challenge("one", seats=(ALICE,)))
     match.play("a5", at=BEGIN + 9000 * DAY)
-    assert due(match.state) == 0
-    assert match.refuses(THE_SERVER, Flag(), BEGIN + 9999 * DAY) == Code.MATCH_OVER
+    assert next_due(match.state) == 0
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9999 * DAY) == Code.MATCH_OVER
     match.holds()
 
 
@@ -196,24 +200,24 @@ def test_a_puzzle_without_terms_has_no_clock() -> None:
 
 def test_of_three_the_seat_whose_flag_falls_is_out_and_the_others_go_on_with_a_fresh_turn() -> None:
     match = three()
-    match.do(THE_SERVER, Nag(), NAG)
+    match.do(SERVER_ACCOUNT, RemindPlayer(), NAG)
     late = FLAG + 3 * DAY
-    assert match.do(THE_SERVER, Flag(ply=0), late) == (Flagged(seat=0, next=1),)
-    assert match.state.seats_in == (1, 2)
-    assert (due(match.state), deadline(match.state)) == (late + 2 * DAY, late + 5 * DAY)
-    assert match.refuses(ALICE, Resign(), late) == Code.NOT_A_PLAYER
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), late) == (Flagged(seat=0, next=1),)
+    assert match.state.active_seats == (1, 2)
+    assert (next_due(match.state), deadline(match.state)) == (late + 2 * DAY, late + 5 * DAY)
+    assert match.refuses(ALICE, ResignMatch(), late) == Code.NOT_A_PLAYER
     assert [plays_on(match, late + day * DAY).seat for day in (1, 2, 3)] == [1, 2, 1]
     match.holds()
 
 
 def test_of_three_the_last_one_in_wins_on_time() -> None:
     match = three()
-    match.do(THE_SERVER, Flag(), FLAG)
-    assert match.do(THE_SERVER, Flag(), FLAG + 5 * DAY) == (
+    match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG)
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG + 5 * DAY) == (
         Flagged(seat=1),
         Ended(winners=(2,), reason="time"),
     )
-    assert due(match.state) == 0
+    assert next_due(match.state) == 0
     match.holds()
 
 
@@ -221,37 +225,37 @@ def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
     start = "-manual_start", "-tiles_each=2", "-invert_win"
     match = Match(challenge("halves", *start, *TERMS, seats=(ALICE, BOB, CAROL)))
     match.play("6", "9", "1", "swap", "2", "3")  # Carol has no tile any more
-    assert match.do(THE_SERVER, Flag(), FLAG + DAY) == (
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG + DAY) == (
         Flagged(seat=0),
         Ended(winners=(1,), reason="last-tiles"),
     )
-    assert pinned(match.state.rules).outcome(position_of(match.state)) is not None
-    assert due(match.state) == 0
+    assert rules_by_id(match.state.rules).outcome(position_of(match.state)) is not None
+    assert next_due(match.state) == 0
     match.holds()
 
 
 def test_who_is_left_after_a_flag_and_a_resignation_wins_by_what_came_last() -> None:
     flagged, resigned = three(), three()
-    flagged.do(THE_SERVER, Flag(), FLAG)
-    assert flagged.do(CAROL, Resign())[-1] == Ended(winners=(1,), reason="resignation")
-    resigned.do(BOB, Resign())
-    assert resigned.do(THE_SERVER, Flag(), FLAG)[-1] == Ended(winners=(2,), reason="time")
+    flagged.do(SERVER_ACCOUNT, FlagPlayer(), FLAG)
+    assert flagged.do(CAROL, ResignMatch())[-1] == Ended(winners=(1,), reason="resignation")
+    resigned.do(BOB, ResignMatch())
+    assert resigned.do(SERVER_ACCOUNT, FlagPlayer(), FLAG)[-1] == Ended(winners=(2,), reason="time")
     flagged.holds()
     resigned.holds()
 
 
 def test_a_turn_runs_on_when_a_seat_leaves_that_is_not_to_move() -> None:
     match = three()
-    assert match.do(BOB, Resign(), BEGIN + DAY) == (Resigned(seat=1, next=0),)
-    assert (due(match.state), deadline(match.state)) == (NAG, FLAG)
-    assert match.do(ALICE, Resign(), BEGIN + 2 * DAY)[0] == Resigned(seat=0)
+    assert match.do(BOB, ResignMatch(), BEGIN + DAY) == (Resigned(seat=1, next=0),)
+    assert (next_due(match.state), deadline(match.state)) == (NAG, FLAG)
+    assert match.do(ALICE, ResignMatch(), BEGIN + 2 * DAY)[0] == Resigned(seat=0)
     match.holds()
 
 
 def test_a_turn_begins_when_the_seat_to_move_leaves() -> None:
     match = three()
-    assert match.do(ALICE, Resign(), BEGIN + DAY) == (Resigned(seat=0, next=1),)
-    assert (due(match.state), deadline(match.state)) == (NAG + DAY, FLAG + DAY)
+    assert match.do(ALICE, ResignMatch(), BEGIN + DAY) == (Resigned(seat=0, next=1),)
+    assert (next_due(match.state), deadline(match.state)) == (NAG + DAY, FLAG + DAY)
     match.holds()
 
 
@@ -262,18 +266,18 @@ def test_a_turn_begins_when_the_seat_to_move_leaves() -> None:
 def test_a_move_from_the_deadline_on_is_too_late_and_changes_nothing(late: int) -> None:
     match = two()
     before = match.snapshot
-    rejected = match.decided(ALICE, Move(text="M13-m9"), FLAG + late)
-    assert rejected == Rejected(
+    rejected = match.decided(ALICE, PlayMove(text="M13-m9"), FLAG + late)
+    assert rejected == Rejection(
         Code.TIME_OVER, "the time of Light is over; the flag falls now", "m13-m9"
     )
     assert match.snapshot == before
-    assert due(match.state) == NAG
+    assert next_due(match.state) == NAG
 
 
 def test_a_move_a_millisecond_before_the_deadline_is_accepted() -> None:
     match = two()
     assert match.play("m13-m9", at=FLAG - 1) == [Moved(ply=1, seat=0, move="m13-m9", next=1)]
-    assert due(match.state) == FLAG - 1 + 2 * DAY
+    assert next_due(match.state) == FLAG - 1 + 2 * DAY
     match.holds()
 
 
@@ -289,8 +293,8 @@ def test_nobody_can_do_anything_after_the_deadline_but_resign(
 def test_anyone_can_resign_after_the_deadline(actor: bytes, winner: int) -> None:
     match = two()
     ended = Ended(winners=(winner,), reason="resignation")
-    assert match.do(actor, Resign(), FLAG + DAY)[-1] == ended
-    assert match.refuses(THE_SERVER, Flag(), FLAG + DAY) == Code.MATCH_OVER
+    assert match.do(actor, ResignMatch(), FLAG + DAY)[-1] == ended
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG + DAY) == Code.MATCH_OVER
     match.holds()
 
 
@@ -299,8 +303,8 @@ def test_a_command_received_before_the_last_event_counts_as_received_with_it() -
     match.play("m13-m9", at=BEGIN + DAY)
     match.play("a13-c11", at=BEGIN)
     assert match.state.at == BEGIN + DAY
-    assert due(match.state) == BEGIN + 4 * DAY
-    assert match.refuses(ALICE, Away(until=BEGIN + DAY), BEGIN) == Code.TOO_LATE
+    assert next_due(match.state) == BEGIN + 4 * DAY
+    assert match.refuses(ALICE, StartVacation(until=BEGIN + DAY), BEGIN) == Code.TOO_LATE
     match.holds()
 
 
@@ -311,13 +315,13 @@ def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_bef
     alice, start = challenge("powerdrain", *TERMS)
     match = Match((alice, replace(start, gather=True)))
     later = BEGIN + 99 * DAY
-    assert (due(match.state), deadline(match.state)) == (0, None)
-    for command in (Nag(), Flag()):
-        assert match.refuses(THE_SERVER, command, later) == Code.MATCH_OVER
-    _, started = match.do(BOB, Answer(accept=True, text=b"word"), later)
+    assert (next_due(match.state), deadline(match.state)) == (0, None)
+    for command in (RemindPlayer(), FlagPlayer()):
+        assert match.refuses(SERVER_ACCOUNT, command, later) == Code.MATCH_OVER
+    _, started = match.do(BOB, AnswerOffer(accept=True, text=b"word"), later)
     assert isinstance(started, MatchStarted)
-    assert started.terms == start.terms == read_terms(TERMS)
-    assert (due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
+    assert started.terms == start.terms == read_time_control(TERMS)
+    assert (next_due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
     match.holds()
 
 
@@ -325,8 +329,8 @@ def test_a_vacation_begun_before_the_draw_of_a_match_stops_the_clock_after_it() 
     alice, start = challenge("powerdrain", *TERMS)
     match = Match((alice, replace(start, gather=True)))
     later = BEGIN + 99 * DAY
-    match.do(ALICE, Away(until=later + DAY), later)
-    match.do(BOB, Answer(accept=True, text=b"word"), later)
+    match.do(ALICE, StartVacation(until=later + DAY), later)
+    match.do(BOB, AnswerOffer(accept=True, text=b"word"), later)
     assert match.state.next == 0
     assert deadline(match.state) == later + 6 * DAY
     match.holds()
@@ -335,15 +339,17 @@ def test_a_vacation_begun_before_the_draw_of_a_match_stops_the_clock_after_it() 
 def test_a_match_that_gathers_entropy_and_is_declined_has_nothing_due() -> None:
     alice, start = challenge("powerdrain", *TERMS)
     match = Match((alice, replace(start, gather=True)))
-    assert match.do(BOB, Answer(accept=False), BEGIN + 99 * DAY)[0] == Declined(seat=1)
-    assert due(match.state) == 0
+    assert match.do(BOB, AnswerOffer(accept=False), BEGIN + 99 * DAY)[0] == Declined(seat=1)
+    assert next_due(match.state) == 0
     match.holds()
 
 
 def test_the_terms_of_a_challenge_are_those_of_the_clock() -> None:
     match = two("--bank=10+1", "--weekends=off", "--unrated")
     assert match.state.clock is not None
-    assert match.state.clock.terms == read_terms(["--bank=10+1", "--weekends=off", "--unrated"])
+    assert match.state.clock.terms == read_time_control(
+        ["--bank=10+1", "--weekends=off", "--unrated"]
+    )
     assert match.bodies[0].terms == match.state.clock.terms
 
 
@@ -352,29 +358,31 @@ def test_the_terms_of_a_challenge_are_those_of_the_clock() -> None:
 
 def test_a_flag_that_fell_too_early_is_found_though_the_chain_is_whole() -> None:
     match = two()
-    match.do(THE_SERVER, Flag(), FLAG)
+    match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG)
     with pytest.raises(
-        Broken, match="event 2: the rules refuse it: no reminder and no flag is due"
+        BrokenHistory, match="event 2: the rules refuse it: no reminder and no flag is due"
     ):
         verify(1, match.forged(2, at=FLAG - 1))
 
 
 def test_a_flag_that_a_player_let_fall_is_found_though_the_chain_is_whole() -> None:
     match = two()
-    match.do(THE_SERVER, Flag(), FLAG)
-    with pytest.raises(Broken, match="event 2: the rules refuse it: only the server"):
+    match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG)
+    with pytest.raises(BrokenHistory, match="event 2: the rules refuse it: only the server"):
         verify(1, match.forged(2, actor=BOB))
 
 
 def test_a_late_move_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.play("m13-m9", at=FLAG - 1)
-    with pytest.raises(Broken, match="event 2: the rules refuse it: the time of Light is over"):
+    with pytest.raises(
+        BrokenHistory, match="event 2: the rules refuse it: the time of Light is over"
+    ):
         verify(1, match.forged(2, at=FLAG))
 
 
 def test_a_vacation_of_another_seat_is_found_though_the_chain_is_whole() -> None:
     match = two()
-    match.do(ALICE, Away(until=FLAG))
-    with pytest.raises(Broken, match=r'event 2: the rules give .*"absent",0'):
+    match.do(ALICE, StartVacation(until=FLAG))
+    with pytest.raises(BrokenHistory, match=r'event 2: the rules give .*"absent",0'):
         verify(1, match.forged(2, body=Absent(seat=1, until=FLAG)))

@@ -2,29 +2,29 @@
 
 import pytest
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.match.commands import (
-    Answer,
-    Away,
-    Flag,
-    Nag,
-    Offer,
-    Resign,
-    Resume,
-    Return,
+    AnswerOffer,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
+    StartVacation,
 )
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Absent,
-    Answered,
-    Offered,
+    OfferAnswered,
+    OfferMade,
     Paused,
     Resumed,
     Returned,
     Undone,
 )
-from domain.match.state import deadline, due, reminds
+from domain.match.state import deadline, next_due, reminder_is_due
 from tests.domain.clocks_given import FLAG, NAG, paused_match, three, two
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL
 
@@ -36,12 +36,12 @@ def test_taking_back_gives_the_time_back_and_begins_a_turn() -> None:
     match.play("m13-m9", at=BEGIN + 3 * DAY)
     match.play("a13-c11", at=BEGIN + 4 * DAY)
     assert deadline(match.state) == BEGIN + 6 * DAY  # Light has 2 of 5 days left
-    match.do(ALICE, Offer(kind="undo"), BEGIN + 5 * DAY)
-    assert match.do(BOB, Answer(accept=True), BEGIN + 5 * DAY) == (
-        Answered(seat=1, kind="undo", accept=True),
+    match.do(ALICE, MakeOffer(kind="undo"), BEGIN + 5 * DAY)
+    assert match.do(BOB, AnswerOffer(accept=True), BEGIN + 5 * DAY) == (
+        OfferAnswered(seat=1, kind="undo", accept=True),
         Undone(ply=0, next=0),
     )
-    assert due(match.state) == BEGIN + 7 * DAY
+    assert next_due(match.state) == BEGIN + 7 * DAY
     assert deadline(match.state) == BEGIN + 10 * DAY
     assert match.state.ply == 0
     match.holds()
@@ -50,11 +50,11 @@ def test_taking_back_gives_the_time_back_and_begins_a_turn() -> None:
 def test_taking_back_gives_back_the_reminder_too() -> None:
     match = two()
     match.play("m13-m9", at=BEGIN)
-    match.do(THE_SERVER, Nag(), NAG)
-    match.do(ALICE, Offer(kind="undo"), NAG)
-    match.do(BOB, Answer(accept=True), NAG)
-    assert reminds(match.state)
-    assert due(match.state) == NAG + 2 * DAY
+    match.do(SERVER_ACCOUNT, RemindPlayer(), NAG)
+    match.do(ALICE, MakeOffer(kind="undo"), NAG)
+    match.do(BOB, AnswerOffer(accept=True), NAG)
+    assert reminder_is_due(match.state)
+    assert next_due(match.state) == NAG + 2 * DAY
     match.holds()
 
 
@@ -63,86 +63,88 @@ def test_taking_back_gives_back_the_reminder_too() -> None:
 
 def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_much() -> None:
     match = two()
-    match.do(BOB, Offer(kind="pause"), BEGIN + DAY)
-    assert (due(match.state), deadline(match.state)) == (NAG, FLAG)  # proposing stops nothing
-    assert match.do(ALICE, Answer(accept=True), BEGIN + DAY + 7) == (
-        Answered(seat=0, kind="pause", accept=True),
+    match.do(BOB, MakeOffer(kind="pause"), BEGIN + DAY)
+    assert (next_due(match.state), deadline(match.state)) == (NAG, FLAG)  # proposing stops nothing
+    assert match.do(ALICE, AnswerOffer(accept=True), BEGIN + DAY + 7) == (
+        OfferAnswered(seat=0, kind="pause", accept=True),
         Paused(),
     )
-    assert (due(match.state), deadline(match.state)) == (0, None)
-    for command in (Nag(), Flag()):
-        assert match.refuses(THE_SERVER, command, FLAG + 99 * DAY) == Code.TOO_EARLY
-    assert match.do(ALICE, Resume(), FLAG + 99 * DAY + 7) == (Resumed(seat=0),)
+    assert (next_due(match.state), deadline(match.state)) == (0, None)
+    for command in (RemindPlayer(), FlagPlayer()):
+        assert match.refuses(SERVER_ACCOUNT, command, FLAG + 99 * DAY) == Code.TOO_EARLY
+    assert match.do(ALICE, ResumeMatch(), FLAG + 99 * DAY + 7) == (Resumed(seat=0),)
     paused = FLAG + 99 * DAY - BEGIN - DAY
-    assert (due(match.state), deadline(match.state)) == (NAG + paused, FLAG + paused)
+    assert (next_due(match.state), deadline(match.state)) == (NAG + paused, FLAG + paused)
     match.holds()
 
 
 @pytest.mark.parametrize(("actor", "seat"), [(ALICE, 0), (BOB, 1)])
 def test_either_player_ends_a_pause(actor: bytes, seat: int) -> None:
     match = paused_match()
-    assert match.do(actor, Resume(), FLAG) == (Resumed(seat=seat),)
-    assert match.refuses(actor, Resume(), FLAG) == Code.NOT_PAUSED
-    assert due(match.state) == FLAG + DAY
+    assert match.do(actor, ResumeMatch(), FLAG) == (Resumed(seat=seat),)
+    assert match.refuses(actor, ResumeMatch(), FLAG) == Code.NOT_PAUSED
+    assert next_due(match.state) == FLAG + DAY
     match.holds()
 
 
 def test_only_a_match_that_is_paused_goes_on_again() -> None:
     match = two()
-    assert match.refuses(ALICE, Resume()) == Code.NOT_PAUSED
-    match.do(ALICE, Offer(kind="pause"))
-    assert match.refuses(BOB, Resume()) == Code.NOT_PAUSED
-    match.do(BOB, Answer(accept=False))
-    assert match.refuses(BOB, Resume()) == Code.NOT_PAUSED
-    assert due(match.state) == NAG
+    assert match.refuses(ALICE, ResumeMatch()) == Code.NOT_PAUSED
+    match.do(ALICE, MakeOffer(kind="pause"))
+    assert match.refuses(BOB, ResumeMatch()) == Code.NOT_PAUSED
+    match.do(BOB, AnswerOffer(accept=False))
+    assert match.refuses(BOB, ResumeMatch()) == Code.NOT_PAUSED
+    assert next_due(match.state) == NAG
 
 
 def test_a_pause_that_has_been_proposed_or_agreed_can_not_be_proposed_again() -> None:
     match = two()
-    match.do(ALICE, Offer(kind="pause"))
-    assert match.refuses(ALICE, Offer(kind="pause")) == Code.OFFER_STANDS
+    match.do(ALICE, MakeOffer(kind="pause"))
+    assert match.refuses(ALICE, MakeOffer(kind="pause")) == Code.OFFER_STANDS
     for actor in (ALICE, BOB):
-        assert paused_match().refuses(actor, Offer(kind="pause"), FLAG) == Code.UNKNOWN_OFFER
+        assert paused_match().refuses(actor, MakeOffer(kind="pause"), FLAG) == Code.UNKNOWN_OFFER
 
 
 def test_a_pause_that_was_agreed_is_no_offer_any_more() -> None:
     match = paused_match()
     assert match.state.offer is None
-    assert match.refuses(ALICE, Answer(accept=True)) == Code.NO_OFFER
-    assert match.do(ALICE, Offer(kind="draw")) == (Offered(seat=0, kind="draw"),)
-    match.do(BOB, Answer(accept=False))
-    match.do(BOB, Resume(), FLAG)
-    assert match.do(BOB, Offer(kind="pause"), FLAG) == (Offered(seat=1, kind="pause"),)
+    assert match.refuses(ALICE, AnswerOffer(accept=True)) == Code.NO_OFFER
+    assert match.do(ALICE, MakeOffer(kind="draw")) == (OfferMade(seat=0, kind="draw"),)
+    match.do(BOB, AnswerOffer(accept=False))
+    match.do(BOB, ResumeMatch(), FLAG)
+    assert match.do(BOB, MakeOffer(kind="pause"), FLAG) == (OfferMade(seat=1, kind="pause"),)
     match.holds()
 
 
 def test_a_proposed_pause_lapses_with_a_move_also_of_its_maker() -> None:
     match = two()
-    match.do(ALICE, Offer(kind="pause"))
+    match.do(ALICE, MakeOffer(kind="pause"))
     match.play("m13-m9")
-    assert match.refuses(BOB, Answer(accept=True)) == Code.NO_OFFER
+    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.NO_OFFER
 
 
 def test_all_three_have_to_agree_to_a_pause_but_not_those_who_left() -> None:
     match = three()
-    match.do(ALICE, Offer(kind="pause"))
-    assert match.do(BOB, Answer(accept=True)) == (Answered(seat=1, kind="pause", accept=True),)
-    assert due(match.state) == NAG
-    assert match.do(CAROL, Answer(accept=True))[-1] == Paused()
-    assert due(match.state) == 0
-    match.do(CAROL, Resume(), FLAG)
-    match.do(CAROL, Resign(), FLAG)
-    match.do(ALICE, Offer(kind="pause"), FLAG)
-    assert match.do(BOB, Answer(accept=True), FLAG)[-1] == Paused()
+    match.do(ALICE, MakeOffer(kind="pause"))
+    assert match.do(BOB, AnswerOffer(accept=True)) == (
+        OfferAnswered(seat=1, kind="pause", accept=True),
+    )
+    assert next_due(match.state) == NAG
+    assert match.do(CAROL, AnswerOffer(accept=True))[-1] == Paused()
+    assert next_due(match.state) == 0
+    match.do(CAROL, ResumeMatch(), FLAG)
+    match.do(CAROL, ResignMatch(), FLAG)
+    match.do(ALICE, MakeOffer(kind="pause"), FLAG)
+    assert match.do(BOB, AnswerOffer(accept=True), FLAG)[-1] == Paused()
     match.holds()
 
 
 def test_moves_are_accepted_in_a_paused_match_and_the_next_turn_stands_still() -> None:
     match = paused_match()
     match.play("m13-m9", at=FLAG + 9 * DAY)
-    assert due(match.state) == 0
-    match.do(BOB, Resume(), FLAG + 20 * DAY)
-    assert (due(match.state), deadline(match.state)) == (FLAG + 22 * DAY, FLAG + 25 * DAY)
+    assert next_due(match.state) == 0
+    match.do(BOB, ResumeMatch(), FLAG + 20 * DAY)
+    assert (next_due(match.state), deadline(match.state)) == (FLAG + 22 * DAY, FLAG + 25 * DAY)
     match.holds()
 
 
@@ -152,15 +154,17 @@ def test_moves_are_accepted_in_a_paused_match_and_the_next_turn_stands_still() -
 def test_a_vacation_stops_the_clock_of_the_own_seat() -> None:
     match = two()
     until = BEGIN + 11 * DAY
-    assert match.do(ALICE, Away(until=until), BEGIN + DAY) == (Absent(seat=0, until=until),)
-    assert (due(match.state), deadline(match.state)) == (until + DAY, until + 4 * DAY)
+    assert match.do(ALICE, StartVacation(until=until), BEGIN + DAY) == (
+        Absent(seat=0, until=until),
+    )
+    assert (next_due(match.state), deadline(match.state)) == (until + DAY, until + 4 * DAY)
     match.holds()
 
 
 def test_a_vacation_leaves_the_others_clock_alone() -> None:
     match = two()
-    assert match.do(BOB, Away(until=FLAG + DAY)) == (Absent(seat=1, until=FLAG + DAY),)
-    assert (due(match.state), deadline(match.state)) == (NAG, FLAG)
+    assert match.do(BOB, StartVacation(until=FLAG + DAY)) == (Absent(seat=1, until=FLAG + DAY),)
+    assert (next_due(match.state), deadline(match.state)) == (NAG, FLAG)
     match.play("m13-m9", at=BEGIN + DAY)
     assert deadline(match.state) == FLAG + 6 * DAY
     match.holds()
@@ -168,35 +172,35 @@ def test_a_vacation_leaves_the_others_clock_alone() -> None:
 
 def test_who_returns_early_has_a_clock_again_from_then_on() -> None:
     match = two()
-    match.do(ALICE, Away(until=BEGIN + 11 * DAY), BEGIN + DAY)
+    match.do(ALICE, StartVacation(until=BEGIN + 11 * DAY), BEGIN + DAY)
     back = BEGIN + 3 * DAY
-    assert match.do(ALICE, Return(until=back), back - 8) == (Returned(seat=0, until=back),)
-    assert (due(match.state), deadline(match.state)) == (back + DAY, back + 4 * DAY)
+    assert match.do(ALICE, EndVacation(until=back), back - 8) == (Returned(seat=0, until=back),)
+    assert (next_due(match.state), deadline(match.state)) == (back + DAY, back + 4 * DAY)
     match.holds()
 
 
 def test_a_vacation_is_not_cut_short_in_the_past() -> None:
     match = two()
-    match.do(ALICE, Away(until=BEGIN + 11 * DAY), BEGIN + DAY)
+    match.do(ALICE, StartVacation(until=BEGIN + 11 * DAY), BEGIN + DAY)
     now = BEGIN + 9 * DAY
-    assert match.do(ALICE, Return(until=BEGIN), now) == (Returned(seat=0, until=now),)
+    assert match.do(ALICE, EndVacation(until=BEGIN), now) == (Returned(seat=0, until=now),)
     assert deadline(match.state) == now + 4 * DAY
     match.holds()
 
 
 def test_a_player_can_neither_leave_nor_come_back_for_another() -> None:
     match = two()
-    match.do(BOB, Away(until=FLAG + DAY))
-    match.do(ALICE, Return(until=BEGIN + 9))
+    match.do(BOB, StartVacation(until=FLAG + DAY))
+    match.do(ALICE, EndVacation(until=BEGIN + 9))
     match.play("m13-m9")
     assert deadline(match.state) == FLAG + 6 * DAY
-    for command in (Away(until=FLAG), Return(until=FLAG)):
+    for command in (StartVacation(until=FLAG), EndVacation(until=FLAG)):
         assert match.refuses(CAROL, command) == Code.NOT_A_PLAYER
-        assert match.refuses(THE_SERVER, command) == Code.NOT_A_PLAYER
+        assert match.refuses(SERVER_ACCOUNT, command) == Code.NOT_A_PLAYER
 
 
 def test_a_vacation_that_would_be_over_already_is_none() -> None:
     match = two()
-    assert match.refuses(ALICE, Away(until=BEGIN + DAY), BEGIN + DAY) == Code.TOO_LATE
-    assert match.do(ALICE, Away(until=BEGIN + DAY + 1), BEGIN + DAY)
+    assert match.refuses(ALICE, StartVacation(until=BEGIN + DAY), BEGIN + DAY) == Code.TOO_LATE
+    assert match.do(ALICE, StartVacation(until=BEGIN + DAY + 1), BEGIN + DAY)
     assert deadline(match.state) == FLAG + 1

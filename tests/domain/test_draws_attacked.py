@@ -13,10 +13,10 @@ from statistics import mean
 import msgspec
 import pytest
 
-from domain.fairness import Commitment, Draw, Seed, Stream, key_of
-from domain.match.commands import Answer, Decline, Reveal, Start
+from domain.fairness import ChainSeed, Commitment, DrawStream, SetupDraw, draw_key
+from domain.match.commands import AnswerOffer, DeclineMatch, RevealText, StartMatch
 from domain.match.events import MatchStarted, Withheld
-from domain.rules import pinned
+from domain.rules import rules_by_id
 from tests.helpers.given import ALICE, BOB, Match
 
 DRAWS = 1_000
@@ -32,8 +32,8 @@ ERROR = (8 * 10 * 8 / 15 / DRAWS) ** 0.5
 """Of the average over all draws: a hand is eight of sixteen plugs, whose variance is 10."""
 
 
-def seed(k: int) -> Seed:
-    return Seed(1, k, sha256(b"seed %d" % k).digest())
+def seed(k: int) -> ChainSeed:
+    return ChainSeed(1, k, sha256(b"seed %d" % k).digest())
 
 
 def honest_text(number: int) -> bytes:
@@ -52,10 +52,10 @@ def hand(setup: str | None, seat: int) -> int:
 
 def foreseen(board: int, k: int, texts: tuple[bytes, bytes], seat: int) -> int:
     """The hand that a draw would give the operator, who computes it as the server does."""
-    draw = Draw(1, k, seed(k).seed, texts)
-    key = key_of(draw, (HONEST, OPERATOR), board, RULES, ())
-    rules = pinned(RULES)
-    setup = rules.draw(rules.read_options(()), 2, Stream(key, RULES))
+    draw = SetupDraw(1, k, seed(k).seed, texts)
+    key = draw_key(draw, (HONEST, OPERATOR), board, RULES, ())
+    rules = rules_by_id(RULES)
+    setup = rules.draw(rules.read_options(()), 2, DrawStream(key, RULES))
     return hand(msgspec.json.encode(setup).decode(), seat)
 
 
@@ -79,7 +79,7 @@ class Attack:
     def start(self, board: int, *, words: tuple[Commitment, ...] = (), text: bytes = b"") -> Match:
         match = Match(board=board)
         more = {"commitments": words} if words else {}
-        start = Start(
+        start = StartMatch(
             rules=RULES, options=(), seats=(HONEST, OPERATOR), text=text, gather=True, **more
         )
         match.do(HONEST, start)
@@ -91,11 +91,11 @@ class Attack:
         if first:
             match = self.start(board, words=(Commitment(), mine))
             match.seed = seed(k)
-            match.do(HONEST, Answer(accept=True, commitment=other))
+            match.do(HONEST, AnswerOffer(accept=True, commitment=other))
         else:
             match = self.start(board, words=(other, Commitment()))
             match.seed = seed(k)
-            match.do(OPERATOR, Answer(accept=True, commitment=mine))
+            match.do(OPERATOR, AnswerOffer(accept=True, commitment=mine))
         self.k = k
         return match
 
@@ -108,9 +108,9 @@ class Attack:
         if promised < EXPECTED + 5:
             return None
         match = self.sealed(board, k, own, first=board % 2 == 0)
-        match.do(HONEST, Reveal(text=honest_text(board)))
+        match.do(HONEST, RevealText(text=honest_text(board)))
         self.known = honest_text(board)
-        match.do(OPERATOR, Reveal(text=own))
+        match.do(OPERATOR, RevealText(text=own))
         return hand(match.state.setup, 1)
 
     def at_once(self, board: int) -> int:
@@ -118,7 +118,7 @@ class Attack:
         match = self.start(board, text=honest_text(board))
         _, own, k = self.choose(board, honest_text(board))
         match.seed, self.k = seed(k), k
-        match.do(OPERATOR, Answer(accept=True, text=own))
+        match.do(OPERATOR, AnswerOffer(accept=True, text=own))
         return hand(match.state.setup, 1)
 
     def by_name(self, board: int) -> int:
@@ -128,7 +128,8 @@ class Attack:
         self.k += 1
         match.seed = seed(self.k)
         match.do(
-            HONEST, Start(rules=RULES, options=(), seats=(HONEST, OPERATOR), text=max(tried)[1])
+            HONEST,
+            StartMatch(rules=RULES, options=(), seats=(HONEST, OPERATOR), text=max(tried)[1]),
         )
         return hand(match.state.setup, 0)
 
@@ -166,17 +167,17 @@ def test_who_is_last_to_reveal_can_only_refuse_and_every_refusal_is_on_record() 
     for board in range(1, 101):
         own = next(own_texts(board))
         match = attack.sealed(board, attack.k + 1, own, first=False)
-        match.do(HONEST, Reveal(text=honest_text(board)))
+        match.do(HONEST, RevealText(text=honest_text(board)))
         value = foreseen(board, attack.k, (honest_text(board), own), 1)
         # another text than the one committed to is not taken, and another seed is not used
-        assert match.refuses(OPERATOR, Reveal(text=sha256(own).digest())) == "wrong-text"
+        assert match.refuses(OPERATOR, RevealText(text=sha256(own).digest())) == "wrong-text"
         if value < EXPECTED:
-            match.do(OPERATOR, Decline())
+            match.do(OPERATOR, DeclineMatch())
             refused += any(isinstance(body, Withheld) for body in match.bodies)
             assert match.state.result is not None
             assert match.state.result.winners == ()
         else:
-            match.do(OPERATOR, Reveal(text=own))
+            match.do(OPERATOR, RevealText(text=own))
             played.append(hand(match.state.setup, 1))
             assert played[-1] == value
         match.holds()
@@ -186,10 +187,10 @@ def test_who_is_last_to_reveal_can_only_refuse_and_every_refusal_is_on_record() 
 def test_a_start_with_another_seed_than_the_sealed_one_is_not_made() -> None:
     attack = Attack()
     match = attack.sealed(1, 1, b"own", first=False)
-    match.do(HONEST, Reveal(text=honest_text(1)))
+    match.do(HONEST, RevealText(text=honest_text(1)))
     match.seed = seed(2)
     with pytest.raises(ValueError, match="not the one that was sealed"):
-        match.decided(OPERATOR, Reveal(text=b"own"))
+        match.decided(OPERATOR, RevealText(text=b"own"))
     match.seed = seed(1)
-    events = match.do(OPERATOR, Reveal(text=b"own"))
+    events = match.do(OPERATOR, RevealText(text=b"own"))
     assert isinstance(events[-1], MatchStarted)

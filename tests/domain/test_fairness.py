@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from domain.fairness import (
-    Draw,
-    Stream,
-    before,
+    DrawStream,
+    SetupDraw,
     contribution,
+    draw_key,
+    draw_terms,
+    earlier_seed,
     entropy_text,
-    key_of,
-    steps_back,
-    terms,
+    previous_seed,
 )
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "fairness-1.json").read_text())
@@ -23,16 +23,16 @@ KEY = bytes.fromhex(VECTORS["key"]["key"])
 ALICE, BOB = b"alice...", b"bob....."
 
 
-def stream() -> Stream:
-    return Stream(KEY, "powerdrain/1")
+def stream() -> DrawStream:
+    return DrawStream(KEY, "powerdrain/1")
 
 
 def test_a_chain_goes_back_by_the_labelled_hash() -> None:
     chain = VECTORS["chain"]
     end = bytes.fromhex(chain["end"])
-    assert before(end) == sha256(b"matchpost-seed-v1\0chain\0" + end).digest()
+    assert previous_seed(end) == sha256(b"matchpost-seed-v1\0chain\0" + end).digest()
     for steps, seed in chain["steps back"].items():
-        assert steps_back(end, int(steps)).hex() == seed
+        assert earlier_seed(end, int(steps)).hex() == seed
 
 
 def test_a_players_entropy_is_the_command_id_and_the_hash_of_the_word() -> None:
@@ -48,11 +48,11 @@ def test_a_players_entropy_is_the_command_id_and_the_hash_of_the_word() -> None:
 
 def test_the_key_is_hkdf_extract_of_seed_and_contributions_under_the_terms() -> None:
     vector, text = VECTORS["key"], bytes.fromhex(VECTORS["entropy"]["text"])
-    draw = Draw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
-    key = key_of(draw, (ALICE, BOB), 17, "powerdrain/1", ("-p",))
+    draw = SetupDraw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
+    key = draw_key(draw, (ALICE, BOB), 17, "powerdrain/1", ("-p",))
     assert key.hex() == vector["key"]
     salt = sha256(b"17 powerdrain 1 -p").digest()
-    assert terms(17, "powerdrain/1", ("-p",)) == salt
+    assert draw_terms(17, "powerdrain/1", ("-p",)) == salt
     material = draw.seed + contribution(ALICE, text) + contribution(BOB, b"")
     assert hmac.new(salt, material, sha256).digest() == key
 
@@ -72,8 +72,8 @@ def test_other_terms_give_another_key(
 ) -> None:
     vector = VECTORS["key"]
     text = bytes.fromhex(VECTORS["entropy"]["text"])
-    draw = Draw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
-    assert key_of(draw, seats, board, rules, options) != KEY
+    draw = SetupDraw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
+    assert draw_key(draw, seats, board, rules, options) != KEY
 
 
 def bits_again(purpose: str, count: int) -> str:

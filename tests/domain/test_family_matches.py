@@ -1,10 +1,10 @@
 """What goliath and line bring into a match: counts that are agreed to, and passes on record."""
 
 from domain.errors import Code
-from domain.match.commands import Answer, Move, Offer, Start
-from domain.match.decide import Rejected
-from domain.match.events import Answered, Ended, Moved, Offered
-from domain.rules import current
+from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, StartMatch
+from domain.match.decide import Rejection
+from domain.match.events import Ended, Moved, OfferAnswered, OfferMade
+from domain.rules import latest_rules
 from tests.helpers.given import ALICE, BOB, alternating, when
 
 SEPARATED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
@@ -21,7 +21,7 @@ NINETEEN = (
 
 
 def started(key, *options):
-    return (ALICE, Start(rules=f"{key}/1", options=options, seats=(ALICE, BOB)))
+    return (ALICE, StartMatch(rules=f"{key}/1", options=options, seats=(ALICE, BOB)))
 
 
 def match(moves, key="goliath", *options):
@@ -29,59 +29,59 @@ def match(moves, key="goliath", *options):
 
 
 def refusal(result):
-    assert isinstance(result, Rejected), result
+    assert isinstance(result, Rejection), result
     return result.code, result.sentence
 
 
 def test_a_count_that_is_agreed_to_ends_the_match_for_the_larger_region():
     given = match(SEPARATED)
-    assert when(given, ALICE, Offer(kind="count")) == (Offered(seat=0, kind="count"),)
-    given.append((ALICE, Offer(kind="count")))
-    assert when(given, BOB, Answer(accept=True)) == (
-        Answered(seat=1, kind="count", accept=True),
+    assert when(given, ALICE, MakeOffer(kind="count")) == (OfferMade(seat=0, kind="count"),)
+    given.append((ALICE, MakeOffer(kind="count")))
+    assert when(given, BOB, AnswerOffer(accept=True)) == (
+        OfferAnswered(seat=1, kind="count", accept=True),
         Ended(winners=(1,), reason="larger-region"),
     )
 
 
 def test_proposing_the_count_that_is_proposed_already_accepts_it():
-    given = [*match(SEPARATED), (BOB, Offer(kind="count"))]
-    assert when(given, ALICE, Offer(kind="count"))[-1] == (
+    given = [*match(SEPARATED), (BOB, MakeOffer(kind="count"))]
+    assert when(given, ALICE, MakeOffer(kind="count"))[-1] == (
         Ended(winners=(1,), reason="larger-region")
     )
 
 
 def test_after_a_count_of_equal_regions_the_match_goes_on():
-    given = [*match(EQUAL), (ALICE, Offer(kind="count"))]
-    accept = Answer(accept=True)
-    assert when(given, BOB, accept) == (Answered(seat=1, kind="count", accept=True),)
+    given = [*match(EQUAL), (ALICE, MakeOffer(kind="count"))]
+    accept = AnswerOffer(accept=True)
+    assert when(given, BOB, accept) == (OfferAnswered(seat=1, kind="count", accept=True),)
     given.append((BOB, accept))
-    legal = next(iter(current("goliath").legal_moves(last(given))))
-    [moved] = when(given, BOB, Move(text=legal))
+    legal = next(iter(latest_rules("goliath").legal_moves(last(given))))
+    [moved] = when(given, BOB, PlayMove(text=legal))
     assert isinstance(moved, Moved)
 
 
 def last(given):
-    rules = current("goliath")
+    rules = latest_rules("goliath")
     at = rules.start(rules.read_options([]), 2, None)
     for _, command in given:
-        if isinstance(command, Move):
+        if isinstance(command, PlayMove):
             at = rules.play(at, rules.check(at, rules.read(command.text)))
     return at
 
 
 def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
-    assert refusal(when(match("m13-h8:i9"), ALICE, Offer(kind="count"))) == (
+    assert refusal(when(match("m13-h8:i9"), ALICE, MakeOffer(kind="count"))) == (
         Code.NO_OFFER,
         "a count can be proposed only while stones separate David and Goliath",
     )
-    code, _ = refusal(when(match("a1", "line"), ALICE, Offer(kind="count")))
+    code, _ = refusal(when(match("a1", "line"), ALICE, MakeOffer(kind="count")))
     assert code == Code.UNKNOWN_OFFER
 
 
 def test_a_proposed_count_lapses_with_the_next_move():
-    legal = next(iter(current("goliath").legal_moves(last(match(SEPARATED)))))
-    given = [*match(SEPARATED), (ALICE, Offer(kind="count")), (BOB, Move(text=legal))]
-    code, _ = refusal(when(given, BOB, Answer(accept=True)))
+    legal = next(iter(latest_rules("goliath").legal_moves(last(match(SEPARATED)))))
+    given = [*match(SEPARATED), (ALICE, MakeOffer(kind="count")), (BOB, PlayMove(text=legal))]
+    code, _ = refusal(when(given, BOB, AnswerOffer(accept=True)))
     assert code == Code.NO_OFFER
 
 
@@ -96,16 +96,16 @@ def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
     """Light finds no room after Dark's h6 and is passed three times; Dark ends the match."""
     given = match(NINETEEN, "line")
     for text in ("h6", "i13", "m9"):
-        [moved] = when(given, BOB, Move(text=text))
+        [moved] = when(given, BOB, PlayMove(text=text))
         assert (moved.seat, moved.next) == (1, 1)
-        given.append((BOB, Move(text=text)))
-    [moved, ended] = when(given, BOB, Move(text="l10"))
+        given.append((BOB, PlayMove(text=text)))
+    [moved, ended] = when(given, BOB, PlayMove(text="l10"))
     assert (moved.next, ended) == (None, Ended(winners=(1,), reason="more-stones"))
 
 
 def test_who_is_passed_is_told_whose_turn_it_is():
-    given = [*match(NINETEEN, "line"), (BOB, Move(text="h6"))]
-    assert refusal(when(given, ALICE, Move(text="i13"))) == (
+    given = [*match(NINETEEN, "line"), (BOB, PlayMove(text="h6"))]
+    assert refusal(when(given, ALICE, PlayMove(text="i13"))) == (
         Code.NOT_YOUR_TURN,
         "you play Light, and it is Dark's turn",
     )

@@ -10,26 +10,27 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.commands import (
-    Answer,
-    Away,
+    AnswerOffer,
     Command,
-    Decline,
-    Flag,
-    Move,
-    Nag,
-    Offer,
-    Resign,
-    Resume,
-    Return,
-    Reveal,
+    DeclineMatch,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
+    RevealText,
+    StartVacation,
 )
-from domain.match.decide import Decided, Rejected
+from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
+from domain.match.decide import Decision, Rejection
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Ended,
     Event,
     Flagged,
@@ -38,18 +39,17 @@ from domain.match.events import (
     Nagged,
     Resigned,
     Undone,
-    decode,
+    decode_event,
 )
-from domain.match.replies import NONE, Reply
-from domain.match.state import MatchState, deadline, due, position_of, reminds
-from domain.rules import pinned
+from domain.match.state import MatchState, deadline, next_due, position_of, reminder_is_due
+from domain.rules import rules_by_id
 from tests.domain.matches_given import KINDS, any_move, called, seeds
 from tests.helpers.examples import examples
 from tests.helpers.given import BEGIN, CAROL, Match, challenge
 
 STEPS = 80
 HOUR: Final = DAY // 24
-OTHERS = (CAROL, b"mallory.", THE_SERVER)
+OTHERS = (CAROL, b"mallory.", SERVER_ACCOUNT)
 
 TERMS = [
     ("--days=3", "--nagtime=1"),
@@ -60,11 +60,11 @@ TERMS = [
 KEPT = b"a text of 32 bytes that is kept."
 COMMITTED = Commitment(sha256(KEPT).digest())
 BEFORE_A_DRAW = [
-    Answer(accept=True, commitment=COMMITTED),
-    Answer(accept=True, commitment=Commitment(b"short")),
-    Reveal(text=KEPT),
-    Reveal(text=KEPT),
-    Reveal(text=b"another"),
+    AnswerOffer(accept=True, commitment=COMMITTED),
+    AnswerOffer(accept=True, commitment=Commitment(b"short")),
+    RevealText(text=KEPT),
+    RevealText(text=KEPT),
+    RevealText(text=b"another"),
 ]
 TURNING = MatchStarted | Moved | Undone | Resigned | Flagged
 """Events with which a turn may begin."""
@@ -96,7 +96,7 @@ class Table:
     def later(self) -> int:
         """Some time on, now and then to the millisecond at which something falls due."""
         rng, flag = self.rng, deadline(self.state)
-        instant = flag if flag and rng.random() < 0.3 else due(self.state)
+        instant = flag if flag and rng.random() < 0.3 else next_due(self.state)
         if instant and rng.random() < 0.15:
             return max(self.now, instant + rng.choice([-1, -1, 0, 1]))
         return self.now + rng.choice([0, 1, HOUR, 5 * HOUR, 11 * HOUR])
@@ -105,27 +105,41 @@ class Table:
         """Anything anybody can ask for; most often what makes sense."""
         state, rng = self.state, self.rng
         if state.offer is not None and rng.random() < 0.5:
-            return rng.choice(state.seats), Answer(accept=rng.random() < 0.8)
+            return rng.choice(state.seats), AnswerOffer(accept=rng.random() < 0.8)
         if state.next is not None and rng.random() < 0.4:
-            return state.seats[state.next], Move(text=any_move(self.match, rng))
+            return state.seats[state.next], PlayMove(text=any_move(self.match, rng))
         if state.gather is not None and rng.random() < 0.3:
             return rng.choice(state.seats), rng.choice(BEFORE_A_DRAW)
         if rng.random() < 0.2:
-            command = Nag if reminds(state, self.now) else Flag
-            return THE_SERVER, command(ply=rng.choice([None, state.ply, 3]))
+            command = RemindPlayer if reminder_is_due(state, self.now) else FlagPlayer
+            return SERVER_ACCOUNT, command(ply=rng.choice([None, state.ply, 3]))
         return rng.choice([*state.seats * 6, *OTHERS]), rng.choice(self.commands())
 
     def commands(self) -> Sequence[Command]:
         kinds = ["pause", "pause", "undo", "undo", "count"]
         until = self.now + self.rng.choice([-1, 0, 1, DAY, 9 * DAY])
-        leaves = [Away(until=until), Away(until=until), Return(until=until)]
-        accept = Answer(accept=True)
-        many = [*(Offer(kind=kind) for kind in kinds), Resume(), Resume(), accept, accept, *leaves]
-        return [*many, *self.rare(), Answer(accept=False), Move(text="a1"), Nag(), Flag()]
+        leaves = [StartVacation(until=until), StartVacation(until=until), EndVacation(until=until)]
+        accept = AnswerOffer(accept=True)
+        many = [
+            *(MakeOffer(kind=kind) for kind in kinds),
+            ResumeMatch(),
+            ResumeMatch(),
+            accept,
+            accept,
+            *leaves,
+        ]
+        return [
+            *many,
+            *self.rare(),
+            AnswerOffer(accept=False),
+            PlayMove(text="a1"),
+            RemindPlayer(),
+            FlagPlayer(),
+        ]
 
     def rare(self) -> Sequence[Command]:
         """What ends a match, or may."""
-        ends = [Resign(), Decline(), Offer(kind="draw"), Offer(kind="abort")]
+        ends = [ResignMatch(), DeclineMatch(), MakeOffer(kind="draw"), MakeOffer(kind="abort")]
         return ends if self.rng.random() < 0.1 else []
 
     def lay(self) -> None:
@@ -134,52 +148,56 @@ class Table:
         if state.next is None:
             return
         move = any_move(self.match, rng)
-        rules, position = pinned(state.rules), position_of(state)
+        rules, position = rules_by_id(state.rules), position_of(state)
         after = rules.play(position, rules.read(move))
         answers = [*map(rules.write, rules.moves(after)), "nonsense"]
-        seat = rng.choice(state.seats_in)
+        seat = rng.choice(state.active_seats)
         path = rng.choice([None, (move,)])
-        self.match.lay(seat, Reply(state.ply + 1, path, rng.choice(answers)))
-        self.match.lay(seat, Reply(state.ply + rng.randrange(4), None, rng.choice(answers)))
+        self.match.set_conditional_moves(
+            seat, ConditionalMove(state.ply + 1, path, rng.choice(answers))
+        )
+        self.match.set_conditional_moves(
+            seat, ConditionalMove(state.ply + rng.randrange(4), None, rng.choice(answers))
+        )
 
     def step(self) -> None:
         """Ask for something, and see that what comes of it is lawful."""
-        self.now = self.later()
+        self.now = self.retry_at()
         if self.rng.random() < 0.3:
-            self.lay()
+            self.set_conditional_moves()
         before = self.match.snapshot
         actor, command = self.asked()
         decided = self.match.decided(actor, command, self.now)
-        if isinstance(decided, Rejected):
+        if isinstance(decided, Rejection):
             assert self.match.snapshot == before
             self.is_refused_with_reason(decided)
         else:
             self.is_entitled(before.state, actor, command, decided)
         self.clock_is_lawful()
 
-    def is_refused_with_reason(self, rejected: Rejected) -> None:
+    def is_refused_with_reason(self, rejected: Rejection) -> None:
         assert Code(rejected.code) is not Code.INTERNAL
         assert rejected.sentence
         if rejected.code == Code.TIME_OVER:
             assert self.now >= deadline(self.state)
 
     def is_entitled(
-        self, before: MatchState, actor: bytes, command: Command, decided: Decided
+        self, before: MatchState, actor: bytes, command: Command, decided: Decision
     ) -> None:
         assert decided.events
         assert not before.over
-        assert (actor == THE_SERVER) == isinstance(command, Nag | Flag)
+        assert (actor == SERVER_ACCOUNT) == isinstance(command, RemindPlayer | FlagPlayer)
         flag = deadline(before)
         late = flag is not None and self.now >= flag
-        assert late == isinstance(command, Flag) or isinstance(command, Resign)
+        assert late == isinstance(command, FlagPlayer) or isinstance(command, ResignMatch)
 
     def clock_is_lawful(self) -> None:
-        state, instant = self.state, due(self.match.state)
+        state, instant = self.state, next_due(self.match.state)
         if state.over:
-            assert (instant, self.match.replies) == (0, NONE)
+            assert (instant, self.match.conditional_moves) == (0, NO_CONDITIONAL_MOVES)
         elif state.clock is None or state.clock.paused:
             assert instant == 0
-        elif state.gathering:
+        elif state.awaits_entropy:
             assert instant == (deadline(state) or 0)
             assert state.gather or instant == 0
             assert state.waits
@@ -188,12 +206,12 @@ class Table:
             # whoever's turn begins has some time for it
             assert flag is None or flag > state.clock.since
             assert instant == 0 or state.clock.since <= instant <= (flag or instant)
-            assert reminds(state) == (instant not in (0, flag))
+            assert reminder_is_due(state) == (instant not in (0, flag))
 
 
 def history_is_lawful(match: Match) -> None:
     match.holds()
-    envelopes = [decode(data) for data in match.events]
+    envelopes = [decode_event(data) for data in match.events]
     assert all(one.at <= other.at for one, other in pairwise(envelopes))
     ends = [one.seq for one in envelopes if isinstance(one.body, Ended)]
     assert ends == ([len(envelopes)] if match.state.over else [])

@@ -3,14 +3,22 @@
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
-from domain.match.commands import Command, Flag, Move, Nag, Offer, Resign, Start
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import THE_SERVER, Ended, MatchStarted, Moved
+from domain.match.commands import (
+    Command,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    StartMatch,
+)
+from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.events import SERVER_ACCOUNT, Ended, MatchStarted, Moved
 from domain.match.state import evolve, initial, position_of, positions
-from domain.rules import MissingRules, pinned, unpack
+from domain.rules import MissingRules, rules_by_id, unpack_position
 from tests.helpers.given import ALICE, BOB, sent
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
@@ -22,28 +30,28 @@ SENTENCE = (
 
 
 def test_its_rules_have_a_title_and_sides_for_lists():
-    rules = pinned(STATE.rules)
+    rules = rules_by_id(STATE.rules)
     assert isinstance(rules, MissingRules)
     assert (rules.key, rules.version, rules.title) == ("chess", 1, "chess (not installed)")
     assert rules.sides[:2] == ("Player 1", "Player 2")
 
 
-@pytest.mark.parametrize("command", [Move(text="e7-e5", ply=1), Offer(kind="draw")])
+@pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
 def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
     decided = decide(sent(BOB, command), STATE)
-    assert decided == Rejected(Code.UNKNOWN_RULES, SENTENCE, None)
+    assert decided == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
 
 
 def test_no_match_of_it_starts():
-    command = Start(rules="chess/1", options=(), seats=(ALICE, BOB))
+    command = StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB))
     decided = decide(sent(ALICE, command), initial())
-    assert isinstance(decided, Rejected)
+    assert isinstance(decided, Rejection)
     assert (decided.code, decided.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
 
 
 def test_a_player_can_give_up_because_that_needs_no_rules():
-    decided = decide(sent(BOB, Resign()), STATE)
-    assert isinstance(decided, Decided)
+    decided = decide(sent(BOB, ResignMatch()), STATE)
+    assert isinstance(decided, Decision)
     assert decided.events[-1] == Ended(winners=(0,), reason="resignation")
 
 
@@ -53,9 +61,9 @@ def test_a_player_can_give_up_because_that_needs_no_rules():
         lambda: positions(STATE),
         lambda: position_of(STATE),
         lambda: position_of(replace(STATE, position=b"\x90")),
-        lambda: unpack("chess/1", b"\x90"),
-        lambda: pinned("chess/1").read_options(["-exact"]),
-        lambda: pinned("chess/1").legal_moves(None),
+        lambda: unpack_position("chess/1", b"\x90"),
+        lambda: rules_by_id("chess/1").read_options(["-exact"]),
+        lambda: rules_by_id("chess/1").legal_moves(None),
     ],
 )
 def test_positions_and_moves_are_refused_in_a_sentence(ask):
@@ -67,15 +75,15 @@ def test_positions_and_moves_are_refused_in_a_sentence(ask):
 @pytest.mark.parametrize("name", ["pow2/9", "9", "", "chess"])
 def test_rules_of_no_such_version_and_names_of_no_rules_are_refused_at_once(name):
     with pytest.raises(Refusal) as refusal:
-        pinned(name)
+        rules_by_id(name)
     assert refusal.value.code == Code.UNKNOWN_RULES
     assert f"there are no rules {name!r}" in refusal.value.sentence
 
 
-@pytest.mark.parametrize("command", [Nag(ply=1), Flag(ply=1)])
+@pytest.mark.parametrize("command", [RemindPlayer(ply=1), FlagPlayer(ply=1)])
 def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
-    started = replace(STARTED, terms=Terms())
+    started = replace(STARTED, terms=TimeControl())
     state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
-    late = Given(received=400 * DAY)
-    decided = decide(sent(THE_SERVER, command), state, late)
-    assert decided == Rejected(Code.UNKNOWN_RULES, SENTENCE, None)
+    late = DecisionContext(received=400 * DAY)
+    decided = decide(sent(SERVER_ACCOUNT, command), state, late)
+    assert decided == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)

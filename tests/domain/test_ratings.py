@@ -52,6 +52,6 @@ def test_a_newcomer_is_shown_with_1500() -> None:
 
 
 def test_what_is_shown_grows_with_the_mean_and_with_what_is_known() -> None:
-    assert Skill(25 * UNIT, UNIT).shown == 1500 + 30 * 22
-    assert Skill(30 * UNIT, UNIT).shown == 1500 + 30 * 27
-    assert Skill(20 * UNIT, 8 * UNIT).shown == 1500 - 30 * 4
+    assert Skill(25 * UNIT, UNIT).rating == 1500 + 30 * 22
+    assert Skill(30 * UNIT, UNIT).rating == 1500 + 30 * 27
+    assert Skill(20 * UNIT, 8 * UNIT).rating == 1500 - 30 * 4

@@ -10,36 +10,36 @@ import msgspec
 import pytest
 from msgspec.structs import fields
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
-from domain.match.commands import Answer, Move, Offer, Resign
-from domain.match.decide import Rejected
+from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch
+from domain.match.decide import Rejection
 from domain.match.events import (
     EVENT_LIMIT,
     NO_HASH,
     SCHEMA,
-    Envelope,
     Event,
+    EventEnvelope,
     MatchStarted,
     Moved,
     RefusedLeaf,
     Resigned,
     command_id,
-    decode,
+    decode_event,
     decode_refusal,
-    encode,
+    encode_event,
     leaf_hash,
 )
-from domain.match.record import (
-    NO_MATCH,
-    Broken,
+from domain.match.history import (
+    EMPTY_SNAPSHOT,
+    BrokenHistory,
     check_chain,
+    encode_refusal,
     pack_snapshot,
-    refold,
-    seal_refusal,
+    replay,
     unpack_snapshot,
 )
-from domain.match.state import with_position
+from domain.match.state import cache_position
 from tests.golden.make_events import FILE, MATCHES
 from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2, sent
 
@@ -57,18 +57,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 TURNS = [
     pow2("-fast"),
     *alternating("i5-g4:g5", "a13-c11"),
-    (ALICE, Offer(kind="draw")),
-    (BOB, Answer(accept=False)),
-    (BOB, Resign()),
+    (ALICE, MakeOffer(kind="draw")),
+    (BOB, AnswerOffer(accept=False)),
+    (BOB, ResignMatch()),
 ]
 
 
 def bodies(events: Iterable[bytes]) -> list[Event]:
-    return [decode(data).body for data in events]
+    return [decode_event(data).body for data in events]
 
 
 def version_and_tag(data: bytes) -> tuple[int, object]:
-    envelope = decode(data)
+    envelope = decode_event(data)
     return envelope.schema, tag_of(type(envelope.body))
 
 
@@ -88,7 +88,7 @@ def test_the_bytes_of_whole_matches_are_the_golden_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", MATCHES)
 def test_golden_bytes_are_read_and_written_again_as_they_are(name: str) -> None:
-    assert [encode(decode(data)) for data in TODAY[name]] == TODAY[name]
+    assert [encode_event(decode_event(data)) for data in TODAY[name]] == TODAY[name]
 
 
 def test_every_event_of_todays_schema_has_a_golden_sample() -> None:
@@ -133,7 +133,7 @@ def test_an_old_history_is_chained_folded_and_verified_by_its_own_bytes(
     assert [one.seq for one in check_chain(1, events)] == list(range(1, len(events) + 1))
     verdict = verify(1, events)
     assert verdict.head == leaf_hash(events[-1])
-    assert verdict.state == with_position(refold(events))
+    assert verdict.state == cache_position(replay(events))
     assert verdict.state.clock is None
 
 
@@ -149,17 +149,17 @@ def test_an_old_match_goes_on_with_the_events_of_today(length: int) -> None:
     while match.state.ply < 2:
         match.play(["i5-g4:g5", "a13-c11"][match.state.ply])
     assert match.state.clock is None
-    match.do(ALICE, Move(text="m13-m9"))
-    match.do(BOB, Resign())
+    match.do(ALICE, PlayMove(text="m13-m9"))
+    match.do(BOB, ResignMatch())
     assert match.events[:length] == OLD[:length]
-    assert decode(match.events[length]).prev == leaf_hash(OLD[length - 1])
+    assert decode_event(match.events[length]).prev == leaf_hash(OLD[length - 1])
     match.holds()
 
 
 @pytest.mark.parametrize("seq", [1, 2, 3])
 def test_an_old_event_that_was_encoded_again_is_found(seq: int) -> None:
-    again = encode(decode(OLD[seq - 1]))
-    with pytest.raises(Broken, match="does not follow the event before it") as caught:
+    again = encode_event(decode_event(OLD[seq - 1]))
+    with pytest.raises(BrokenHistory, match="does not follow the event before it") as caught:
         verify(1, [*OLD[: seq - 1], again, *OLD[seq:]])
     assert caught.value.seq == seq + 1
 
@@ -168,7 +168,7 @@ def test_an_old_move_that_is_forged_is_found_by_the_rules() -> None:
     match = Match()
     match.resume(OLD)
     body = msgspec.structs.replace(match.bodies[1], move="m13-m8")
-    with pytest.raises(Broken, match="event 2: the rules refuse it"):
+    with pytest.raises(BrokenHistory, match="event 2: the rules refuse it"):
         verify(1, match.forged(2, body=body))
 
 
@@ -176,8 +176,8 @@ def test_an_old_move_that_is_forged_is_found_by_the_rules() -> None:
 
 
 def test_the_bytes_of_a_refusal_are_the_golden_ones() -> None:
-    rejected = Rejected("illegal-move", "no", "m13-l5")
-    data = seal_refusal(sent(ALICE, Move(text="m13-l5"), 7), rejected, NO_MATCH, 1234)
+    rejected = Rejection("illegal-move", "no", "m13-l5")
+    data = encode_refusal(sent(ALICE, PlayMove(text="m13-l5"), 7), rejected, EMPTY_SNAPSHOT, 1234)
     assert data.hex() == GOLDEN["refusal"]
     assert decode_refusal(data) == RefusedLeaf(
         SCHEMA, 1, 1234, (7).to_bytes(16, "big"), ALICE, "illegal-move", "m13-l5", None
@@ -204,7 +204,7 @@ def test_events_and_refusals_can_not_be_taken_for_each_other() -> None:
     events, _ = history(TURNS)
     refusal = bytes.fromhex(GOLDEN["refusal"])
     with pytest.raises(msgspec.MsgspecError):
-        decode(refusal)
+        decode_event(refusal)
     for data in events:
         with pytest.raises(msgspec.MsgspecError):
             decode_refusal(data)
@@ -212,36 +212,40 @@ def test_events_and_refusals_can_not_be_taken_for_each_other() -> None:
 
 def test_events_are_numbered_and_chained() -> None:
     events, snapshot = history(TURNS)
-    envelopes = [decode(data) for data in events]
+    envelopes = [decode_event(data) for data in events]
     assert [envelope.seq for envelope in envelopes] == list(range(1, len(events) + 1))
     assert [envelope.prev for envelope in envelopes[1:]] == list(map(leaf_hash, events[:-1]))
     assert envelopes[0].prev == NO_HASH
     assert snapshot.head == leaf_hash(events[-1])
-    assert all(encode(envelope) == data for envelope, data in zip(envelopes, events, strict=True))
+    assert all(
+        encode_event(envelope) == data for envelope, data in zip(envelopes, events, strict=True)
+    )
 
 
 def test_a_matchs_time_never_runs_backwards() -> None:
     _, snapshot = history(TURNS)
     late = snapshot.state.at
-    refusal = seal_refusal(sent(ALICE, Resign()), Rejected("match-over", ""), snapshot, late - 500)
+    refusal = encode_refusal(
+        sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot, late - 500
+    )
     assert decode_refusal(refusal).at == late
 
 
 def test_a_snapshot_comes_back_as_it_was_stored() -> None:
     _, snapshot = history(TURNS)
     assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
-    assert unpack_snapshot(None) == NO_MATCH
+    assert unpack_snapshot(None) == EMPTY_SNAPSHOT
 
 
 def test_the_snapshot_equals_the_fold_of_the_events() -> None:
     events, snapshot = history(TURNS)
-    assert with_position(refold(events)) == snapshot.state
+    assert cache_position(replay(events)) == snapshot.state
 
 
 def test_an_event_too_large_for_a_tile_is_not_made() -> None:
-    huge = Envelope(1, 1, 1, 1, bytes(EVENT_LIMIT), ALICE, NO_HASH, Resigned(seat=0))
+    huge = EventEnvelope(1, 1, 1, 1, bytes(EVENT_LIMIT), ALICE, NO_HASH, Resigned(seat=0))
     with pytest.raises(ValueError, match="65535 is the limit"):
-        encode(huge)
+        encode_event(huge)
 
 
 def test_a_whole_history_holds() -> None:
@@ -251,13 +255,13 @@ def test_a_whole_history_holds() -> None:
     assert (verdict.head, verdict.state) == (snapshot.head, snapshot.state)
 
 
-def rechained(events: list[bytes], first: int, changed: Envelope) -> list[bytes]:
+def rechained(events: list[bytes], first: int, changed: EventEnvelope) -> list[bytes]:
     """Put a changed event in and chain all that follow it anew, as a forger would."""
     found = events[: first - 1]
     head = leaf_hash(found[-1]) if found else NO_HASH
-    for data in [encode(changed), *events[first:]]:
-        envelope = msgspec.structs.replace(decode(data), prev=head)
-        found.append(encode(envelope))
+    for data in [encode_event(changed), *events[first:]]:
+        envelope = msgspec.structs.replace(decode_event(data), prev=head)
+        found.append(encode_event(envelope))
         head = leaf_hash(found[-1])
     return found
 
@@ -266,10 +270,10 @@ def rechained(events: list[bytes], first: int, changed: Envelope) -> list[bytes]
 def test_an_edited_event_is_found(at: int) -> None:
     events, _ = history(TURNS)
     for changes in ({"at": 999_999_999}, {"actor": b"mallory."}, {"command": b"x" * 16}):
-        changed = msgspec.structs.replace(decode(events[at - 1]), **changes)
-        edited = [*events[: at - 1], encode(changed), *events[at:]]
+        changed = msgspec.structs.replace(decode_event(events[at - 1]), **changes)
+        edited = [*events[: at - 1], encode_event(changed), *events[at:]]
         if at < len(events):
-            with pytest.raises(Broken) as caught:
+            with pytest.raises(BrokenHistory) as caught:
                 verify(1, edited)
             assert caught.value.seq in (at, at + 1)
 
@@ -281,61 +285,61 @@ def test_a_dropped_swapped_or_repeated_event_is_found(at: int) -> None:
     swapped = [*events[: at - 1], events[at], events[at - 1], *events[at + 1 :]]
     repeated = events[:at] + events[at - 1 :]
     for tampered, first in ((dropped, at), (swapped, at), (repeated, at + 1)):
-        with pytest.raises(Broken) as caught:
+        with pytest.raises(BrokenHistory) as caught:
             verify(1, tampered)
         assert caught.value.seq == first
 
 
 def test_a_forged_move_is_found_by_the_rules_though_the_chain_is_whole() -> None:
     events, _ = history(TURNS)
-    moved = decode(events[1])
+    moved = decode_event(events[1])
     for move in ("m13-m8", "m13-a1", "nonsense"):
         body = msgspec.structs.replace(moved.body, move=move)
         forged = rechained(events, 2, msgspec.structs.replace(moved, body=body))
-        with pytest.raises(Broken, match="the rules refuse it") as caught:
+        with pytest.raises(BrokenHistory, match="the rules refuse it") as caught:
             verify(1, forged)
         assert caught.value.seq == 2
 
 
 def test_a_forged_actor_is_found_by_the_rules_though_the_chain_is_whole() -> None:
     events, _ = history(TURNS)
-    forged = rechained(events, 2, msgspec.structs.replace(decode(events[1]), actor=BOB))
-    with pytest.raises(Broken, match="event 2: the rules refuse it: you play Dark"):
+    forged = rechained(events, 2, msgspec.structs.replace(decode_event(events[1]), actor=BOB))
+    with pytest.raises(BrokenHistory, match="event 2: the rules refuse it: you play Dark"):
         verify(1, forged)
 
 
 def test_a_time_that_runs_backwards_is_found_though_the_chain_is_whole() -> None:
     events, _ = history(TURNS)
-    earlier = msgspec.structs.replace(decode(events[1]), at=0)
-    with pytest.raises(Broken, match="event 2: it is older than the event before it"):
+    earlier = msgspec.structs.replace(decode_event(events[1]), at=0)
+    with pytest.raises(BrokenHistory, match="event 2: it is older than the event before it"):
         check_chain(1, rechained(events, 2, earlier))
 
 
 def test_a_forged_result_is_found_by_the_rules_though_the_chain_is_whole() -> None:
     events, _ = history(TURNS)
-    ended = decode(events[-1])
+    ended = decode_event(events[-1])
     body = msgspec.structs.replace(ended.body, winners=(1,))
     forged = rechained(events, len(events), msgspec.structs.replace(ended, body=body))
-    with pytest.raises(Broken, match=f"event {len(events)}: the rules give") as caught:
+    with pytest.raises(BrokenHistory, match=f"event {len(events)}: the rules give") as caught:
         verify(1, forged)
     assert caught.value.seq == len(events)
 
 
 def test_a_history_cut_off_within_a_command_is_found() -> None:
     events, _ = history(TURNS)
-    with pytest.raises(Broken, match="the rules give 2 events here, not 1"):
+    with pytest.raises(BrokenHistory, match="the rules give 2 events here, not 1"):
         verify(1, events[:-1])
 
 
 def test_a_history_of_another_board_is_found() -> None:
     events, _ = history(TURNS)
-    with pytest.raises(Broken, match="event 1: it belongs to match 1"):
+    with pytest.raises(BrokenHistory, match="event 1: it belongs to match 1"):
         verify(2, events)
 
 
 def test_bytes_that_are_no_event_are_found() -> None:
     events, _ = history(TURNS)
-    with pytest.raises(Broken, match="event 3: its bytes are no event"):
+    with pytest.raises(BrokenHistory, match="event 3: its bytes are no event"):
         verify(1, [*events[:2], b"\xc1", *events[3:]])
 
 
@@ -350,7 +354,7 @@ def test_the_page_of_formats_lists_every_event_with_its_fields_in_order() -> Non
 
 def test_the_page_of_formats_names_the_fields_of_terms_and_those_that_came_later() -> None:
     page = PAGE.read_text()
-    assert f"`[{', '.join(Terms.__struct_fields__)}]`" in page
+    assert f"`[{', '.join(TimeControl.__struct_fields__)}]`" in page
     later = page.partition("| field | of | read as |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", later, re.MULTILINE)
     named = {(tag, name) for name, tags in rows for tag in re.findall(r"`(.*?)`", tags)}

@@ -7,10 +7,21 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from domain.match.audit import verify
-from domain.match.commands import Move, Resign
-from domain.match.decide import Decided
-from domain.match.record import Broken
-from domain.match.replies import MOST, NONE, Laid, Reply, dropped, find, kept, merged, pack, unpack
+from domain.match.commands import PlayMove, ResignMatch
+from domain.match.conditional_moves import (
+    CONDITIONAL_MOVES_LIMIT,
+    NO_CONDITIONAL_MOVES,
+    ConditionalMove,
+    ConditionalMoves,
+    drop,
+    find_due,
+    merge,
+    pack,
+    still_possible,
+    unpack,
+)
+from domain.match.decide import Decision
+from domain.match.history import BrokenHistory
 from tests.domain.clocks_given import three
 from tests.domain.replies_given import (
     AND_BACK,
@@ -30,126 +41,134 @@ from tests.helpers.given import ALICE, BOB, Match, pow2
 
 def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     match = Match(pow2())
-    match.lay(DARK, Reply(1, None, "a13-b4"), Reply(3, None, FORTH))
-    assert match.do(ALICE, Move(text=OUT)) == (moved(1, 0, OUT, 1),)
+    match.set_conditional_moves(
+        DARK, ConditionalMove(1, None, "a13-b4"), ConditionalMove(3, None, FORTH)
+    )
+    assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
     assert match.state.next == DARK
-    (note,) = match.replies[DARK].notes
+    (note,) = match.conditional_moves[DARK].notes
     assert note.startswith("a13-b4 at #1 was dropped: a13-b4: ")
-    assert waiting(match, DARK) == (Reply(3, None, FORTH),)
+    assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
     assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
     match.holds()
 
 
 def test_an_illegal_reply_ends_the_chain_it_stands_in() -> None:
     match = Match(pow2())
-    match.lay(DARK, Reply(1, None, FORTH))
-    match.lay(LIGHT, Reply(2, (FORTH,), "m13-m9"), Reply(2, None, BACK))
+    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
+    match.set_conditional_moves(
+        LIGHT, ConditionalMove(2, (FORTH,), "m13-m9"), ConditionalMove(2, None, BACK)
+    )
     assert match.play(OUT) == [moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0)]
-    assert len(match.replies[LIGHT].notes) == 1
+    assert len(match.conditional_moves[LIGHT].notes) == 1
     # nor is the next best one played instead
-    assert waiting(match, LIGHT) == (Reply(2, None, BACK),)
+    assert waiting(match, LIGHT) == (ConditionalMove(2, None, BACK),)
     match.holds()
 
 
 def test_an_unreadable_reply_is_dropped_with_a_note() -> None:
     match = Match(pow2())
-    match.lay(DARK, Reply(1, None, "hello"))
+    match.set_conditional_moves(DARK, ConditionalMove(1, None, "hello"))
     assert match.play(OUT) == [moved(1, 0, OUT, 1)]
-    assert match.replies[DARK].notes[0].startswith("hello at #1 was dropped: ")
+    assert match.conditional_moves[DARK].notes[0].startswith("hello at #1 was dropped: ")
 
 
 def test_an_illegal_reply_is_tried_once() -> None:
     match = three()
     match.play("1")
-    match.lay(2, Reply(2, None, "99"))
+    match.set_conditional_moves(2, ConditionalMove(2, None, "99"))
     match.play("1")
-    before = match.replies[2]
+    before = match.conditional_moves[2]
     assert len(before.notes) == 1
-    match.do(ALICE, Resign())
-    assert match.replies[2] == before
+    match.do(ALICE, ResignMatch())
+    assert match.conditional_moves[2] == before
     assert match.state.next == 2
     match.holds()
 
 
 def test_the_ten_newest_notes_are_kept() -> None:
-    replies = {DARK: Laid((), ("old",))}
+    replies = {DARK: ConditionalMoves((), ("old",))}
     for number in range(10):
-        replies = dropped(replies, DARK, Reply(1, None, "x"), str(number))
+        replies = drop(replies, DARK, ConditionalMove(1, None, "x"), str(number))
     assert replies[DARK].notes == tuple("0123456789")
 
 
 def test_notes_stay_when_replies_go() -> None:
     match = Match(pow2())
-    match.lay(DARK, Reply(1, None, "hello"))
+    match.set_conditional_moves(DARK, ConditionalMove(1, None, "hello"))
     match.play(OUT, FORTH, BACK)
-    assert len(match.replies[DARK].notes) == 1
+    assert len(match.conditional_moves[DARK].notes) == 1
 
 
 def test_a_decision_says_nothing_of_replies_where_they_are_as_they_were() -> None:
     match = Match(pow2())
-    match.lay(DARK, Reply(5, None, FORTH))
-    unchanged = match.decided(ALICE, Move(text=OUT))
-    assert isinstance(unchanged, Decided)
+    match.set_conditional_moves(DARK, ConditionalMove(5, None, FORTH))
+    unchanged = match.decided(ALICE, PlayMove(text=OUT))
+    assert isinstance(unchanged, Decision)
     assert unchanged.replies is None
-    changed = match.decided(BOB, Resign())
-    assert isinstance(changed, Decided)
-    assert changed.replies == NONE
+    changed = match.decided(BOB, ResignMatch())
+    assert isinstance(changed, Decision)
+    assert changed.replies == NO_CONDITIONAL_MOVES
 
 
 MOVES = ["a", "b", "c"]
 CAN_BE = [
-    Reply(3, None, "x"),
-    Reply(4, None, "x"),
-    Reply(3, ("c",), "x"),
-    Reply(3, ("a", "b", "c"), "x"),
-    Reply(5, ("c", "d", "e"), "x"),
-    Reply(5, ("d", "e"), "x"),
+    ConditionalMove(3, None, "x"),
+    ConditionalMove(4, None, "x"),
+    ConditionalMove(3, ("c",), "x"),
+    ConditionalMove(3, ("a", "b", "c"), "x"),
+    ConditionalMove(5, ("c", "d", "e"), "x"),
+    ConditionalMove(5, ("d", "e"), "x"),
 ]
 CAN_NOT_BE = [
-    Reply(2, None, "x"),
-    Reply(2, ("b",), "x"),
-    Reply(3, ("d",), "x"),
-    Reply(4, ("b", "b", "d"), "x"),
-    Reply(6, ("d", "e"), "x"),
+    ConditionalMove(2, None, "x"),
+    ConditionalMove(2, ("b",), "x"),
+    ConditionalMove(3, ("d",), "x"),
+    ConditionalMove(4, ("b", "b", "d"), "x"),
+    ConditionalMove(6, ("d", "e"), "x"),
 ]
 
 
 def test_what_can_come_to_be_is_kept_and_nothing_else() -> None:
-    replies = {DARK: Laid((*CAN_BE, *CAN_NOT_BE), ("note",))}
-    assert kept(replies, MOVES, (0, 1)) == {DARK: Laid(tuple(CAN_BE), ("note",))}
-    assert kept(replies, MOVES, (0,)) == {}
+    replies = {DARK: ConditionalMoves((*CAN_BE, *CAN_NOT_BE), ("note",))}
+    assert still_possible(replies, MOVES, (0, 1)) == {
+        DARK: ConditionalMoves(tuple(CAN_BE), ("note",))
+    }
+    assert still_possible(replies, MOVES, (0,)) == {}
 
 
 def test_the_reply_for_now_is_found_by_seat_ply_and_moves() -> None:
-    replies = {DARK: Laid((*CAN_NOT_BE, *CAN_BE))}
-    assert find(replies, DARK, MOVES) == Reply(3, ("a", "b", "c"), "x")
-    assert find(replies, DARK, ["b", "b", "c"]) == Reply(3, ("c",), "x")
-    assert find(replies, DARK, ["b", "b", "b"]) == Reply(3, None, "x")
-    assert find(replies, LIGHT, MOVES) is None
-    assert find(replies, DARK, []) is None
+    replies = {DARK: ConditionalMoves((*CAN_NOT_BE, *CAN_BE))}
+    assert find_due(replies, DARK, MOVES) == ConditionalMove(3, ("a", "b", "c"), "x")
+    assert find_due(replies, DARK, ["b", "b", "c"]) == ConditionalMove(3, ("c",), "x")
+    assert find_due(replies, DARK, ["b", "b", "b"]) == ConditionalMove(3, None, "x")
+    assert find_due(replies, LIGHT, MOVES) is None
+    assert find_due(replies, DARK, []) is None
 
 
-OLD = [Reply(4, ("c", "d"), "x"), Reply(4, None, "x")]
+OLD = [ConditionalMove(4, ("c", "d"), "x"), ConditionalMove(4, None, "x")]
 
 
 @pytest.mark.parametrize(
     ("new", "left"),
     [
-        (Reply(4, ("c", "d"), "y"), OLD[1:]),
-        (Reply(4, ("d",), "y"), OLD[1:]),
-        (Reply(4, None, "y"), OLD[:1]),
-        (Reply(4, ("e",), "y"), OLD),
-        (Reply(4, ("e", "d"), "y"), OLD),
-        (Reply(4, ("b", "c", "d"), "y"), OLD),
-        (Reply(5, ("d",), "y"), OLD),
-        (Reply(5, ("c", "d"), "y"), OLD),
-        (Reply(5, None, "y"), OLD),
+        (ConditionalMove(4, ("c", "d"), "y"), OLD[1:]),
+        (ConditionalMove(4, ("d",), "y"), OLD[1:]),
+        (ConditionalMove(4, None, "y"), OLD[:1]),
+        (ConditionalMove(4, ("e",), "y"), OLD),
+        (ConditionalMove(4, ("e", "d"), "y"), OLD),
+        (ConditionalMove(4, ("b", "c", "d"), "y"), OLD),
+        (ConditionalMove(5, ("d",), "y"), OLD),
+        (ConditionalMove(5, ("c", "d"), "y"), OLD),
+        (ConditionalMove(5, None, "y"), OLD),
     ],
 )
 def test_a_new_reply_takes_the_place_of_one_for_the_same_moves(
-    new: Reply, left: list[Reply]
+    new: ConditionalMove, left: list[ConditionalMove]
 ) -> None:
-    assert merged(Laid(tuple(OLD), ("note",)), [new]) == Laid((*left, new), ("note",))
+    assert merge(ConditionalMoves(tuple(OLD), ("note",)), [new]) == ConditionalMoves(
+        (*left, new), ("note",)
+    )
 
 
 # --- the history
@@ -169,7 +188,7 @@ def test_a_forged_reply_is_found_though_the_chain_is_whole(
 ) -> None:
     match = replied()
     body = replace(match.bodies[seq - 1], **changes)
-    with pytest.raises(Broken, match=sentence):
+    with pytest.raises(BrokenHistory, match=sentence):
         verify(1, match.forged(seq, body=body))
 
 
@@ -183,14 +202,14 @@ def test_a_forged_reply_is_found_though_the_chain_is_whole(
 def test_a_reply_and_what_it_answers_have_their_own_seats_accounts_for_actors(
     seq: int, actor: bytes, sentence: str
 ) -> None:
-    with pytest.raises(Broken, match=sentence):
+    with pytest.raises(BrokenHistory, match=sentence):
         verify(1, replied().forged(seq, actor=actor))
 
 
 def replied() -> Match:
     """A match of one move and its reply, which was laid ready."""
     match = Match(pow2())
-    match.lay(DARK, Reply(1, None, FORTH))
+    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
     match.play(OUT)
     return match
 
@@ -198,7 +217,7 @@ def replied() -> Match:
 # --- as they are stored
 
 replies = st.builds(
-    Reply,
+    ConditionalMove,
     ply=st.integers(0, 300),
     path=st.none() | st.lists(st.text(max_size=9), max_size=4).map(tuple),
     move=st.text(max_size=9),
@@ -206,7 +225,7 @@ replies = st.builds(
 seats = st.dictionaries(
     st.integers(0, 2),
     st.builds(
-        Laid,
+        ConditionalMoves,
         st.lists(replies, max_size=4).map(tuple),
         st.lists(st.text(max_size=9), max_size=2).map(tuple),
     ),
@@ -215,7 +234,9 @@ seats = st.dictionaries(
 
 @given(seats)
 def test_replies_come_back_as_they_were_stored_but_for_seats_without_any(laid: dict) -> None:
-    assert unpack(pack(laid)) == {seat: one for seat, one in laid.items() if one != Laid()}
+    assert unpack(pack(laid)) == {
+        seat: one for seat, one in laid.items() if one != ConditionalMoves()
+    }
 
 
 @given(seats)
@@ -224,12 +245,16 @@ def test_the_stored_bytes_do_not_depend_on_who_laid_ready_first(laid: dict) -> N
 
 
 def test_nothing_laid_ready_takes_no_bytes() -> None:
-    assert pack(NONE) == pack({LIGHT: Laid()}) == b""
-    assert unpack(b"") == unpack(None) == NONE
+    assert pack(NO_CONDITIONAL_MOVES) == pack({LIGHT: ConditionalMoves()}) == b""
+    assert unpack(b"") == unpack(None) == NO_CONDITIONAL_MOVES
 
 
 def test_the_stored_form_of_replies_is_final() -> None:
-    laid = {DARK: Laid((Reply(3, ("c",), "x"), Reply(4, None, "y")), ("n",))}
+    laid = {
+        DARK: ConditionalMoves(
+            (ConditionalMove(3, ("c",), "x"), ConditionalMove(4, None, "y")), ("n",)
+        )
+    }
     assert pack(laid) == bytes.fromhex("81 01 92 92 93 03 91 a1 63 a1 78 93 04 c0 a1 79 91 a1 6e")
 
 
@@ -243,7 +268,9 @@ def test_a_seat_that_lays_all_it_may_plays_them_all_in_one_decision() -> None:
     match = Match(pow2())
     lines = OUT, FORTH, BACK, AND_BACK
     for seat in (LIGHT, DARK):
-        plies = range(seat or 2, 2 * MOST + 2, 2)
-        match.lay(seat, *(Reply(ply, None, lines[ply % 4]) for ply in plies))
-    assert len(match.do(ALICE, Move(text=OUT))) > 2 * MOST - 2
+        plies = range(seat or 2, 2 * CONDITIONAL_MOVES_LIMIT + 2, 2)
+        match.set_conditional_moves(
+            seat, *(ConditionalMove(ply, None, lines[ply % 4]) for ply in plies)
+        )
+    assert len(match.do(ALICE, PlayMove(text=OUT))) > 2 * CONDITIONAL_MOVES_LIMIT - 2
     match.holds()

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from domain.match.commands import Move, Resign
-from domain.match.events import Event, Moved, decode
-from domain.match.replies import NONE, Reply
+from domain.match.commands import PlayMove, ResignMatch
+from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
+from domain.match.events import Event, Moved, decode_event
 from tests.domain.matches_given import KINDS, called, moves, seeds
 from tests.helpers.given import Match, Turn
 
 LONGEST = 40
-Laying = tuple[int, Reply]
+Laying = tuple[int, ConditionalMove]
 """A reply, and the seat that lays it ready."""
 
 
@@ -27,9 +27,9 @@ def by_hand(kind: str, rng: random.Random) -> list[Turn]:
     turns = [called(kind)]
     match = Match(*turns)
     while not match.state.over and len(turns) < LONGEST:
-        seats = match.state.seats_in
+        seats = match.state.active_seats
         if len(seats) == 3 and rng.random() < 0.1:
-            turns.append((match.state.seats[rng.choice(seats)], Resign()))
+            turns.append((match.state.seats[rng.choice(seats)], ResignMatch()))
         else:
             turns.append(moves(match, rng))
         match.do(*turns[-1])
@@ -49,13 +49,13 @@ class Script:
             del self.movers[self.match.state.ply + 1 :]
             self.movers += [set() for _ in range(self.match.state.ply + 1 - len(self.movers))]
             self.movers[self.match.state.ply].add(self.match.state.next)
-        self.moves = self.match.state.moves_of(self.match.state.ply)
+        self.moves = self.match.state.first_moves(self.match.state.ply)
 
     def following(self, number: int) -> Iterator[tuple[int, str]]:
         """Yield seat and text of the moves that follow a command without another between."""
         seats = self.match.state.seats
         for actor, command in self.turns[number + 1 :]:
-            if not isinstance(command, Move):
+            if not isinstance(command, PlayMove):
                 return
             yield seats.index(actor), command.text
 
@@ -65,11 +65,11 @@ def some_that_come_true(
 ) -> Iterator[Laying]:
     """Yield replies that are moves to come, each after the moves until then or after any."""
     since = match.state.ply
-    first = since + isinstance(script.turns[number][1], Move)
+    first = since + isinstance(script.turns[number][1], PlayMove)
     for ply, (seat, text) in enumerate(script.following(number), first):
         if rng.random() < 0.3:
             path = tuple(script.moves[since:ply])
-            yield seat, Reply(ply, rng.choice([path, None]), text)
+            yield seat, ConditionalMove(ply, rng.choice([path, None]), text)
 
 
 def some_that_do_not(
@@ -81,14 +81,14 @@ def some_that_do_not(
         ply = rng.randint(since + 1, since + 6)
         path = [*script.moves, *["?"] * 9][since:ply]
         path[rng.randrange(len(path))] = "other"
-        yield rng.choice(match.state.seats_in), Reply(ply, tuple(path), "nonsense")
+        yield rng.choice(match.state.active_seats), ConditionalMove(ply, tuple(path), "nonsense")
     for ply in range(since, min(since + 6, len(script.movers))):
-        for seat in set(match.state.seats_in) - script.movers[ply]:
+        for seat in set(match.state.active_seats) - script.movers[ply]:
             if rng.random() < 0.3:
-                yield seat, Reply(ply, None, "nonsense")
+                yield seat, ConditionalMove(ply, None, "nonsense")
     for seat, reply in laid:
         if reply.path:
-            yield seat, Reply(reply.ply, None, "nonsense")
+            yield seat, ConditionalMove(reply.ply, None, "nonsense")
 
 
 def replayed(script: Script, seed: int, *, others: bool) -> Match:
@@ -100,7 +100,7 @@ def replayed(script: Script, seed: int, *, others: bool) -> Match:
         laid = list(some_that_come_true(script, number, match, rng))
         beside = some_that_do_not(script, laid, match, other_rng) if others else ()
         for seat, reply in [*beside, *laid]:
-            match.lay(seat, reply)
+            match.set_conditional_moves(seat, reply)
         events = match.do(*script.turns[number])
         number += 1 + sum(isinstance(event, Moved) and event.queued for event in events)
     return match
@@ -113,7 +113,7 @@ def plain(match: Match) -> list[Event]:
 
 def movers(match: Match) -> list[bytes]:
     """The actors of all moves and resignations."""
-    envelopes = map(decode, match.events)
+    envelopes = map(decode_event, match.events)
     return [one.actor for one in envelopes if hasattr(one.body, "seat")]
 
 
@@ -127,6 +127,6 @@ def test_a_match_with_replies_is_the_match_played_by_hand(kind: str, seed: int) 
     assert movers(match) == movers(script.match)
     match.holds()
     if match.state.over:
-        assert match.replies == NONE
+        assert match.conditional_moves == NO_CONDITIONAL_MOVES
     # the very bytes don't depend on what else was laid ready
     assert match.events == replayed(script, seed, others=False).events

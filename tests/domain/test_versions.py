@@ -8,15 +8,23 @@ from typing import Any
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.line.game import Line
+from domain.games.line.game import LineRules
 from domain.games.line.position import Intersection, LinePosition
-from domain.rules import Registry, all_games, all_rules, current, game_of, pinned, rules_id
+from domain.rules import (
+    Registry,
+    all_games,
+    all_rules,
+    game_by_key,
+    latest_rules,
+    rules_by_id,
+    rules_id,
+)
 from domain.rules.protocol import IllegalMove
 
 GAMES = Path(__file__).parents[1] / "games"
 
 
-class LineWithoutCorners(Line):
+class LineWithoutCorners(LineRules):
     """That's My Line as it might be changed one day: nobody may begin on a corner."""
 
     version = 2
@@ -31,7 +39,7 @@ class LineWithoutCorners(Line):
         return super().check(position, move)
 
 
-LINE = game_of("line")
+LINE = game_by_key("line")
 BOTH = Registry(
     lambda: [
         *(game for game in all_games() if game is not LINE),
@@ -41,7 +49,7 @@ BOTH = Registry(
 
 
 def refusal(registry: Registry, name: str, move: str) -> str:
-    rules = registry.pinned(name)
+    rules = registry.rules_by_id(name)
     position = rules.start(rules.read_options(()), 2, None)
     try:
         rules.check(position, rules.read(move))
@@ -51,8 +59,8 @@ def refusal(registry: Registry, name: str, move: str) -> str:
 
 
 def test_new_matches_get_the_new_version_and_old_ones_keep_theirs() -> None:
-    assert rules_id(BOTH.current("line")) == "line/2"
-    assert rules_id(current("line")) == "line/1"
+    assert rules_id(BOTH.latest_rules("line")) == "line/2"
+    assert rules_id(latest_rules("line")) == "line/1"
     assert refusal(BOTH, "line/2", "a1") == "a1: nobody begins on a corner"
     assert refusal(BOTH, "line/1", "a1") == ""
 
@@ -61,7 +69,7 @@ def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
     games: list[dict[str, Any]] = json.loads((GAMES / "line/games.json").read_text())
     cornered = 0
     for game in games:
-        rules = BOTH.pinned(game["rules"])
+        rules = BOTH.rules_by_id(game["rules"])
         assert rules.version == 1
         position = rules.start(rules.read_options(game["options"]), game["players"], None)
         for text in game["moves"].split():
@@ -74,10 +82,10 @@ def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
 
 def test_rules_of_another_version_or_game_are_not_known() -> None:
     with pytest.raises(Refusal) as caught:
-        pinned("line/2")
+        rules_by_id("line/2")
     assert caught.value.code == Code.UNKNOWN_RULES
     with pytest.raises(Refusal) as caught:
-        BOTH.current("chess")
+        BOTH.latest_rules("chess")
     assert caught.value.code == Code.UNKNOWN_GAME
 
 

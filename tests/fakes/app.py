@@ -7,31 +7,31 @@ from tempfile import TemporaryDirectory
 from argon2 import PasswordHasher
 
 from domain.match.events import AccountId
-from infra.accounts import Accounts
-from infra.blocks import Blocks
-from infra.challenges import Challenges
-from infra.damage import Damage
-from infra.drafts import Drafts
-from infra.gateway import CommandGateway
-from infra.lanes import Lanes
-from infra.letters import Letters
-from infra.limits import CommandLimit
-from infra.mail.codes import Codes
+from infra.draw_texts import DrawTexts
+from infra.mail.address_status import AddressStatus
 from infra.mail.outbox import Outbox
-from infra.mail.standing import Standing
-from infra.notes import Notes
-from infra.projections.head_to_head import HeadToHead
-from infra.projections.history import History
-from infra.projections.lists import Lists
-from infra.projections.ratings import Ratings
-from infra.projections.scores import Scores
-from infra.projections.standings import Standings
-from infra.seeds import Seeds
-from infra.sessions import Sessions
-from infra.starts import Starts
+from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts import Accounts
+from infra.people.blocks import BlockList
+from infra.people.challenges import ChallengeStore
+from infra.people.drafts import Drafts
+from infra.people.messages import MessageStore
+from infra.people.notes import Notes
+from infra.people.pending_starts import PendingStarts
+from infra.people.sessions import Sessions
+from infra.projections.finished_matches import FinishedMatches
+from infra.projections.head_to_head import HeadToHeadQuery
+from infra.projections.leaderboards import Leaderboards
+from infra.projections.match_lists import MatchLists
+from infra.projections.ratings import RatingsQuery
+from infra.projections.standings import StandingsQuery
+from infra.rate_limits import CommandRateLimit
+from infra.seed_chains import SeedChains
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.gateway import CommandGateway
+from infra.store.leases import LaneLeases
 from infra.store.memory import MemoryStore
-from infra.store.port import Shape
-from infra.words import Words
+from infra.store.port import Layout
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
 from tests.helpers.side import catch_up
@@ -51,22 +51,22 @@ class FakeApp:
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)
         self.store = MemoryStore(lambda: next(ticks), publish=self.client.publish)
-        self.store.create(Shape(shards=4, lanes=1))
+        self.store.create(Layout(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
-        self._seeds = Seeds(self.store, Path(self._folder.name))
-        self.scores = Scores(self.client)
-        self.damage = Damage(self.client)
-        self.pace = CommandLimit(1_000_000)
-        self.letters = Letters(self.client, lambda: 4)
+        self._seeds = SeedChains(self.store, Path(self._folder.name))
+        self.scores = Leaderboards(self.client)
+        self.damage = DamagedMatches(self.client)
+        self.pace = CommandRateLimit(1_000_000)
+        self.letters = MessageStore(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)
-        self.blocks = Blocks(self.client)
-        self.starts = Starts(self.client)
-        self.challenges = Challenges(self.client)
+        self.blocks = BlockList(self.client)
+        self.starts = PendingStarts(self.client)
+        self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.sessions = Sessions(self.client)
         self.notes = Notes(self.client)
-        self.words = Words(self.client)
-        self._lanes = Lanes(self.client, self._drain)
+        self.words = DrawTexts(self.client)
+        self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)
 
     def _drain(self, lane: int) -> None:
@@ -74,39 +74,39 @@ class FakeApp:
             Drain(self.store, self._lanes, self.client, lane, seeds=self._seeds).run()
 
     @property
-    def lists(self) -> Lists:
+    def lists(self) -> MatchLists:
         """Who plays what, up to now."""
         catch_up(self.store, self.client)
-        return Lists(self.client)
+        return MatchLists(self.client)
 
     @property
-    def history(self) -> History:
+    def history(self) -> FinishedMatches:
         """Finished matches, up to now."""
         catch_up(self.store, self.client)
-        return History(self.client)
+        return FinishedMatches(self.client)
 
     @property
-    def standings(self) -> Standings:
+    def standings(self) -> StandingsQuery:
         """Who has won how often, up to now."""
         catch_up(self.store, self.client)
-        return Standings(self.client)
+        return StandingsQuery(self.client)
 
     @property
-    def ratings(self) -> Ratings:
+    def ratings(self) -> RatingsQuery:
         """How strong everybody is, up to now."""
         catch_up(self.store, self.client)
-        return Ratings(self.client)
+        return RatingsQuery(self.client)
 
     @property
-    def head_to_head(self) -> HeadToHead:
+    def head_to_head(self) -> HeadToHeadQuery:
         """How two players did against each other, up to now."""
         catch_up(self.store, self.client)
-        return HeadToHead(self.client)
+        return HeadToHeadQuery(self.client)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> AddressStatus:
         """What is known of players' own addresses."""
-        return Standing(self.accounts, Codes(self.client, Outbox(self.client).now))
+        return AddressStatus(self.accounts, VerificationCodes(self.client, Outbox(self.client).now))
 
     def forget(self, account: AccountId) -> None:
         """Erase what is kept of an account beside its record."""

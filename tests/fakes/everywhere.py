@@ -11,15 +11,15 @@ import httpx
 from msgspec.structs import replace
 
 from domain.errors import Code
-from domain.match.record import unpack_snapshot
+from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
-from infra.accounts import Address
-from infra.mail.addresses import Addresses
+from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
+from infra.people.accounts import MailAddress
 from services.app.error_codes import PROBLEMS
+from services.http.web.render import sentence as as_sentence
 from services.language import LOCAL, Answer, Language
-from services.mail.office import Office, TryAgainError
-from services.web.pages import sentence as as_sentence
+from services.mail.inbound import InboundMail, TryAgainError
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.mails import mail
 from tests.helpers.web import Guest
@@ -51,8 +51,8 @@ class Everywhere:
         self.api = api
         self._stack = stack
         self._language = Language(api.parts, origin=LOCAL)
-        self._addresses = Addresses(b"s" * 32, DOMAIN)
-        self._office = Office(api.parts, api.parts.data, self._addresses)
+        self._addresses = ServerAddresses(b"s" * 32, DOMAIN)
+        self._office = InboundMail(api.parts, api.parts.data, self._addresses)
         self._outbox = Outbox(api.parts.data)
         self._guests: dict[str, Guest] = {}
         self._players: dict[int, tuple[Player, Player]] = {}
@@ -61,7 +61,7 @@ class Everywhere:
     def player(self) -> Player:
         """A player whose mail address is proven."""
         player = self.api.player()
-        own = (Address(f"{player.name}@example.org", verified=True),)
+        own = (MailAddress(f"{player.name}@example.org", verified=True),)
         self.api.parts.accounts.change_of(player.account, lambda one: replace(one, addresses=own))
         return player
 

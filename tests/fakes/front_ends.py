@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 
-from infra.mail.addresses import Addresses
+from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
 from services.language import LOCAL, Answer, Language
-from services.mail.office import Office
+from services.mail.inbound import InboundMail
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.mails import mail
 from tests.helpers.web import Guest
@@ -28,8 +28,8 @@ class Everywhere:
         self.api = api
         self.language = Language(api.parts, origin=LOCAL)
         self._guests = guests
-        self._addresses = Addresses(b"s" * 32, _DOMAIN)
-        self._office = Office(api.parts, api.parts.data, self._addresses)
+        self._addresses = ServerAddresses(b"s" * 32, _DOMAIN)
+        self._office = InboundMail(api.parts, api.parts.data, self._addresses)
         self._numbers = itertools.count(1)
 
     def person(self, name: str = "") -> "Person":

@@ -8,17 +8,17 @@ from domain.match.events import (
     NO_HASH,
     SCHEMA,
     AnchorLeaf,
-    Envelope,
     Event,
+    EventEnvelope,
     RefusedLeaf,
-    encode,
+    encode_event,
 )
-from infra.keys import shard_of
-from infra.store.port import Shape, Store, Watermark
+from infra.redis.keys import shard_of
+from infra.store.port import Layout, Store, Watermark
 
 COMMAND = b"c" * 16
-REFUSAL = encode(RefusedLeaf(SCHEMA, 1, 1, COMMAND, b"account.", "illegal-move", "a1", None))
-ANCHOR = encode(AnchorLeaf(SCHEMA, 0, 1, bytes(32)))
+REFUSAL = encode_event(RefusedLeaf(SCHEMA, 1, 1, COMMAND, b"account.", "illegal-move", "a1", None))
+ANCHOR = encode_event(AnchorLeaf(SCHEMA, 0, 1, bytes(32)))
 
 
 class Logs:
@@ -41,7 +41,9 @@ class Logs:
         """Add events to a match."""
         for body in bodies:
             seq = len(self._events[board]) + 1
-            data = encode(Envelope(SCHEMA, board, seq, at, COMMAND, actor, NO_HASH, body))
+            data = encode_event(
+                EventEnvelope(SCHEMA, board, seq, at, COMMAND, actor, NO_HASH, body)
+            )
             self._events[board].append(data)
             self.add_leaf(shard_of(board, self._shards), data)
 
@@ -54,9 +56,9 @@ class Logs:
         old, self._logs[shard][index] = self._logs[shard][index], leaf
         return old
 
-    def shape(self) -> Shape:
+    def shape(self) -> Layout:
         """Give the layout."""
-        return Shape(self._shards, 1)
+        return Layout(self._shards, 1)
 
     def events(self, board: int) -> list[bytes]:
         """Give a match's events."""

@@ -5,12 +5,12 @@ import re
 
 from msgspec.structs import replace
 
-from infra.accounts import Accounts, Address
-from infra.mail.addresses import Addresses
-from infra.mail.letter import Letter
+from infra.mail.addresses import ServerAddresses
+from infra.mail.email import Email
 from infra.mail.outbox import Outbox
+from infra.people.accounts import Accounts, MailAddress
 from services.language import LOCAL, Language
-from services.mail.office import Office, password_limit
+from services.mail.inbound import InboundMail, password_limit
 from tests.fakes.app import CHEAP, PASSWORDS, FakeApp
 from tests.helpers.mails import mail
 
@@ -37,9 +37,9 @@ class FakeOffice:
         self.accounts = self.app.accounts = kind(
             self.app.client, CHEAP, limit=password_limit(self.app.client)
         )
-        self.addresses = Addresses(b"s" * 32, DOMAIN)
+        self.addresses = ServerAddresses(b"s" * 32, DOMAIN)
         self.outbox = Outbox(self.app.client)
-        self.office = Office(
+        self.office = InboundMail(
             self.app,
             self.app.client,
             self.addresses,
@@ -51,10 +51,10 @@ class FakeOffice:
 
     def _sign_up(self, name: str) -> bytes:
         account = self.accounts.signup(name, PASSWORDS[name])
-        self.own(name, Address(box(name), verified=True))
+        self.own(name, MailAddress(box(name), verified=True))
         return account
 
-    def own(self, name: str, *addresses: Address) -> None:
+    def own(self, name: str, *addresses: MailAddress) -> None:
         """Give an account these addresses."""
         account = self.accounts.id_of(name)
         self.accounts.change_of(account, lambda record: replace(record, addresses=addresses))
@@ -80,19 +80,19 @@ class FakeOffice:
         sender: str = box("alice"),
         id_: str | None = None,
         headers: dict[str, str] | None = None,
-    ) -> list[Letter]:
+    ) -> list[Email]:
         """Hand a mail in; gives the letters that answer it."""
         id_ = id_ or f"<{next(self._numbers)}@example.org>"
         return self.deliver(to, sender, mail(text, subject, id_=id_, headers=headers))
 
-    def deliver(self, to: str, sender: str, data: bytes) -> list[Letter]:
+    def deliver(self, to: str, sender: str, data: bytes) -> list[Email]:
         """Hand a mail in as it is."""
         before = {(letter.id, letter.to) for letter in self.letters()}
         assert self.office.knows(to)
         self.office.take(to, sender, data)
         return [letter for letter in self.letters() if (letter.id, letter.to) not in before]
 
-    def letters(self) -> list[Letter]:
+    def letters(self) -> list[Email]:
         """All that wait to be sent."""
         return [letter for _, letter in self.outbox._all()]
 

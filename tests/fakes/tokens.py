@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.errors import Code, Refusal
-from infra.tokens import Token, Tokens
-from infra.tokens.checking import checking
+from infra.people.tokens import Token, Tokens
+from infra.people.tokens.verify import verification
 
 
 def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:
     """The tokens of these texts; None for a text that is none, or none any more."""
-    talk = checking(texts, tokens._clock)
+    talk = verification(texts, tokens._clock)
     try:
         words = next(talk)
         while True:

@@ -9,22 +9,31 @@ import pytest
 from redis import Redis
 
 from domain.match import commands
-from domain.match.commands import Move, Sent
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import NO_HASH, decode, encode
+from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.events import NO_HASH, decode_event, encode_event
 from domain.match.state import MatchState
-from infra import keys
 from infra.durability import Mode
-from infra.gateway import submission_of
-from infra.lanes import Lanes
-from infra.outcomes import Outcome, parse, stored
-from infra.projections.lists import ListsProjection
+from infra.projections.generations import Generations
+from infra.projections.generations import RedisWrite as Change
+from infra.projections.match_lists import MatchListsProjection
 from infra.projections.projection import Fact
-from infra.projections.shelf import Shelf
-from infra.projections.shelf import Write as Change
 from infra.projections.specs import LISTS
-from infra.store.port import Committed, Conflict, Done, Known, Queued, Shape, Submission, Write
-from infra.store.server import RedisStore
+from infra.redis import keys
+from infra.store.gateway import submission_of
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import CommandOutcome, encode_stored, parse
+from infra.store.port import (
+    AlreadyDecided,
+    CommitConflict,
+    CommitDone,
+    CommitResult,
+    Layout,
+    Queued,
+    Submission,
+    Write,
+)
+from infra.store.redis_store import RedisStore
 from tests.faults.harness import held
 from tests.faults.harness.checker import check
 from tests.faults.harness.elsewhere import elsewhere
@@ -45,14 +54,14 @@ class Honest(RedisStore):
         self.client = client
         self.told: dict[bytes, bytes] = {}
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         results = self.really(writes)
         for write, result in zip(writes, results, strict=True):
-            if not isinstance(result, Conflict):
+            if not isinstance(result, CommitConflict):
                 self.told[write.id] = result.stored
         return results
 
-    def really(self, writes: Sequence[Write]) -> list[Committed]:
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         return super().commit(writes)
 
     def append(self, write: Write, leaf: bytes) -> None:
@@ -63,27 +72,27 @@ class Honest(RedisStore):
 
 
 class DropsAnAcknowledged(Honest):
-    def really(self, writes: Sequence[Write]) -> list[Committed]:
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         (write,) = writes
-        if not write.snapshot or decode(write.leaves[0]).seq != 5:
+        if not write.snapshot or decode_event(write.leaves[0]).seq != 5:
             return super().really(writes)
         self.client.xdel(keys.inbox(write.shard), write.entry)
-        return [Done(stored(write.digest, 7, write.tail))]
+        return [CommitDone(encode_stored(write.digest, 7, write.tail))]
 
 
 class CommitsTwice(Honest):
-    def really(self, writes: Sequence[Write]) -> list[Committed]:
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         results = super().really(writes)
-        if writes[0].snapshot and decode(writes[0].leaves[0]).seq == 5:
+        if writes[0].snapshot and decode_event(writes[0].leaves[0]).seq == 5:
             self.append(writes[0], writes[0].leaves[0])
         return results
 
 
 class LeavesAGap(Honest):
-    def really(self, writes: Sequence[Write]) -> list[Committed]:
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         (write,) = writes
-        if write.snapshot and (event := decode(write.leaves[0])).seq == 5:
-            odd = encode(msgspec.structs.replace(event, seq=6))
+        if write.snapshot and (event := decode_event(write.leaves[0])).seq == 5:
+            odd = encode_event(msgspec.structs.replace(event, seq=6))
             write = msgspec.structs.replace(write, leaves=(odd, *write.leaves[1:]))
         return super().really([write])
 
@@ -91,23 +100,25 @@ class LeavesAGap(Honest):
 class LosesRaces(Honest):
     """Takes whatever head the match has: what was decided on another state is committed too."""
 
-    def really(self, writes: Sequence[Write]) -> list[Committed]:
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         (write,) = writes
-        if write.snapshot and decode(write.leaves[0]).seq == 5:
+        if write.snapshot and decode_event(write.leaves[0]).seq == 5:
             # another drain, overtaken in between, has committed the same ply
-            rival = msgspec.structs.replace(decode(write.leaves[0]), command=b"rival of a move!")
-            self.append(write, encode(rival))
+            rival = msgspec.structs.replace(
+                decode_event(write.leaves[0]), command=b"rival of a move!"
+            )
+            self.append(write, encode_event(rival))
             snapshot = self.snapshots([write.board])[0] or NO_HASH
             write = msgspec.structs.replace(write, head=snapshot[:32])
         return super().really([write])
 
 
 class ForgetsASnapshot(Honest):
-    def really(self, writes: Sequence[Write]) -> list[Committed]:
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         (write,) = writes
         before = self.snapshots([write.board])[0]
         results = super().really(writes)
-        if before and write.snapshot and decode(write.leaves[-1]).seq == 8:
+        if before and write.snapshot and decode_event(write.leaves[-1]).seq == 8:
             self.client.set(keys.snapshot(write.shard, write.board), before)
         return results
 
@@ -115,9 +126,13 @@ class ForgetsASnapshot(Honest):
 class ChangesOutcomes(Honest):
     def submit(self, submissions: Sequence[Submission]) -> list:
         (answer,) = super().submit(submissions)
-        if isinstance(answer, Known):
+        if isinstance(answer, AlreadyDecided):
             found = parse(answer.stored)
-            return [Known(answer.stored.replace(b"%d:" % found.index, b"%d:" % (found.index + 1)))]
+            return [
+                AlreadyDecided(
+                    answer.stored.replace(b"%d:" % found.index, b"%d:" % (found.index + 1))
+                )
+            ]
         return [answer]
 
 
@@ -126,34 +141,38 @@ class Direct:
     """A door without processes: hands a command in and drains at once."""
 
     store: Honest
-    lanes: Lanes
+    lanes: LaneLeases
     decider: Decider = decide
 
-    def send(self, sent: Sent, ply: int, seconds: float = 0) -> Outcome:
+    def send(self, sent: CommandEnvelope, ply: int, seconds: float = 0) -> CommandOutcome:
         del seconds
         (answer,) = self.store.submit([submission_of(sent, ply, "door:none")])
-        if isinstance(answer, Known):
+        if isinstance(answer, AlreadyDecided):
             return parse(answer.stored)
         assert isinstance(answer, Queued)
         Drain(self.store, self.lanes, self.store.client, 0, lambda: True, self.decider).run()
         return parse(self.store.told[sent.id])
 
 
-def forgiving(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
+def forgiving(
+    sent: CommandEnvelope, state: MatchState, given: DecisionContext
+) -> Decision | Rejection:
     """Lets a stranger move for whoever is to move."""
-    if sent.actor == STRANGER and isinstance(sent.command, Move) and state.next is not None:
+    if sent.actor == STRANGER and isinstance(sent.command, PlayMove) and state.next is not None:
         actor = state.seats[state.next]
-        move = commands.Move(text=sent.command.text)
-        return decide(Sent(sent.match, sent.id, actor, move), state, given)
+        move = commands.PlayMove(text=sent.command.text)
+        return decide(CommandEnvelope(sent.match, sent.id, actor, move), state, given)
     return decide(sent, state, given)
 
 
-def negligent(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
+def negligent(
+    sent: CommandEnvelope, state: MatchState, given: DecisionContext
+) -> Decision | Rejection:
     """Gives the move to the wrong seat: no other process decides so."""
     decided = decide(sent, state, given)
-    if isinstance(decided, Decided) and isinstance(sent.command, Move) and state.ply == 4:
+    if isinstance(decided, Decision) and isinstance(sent.command, PlayMove) and state.ply == 4:
         moved = msgspec.structs.replace(decided.events[0], next=decided.events[0].seat)
-        return Decided((moved, *decided.events[1:]), decided.position)
+        return Decision((moved, *decided.events[1:]), decided.position)
     return decided
 
 
@@ -169,8 +188,8 @@ def run(redis_client: Redis) -> Callable[..., tuple[Record, held.Held]]:
     ) -> tuple[Record, held.Held]:
         woken: list[int] = []
         store = kind(redis_client)
-        store.create(Shape(4, 1))
-        lanes = Lanes(redis_client, woken.append)
+        store.create(Layout(4, 1))
+        lanes = LaneLeases(redis_client, woken.append)
         record = Record()
         client = Client(
             "seeded",
@@ -236,7 +255,10 @@ class ReadsAnOldCopy(Honest):
 class ReadsWhatIsNotYet(Honest):
     def events(self, board: int) -> list[bytes]:
         found = super().events(board)
-        return [*found, encode(msgspec.structs.replace(decode(found[-1]), seq=len(found) + 1))]
+        return [
+            *found,
+            encode_event(msgspec.structs.replace(decode_event(found[-1]), seq=len(found) + 1)),
+        ]
 
 
 class ReadsWithoutTheFirst(Honest):
@@ -291,13 +313,13 @@ def test_an_event_missing_from_the_log_is_caught(run) -> None:
 
 def test_an_event_changed_after_the_fact_is_caught(run) -> None:
     record, found = run()
-    event = decode(found.events[1][4])
+    event = decode_event(found.events[1][4])
     changed = msgspec.structs.replace(event, body=msgspec.structs.replace(event.body, move="x"))
-    found.events[1][4] = encode(changed)
+    found.events[1][4] = encode_event(changed)
     assert {"I4", "I8"} <= caught(record, found)
 
 
-class DropsAChange(ListsProjection):
+class DropsAChange(MatchListsProjection):
     """Forgets the last of what each chunk of events leads to."""
 
     def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Change]:
@@ -326,7 +348,7 @@ def test_a_projection_that_drops_a_change_is_caught(run, redis_client: Redis) ->
 def test_a_value_lost_from_a_projection_is_caught(run, redis_client: Redis) -> None:
     run()
     catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
-    live = Shelf(redis_client, LISTS).live()
+    live = Generations(redis_client, LISTS).live()
     assert live is not None
     assert redis_client.hdel(live[1].key("rows"), "1")
     assert differing(redis_client) == {("I6", LISTS.name)}

@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from infra.faults import POINTS
+from infra.failpoints import FAILPOINTS
 from tests.faults.harness import power, results
 from tests.faults.harness.proxy import Break, Proxy
 from tests.faults.harness.results import Outcome
@@ -45,7 +45,7 @@ def test_the_table_is_written_into_its_page_and_nothing_else_is_touched(tmp_path
 
 def test_there_is_a_run_for_every_point() -> None:
     names = [run.name for run in RUNS]
-    assert {f"kill-{point}" for point in POINTS} <= set(names)
+    assert {f"kill-{point}" for point in FAILPOINTS} <= set(names)
     assert len(set(names)) == len(names)
     done = subprocess.run(
         [sys.executable, RUNNER, "--list"], capture_output=True, text=True, check=True

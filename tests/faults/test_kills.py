@@ -11,28 +11,30 @@ import pytest
 from redis import Redis
 
 from domain.match.audit import verify
-from domain.match.commands import Sent
-from domain.match.events import decode
+from domain.match.commands import CommandEnvelope
+from domain.match.events import decode_event
 from infra.durability import Mode
-from infra.outcomes import Outcome
-from infra.process import is_alive
-from infra.store.server import RedisStore
+from infra.store.outcomes import CommandOutcome
+from infra.store.redis_store import RedisStore
+from infra.valkey.process import is_alive
 from tests.helpers.served import Player, Served, all_play, matches, state_of, until
 
 pytestmark = pytest.mark.slow
 
 
-def check(client: Redis, played: Sequence[Sequence[Sent]], players: Sequence[Player]) -> None:
+def check(
+    client: Redis, played: Sequence[Sequence[CommandEnvelope]], players: Sequence[Player]
+) -> None:
     """What was acknowledged is there, once, in the order it was acknowledged."""
     store = RedisStore(client, Mode.FSYNC)
     for orders, player in zip(played, players, strict=True):
         events = store.events(orders[0].match)
         verify(orders[0].match, events)
-        ids = list(dict.fromkeys(decode(data).command for data in events))
+        ids = list(dict.fromkeys(decode_event(data).command for data in events))
         assert ids == [sent.id for sent, _ in player.acknowledged]
         for sent, outcome in player.acknowledged:
-            assert decode(events[outcome.seq - 1]).command == sent.id
-    until(lambda: store.depth(range(store.shape().shards)) == 0)
+            assert decode_event(events[outcome.seq - 1]).command == sent.id
+    until(lambda: store.inbox_size(range(store.layout().shards)) == 0)
 
 
 def test_workers_killed_under_load_decide_everything_once(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_the_same_command_sent_five_times_at_once_is_one_event_and_five_equal_an
     tmp_path: Path,
 ) -> None:
     ((start, move),) = matches(1, 1)
-    answers: list[Outcome] = []
+    answers: list[CommandOutcome] = []
     with Served(tmp_path / "data") as served:
         Player(served).play([start])
         threads = [

@@ -25,16 +25,16 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import msgspec
 
 from domain.errors import Code
-from domain.match.record import unpack_snapshot
+from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
-from domain.rules import pinned
-from infra.accounts import Accounts
-from infra.limits import LoginLimit
-from infra.projections.head_to_head import HeadToHead
-from infra.projections.history import History
-from infra.projections.lists import Lists
-from infra.projections.ratings import Ratings
-from infra.projections.standings import Standings
+from domain.rules import rules_by_id
+from infra.people.accounts import Accounts
+from infra.projections.finished_matches import FinishedMatches
+from infra.projections.head_to_head import HeadToHeadQuery
+from infra.projections.match_lists import MatchLists
+from infra.projections.ratings import RatingsQuery
+from infra.projections.standings import StandingsQuery
+from infra.rate_limits import LoginRateLimit
 from services.language import LOCAL, Answer, Language
 from tests.fakes.app import CHEAP, FakeApp
 from tests.fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line
@@ -80,7 +80,7 @@ class Table(FakeApp):
     def __init__(self, number: int) -> None:
         super().__init__()
         # at every tenth table wrong passwords are limited as they should be
-        limit = LoginLimit(self.client, *(() if number % 10 == 0 else (1_000_000,)))
+        limit = LoginRateLimit(self.client, *(() if number % 10 == 0 else (1_000_000,)))
         self.accounts = Accounts(self.client, CHEAP, limit=limit)
         self.deciding = 0.0
         self.language = Language(self, origin=LOCAL)
@@ -89,7 +89,7 @@ class Table(FakeApp):
         self.accounts.set_arbiter("carol", True)
         for line in MATCHES:
             assert self.language.do(line).code == "", line
-        self.settle()
+        self.remove_filling()
 
     def settle(self) -> None:
         """Bring the lists up to date."""
@@ -101,24 +101,24 @@ class Table(FakeApp):
         self.deciding += time.thread_time() - began
 
     @property
-    def lists(self) -> Lists:
-        return Lists(self.client)
+    def lists(self) -> MatchLists:
+        return MatchLists(self.client)
 
     @property
-    def history(self) -> History:
-        return History(self.client)
+    def history(self) -> FinishedMatches:
+        return FinishedMatches(self.client)
 
     @property
-    def standings(self) -> Standings:
-        return Standings(self.client)
+    def standings(self) -> StandingsQuery:
+        return StandingsQuery(self.client)
 
     @property
-    def ratings(self) -> Ratings:
-        return Ratings(self.client)
+    def ratings(self) -> RatingsQuery:
+        return RatingsQuery(self.client)
 
     @property
-    def head_to_head(self) -> HeadToHead:
-        return HeadToHead(self.client)
+    def head_to_head(self) -> HeadToHeadQuery:
+        return HeadToHeadQuery(self.client)
 
     def played(self, chance: random.Random) -> str:
         """A line with a move that is legal in one of the first matches, or nearly."""
@@ -136,7 +136,7 @@ class Table(FakeApp):
 
 
 def _nearly_legal(chance: random.Random, state: MatchState) -> str:
-    legal = pinned(state.rules).legal_moves(position_of(state))
+    legal = rules_by_id(state.rules).legal_moves(position_of(state))
     move = [*islice(legal, chance.randint(1, 12))][-1]
     if chance.random() < 0.8:
         return move
@@ -222,7 +222,7 @@ def _at(
         check(line, answer)
         yield kind, line, answer, taken
         if number % 100 == 0:
-            table.settle()
+            table.remove_filling()
             gc.collect()
 
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import httpx
 
-from infra.tokens.text import _signed
+from infra.people.tokens.format import _with_checksum
 from tests.helpers.api import PASSWORD, Api, Player
 
 CLIENTS = 16
@@ -105,13 +105,13 @@ class Scene:
     def _made_up(self) -> str:
         text = urlsafe_b64encode(self._chance.randbytes(32)).decode().rstrip("=")
         # with the checksum that a token has: whoever forges has read the sources
-        return _signed(f"mp_{text}")
+        return _with_checksum(f"mp_{text}")
 
     def traces(self) -> tuple[int, int, int]:
         """Count the events, the outcomes and the commands that wait."""
         store = self.api.parts.store
         outcomes = len(store.outcomes(self.board))
-        return len(store.events(self.board)), outcomes, store.depth(range(4))
+        return len(store.events(self.board)), outcomes, store.inbox_size(range(4))
 
 
 def _always(text: str) -> Callable[[], str]:

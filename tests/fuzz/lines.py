@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from services.app.games import games
-from services.language.parsing import Line, Unparsed, parse
+from services.app.games import game_keys
+from services.language.parser import CommandLine, UnparsedLine, parse
 
 PASSWORDS: Final = {"alice": "w0nder!land", "bob": "6uilder.two", "carol": "sing/ing.5"}
 """None of them can be a userid."""
@@ -62,7 +62,7 @@ MATCHES: Final = (
 
 _BOARDS: Final = {
     game: [board for board, line in enumerate(MATCHES, 1) if line.startswith(f"{game} ")]
-    for game in games()
+    for game in game_keys()
 }
 
 _RARE: Final = ("delete ", "change password ")
@@ -158,7 +158,7 @@ def reworded(chance: random.Random) -> str:
 def shuffled(chance: random.Random) -> str:
     """Words of commands and odd ones in any order."""
     count = chance.randrange(12)
-    line = chance.choice(("", *games())) + " "
+    line = chance.choice(("", *game_keys())) + " "
     return line + chance.choice(" \t\n ").join(chance.choices(_WORDS, k=count))
 
 
@@ -223,9 +223,9 @@ def _betrays(text: str) -> bool:
     return False
 
 
-def read_line(text: str) -> Line | None:
+def read_line(text: str) -> CommandLine | None:
     """Read a line as the language does; None where it has no form."""
     try:
         return parse(text.replace("\r\n", "\n").strip())
-    except Unparsed:
+    except UnparsedLine:
         return None

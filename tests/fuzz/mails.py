@@ -26,10 +26,10 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from domain.errors import Refusal
-from domain.rules import current
-from services.mail.asking import SHOWN, Player, at_seat, at_server
-from services.mail.mime import SIZE, UnfitError
-from services.mail.reading import Read, read
+from domain.rules import latest_rules
+from services.mail.mail_commands import QUOTE_LIMIT, SeatPlayer, at_seat, at_server
+from services.mail.parse.message import ParsedMail, read
+from services.mail.parse.mime import SIZE, UnfitError
 
 COUNT: Final = 100_000
 LIMIT: Final = 0.05
@@ -37,7 +37,7 @@ LIMIT: Final = 0.05
 _PROGRESS: Final = 10_000
 
 PASSWORD: Final = "wonderland"
-PLAYER: Final = Player(13, b"alice's.", "alice", current("pow2"))
+PLAYER: Final = SeatPlayer(13, b"alice's.", "alice", latest_rules("pow2"))
 
 _COMMANDS: Final = (
     *("m13-j7", "m13-m5:l4#0", "resign", "propose draw", "accept", "chat hello", "say", "undo"),
@@ -360,29 +360,29 @@ def check(data: bytes) -> tuple[str, float]:
     return result, took
 
 
-def _read(data: bytes) -> tuple[Read | None, str]:
+def _read(data: bytes) -> tuple[ParsedMail | None, str]:
     try:
         return read(data), ""
     except UnfitError as unfit:
         return None, re.sub("[0-9]+", "N", str(unfit))
 
 
-def _ask(mail: Read) -> str:
+def _ask(mail: ParsedMail) -> str:
     try:
         orders = [*at_server(mail), *at_seat(mail, PLAYER)]
     except Refusal as reason:
         return f"read, {reason.code}"
     for order in orders:
-        assert len(order.shown) <= SHOWN, order
+        assert len(order.shown) <= QUOTE_LIMIT, order
         assert len(order.shown.splitlines()) <= 1, order
-        assert PASSWORD not in order.hint.split() or not order.secret, order
+        assert PASSWORD not in order.safe_quote.split() or not order.has_password, order
         # where the password stood in its place, it stands nowhere
         if "alice ***" in order.shown:
             assert PASSWORD not in order.shown.split(), order
     return "read, with commands" if orders else "read, without any"
 
 
-def _check_read(mail: Read) -> None:
+def _check_read(mail: ParsedMail) -> None:
     assert mail.subject.isprintable() or "\ufffd" in mail.subject or not mail.subject.isascii()
     assert len(mail.subject.splitlines()) <= 1, mail.subject
     assert len(mail.id.splitlines()) == 1, mail.id

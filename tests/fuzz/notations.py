@@ -21,12 +21,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from domain.boards.pow2_board import NAMES
 from domain.games.pow2.position import HAND, Pow2Move
-from domain.rules import UnreadableMove, current
+from domain.rules import UnreadableMove, latest_rules
 
 COUNT: Final = 1_000_000
 _PROGRESS: Final = 100_000
 
-RULES: Final[Any] = current("pow2")
+RULES: Final[Any] = latest_rules("pow2")
 _ASCII: Final = "".join(map(chr, range(128)))
 _NOTATION: Final = "abcdefghijklm0123456789-:, "
 _ODD: Final = (

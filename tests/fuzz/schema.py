@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from infra.tokens import Scope
+from infra.people.tokens import Scope
 from tests.helpers.api import Api, Player
 
 TOOL = Path(sys.executable).with_name("schemathesis")

@@ -11,12 +11,12 @@ import msgspec
 
 from domain.drawing.svg.painter import LOOKS, BoardInput
 from domain.drawing.text import TextInput
-from domain.fairness import Stream
+from domain.fairness import DrawStream
 from domain.rules import IllegalMove, rules_id
 from domain.rules.option_form import unmatched_flags
 from tests.golden.make_games import GAMES
 
-SCRIPT = files("services.web").joinpath("static/notation.js").read_text("utf-8")
+SCRIPT = files("services.http.web").joinpath("static/notation.js").read_text("utf-8")
 PLACE = re.compile(re.search(r"PLACE = /(.+)/g;", SCRIPT)[1])
 """How pages find places in a move."""
 LOOK = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
@@ -27,7 +27,7 @@ NAMES = ("alice", "bob", "carol", "dora", "emil", "flora")
 def start(rules, players):
     """Return a first position of a match without options."""
     options = rules.read_options(())
-    setup = rules.draw(options, players, Stream(bytes(32), "test/1"))
+    setup = rules.draw(options, players, DrawStream(bytes(32), "test/1"))
     return rules.start(options, players, setup)
 
 

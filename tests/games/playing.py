@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
-from domain.rules import pack, pinned, unpack
+from domain.rules import pack_position, rules_by_id, unpack_position
 from domain.rules.protocol import IllegalMove, UnreadableMove
 
 SYMMETRIES = [
@@ -161,13 +161,13 @@ def sorted_each_once_and_counted(rules, at, key):
 
 def passes_unchanged(name, at, options, to_move, most):
     """Assert that a position comes back from JSON, and from no more than so many bytes."""
-    rules = pinned(name)
+    rules = rules_by_id(name)
     data = msgspec.json.decode(msgspec.json.encode(rules.to_json(at)))
     again = rules.from_json(data, options, to_move)
-    unpacked = unpack(name, pack(at))
+    unpacked = unpack_position(name, pack_position(at))
     assert again == unpacked == at
     assert hash(again) == hash(unpacked) == hash(at)
-    assert len(pack(at)) <= most
+    assert len(pack_position(at)) <= most
 
 
 def turned(name, symmetry):

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from domain.drawing import draw_svg
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.playing import play
 from tests.golden.make_games import read_games
 
@@ -15,17 +15,17 @@ SHOWN = 480
 
 
 def start(key, *flags, players=2):
-    rules = current(key)
+    rules = latest_rules(key)
     return rules.start(rules.read_options(flags), players, None)
 
 
 def parsed(key, at, **more):
-    return ET.fromstring(draw_svg(current(key), at, (), **more))
+    return ET.fromstring(draw_svg(latest_rules(key), at, (), **more))
 
 
 def after(key, at, *texts):
     """Return the drawing after moves, the last of them marked."""
-    return parsed(key, play(current(key), at, *texts), last=texts[-1])
+    return parsed(key, play(latest_rules(key), at, *texts), last=texts[-1])
 
 
 def recorded(key, family=None):

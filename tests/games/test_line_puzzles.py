@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from domain.boards.line_puzzle import FINISH, LinePuzzleMove
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Refusal
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import line_puzzle_reference as reference
 from tests.games import playing
 from tests.games.one.reference import worth as worth_one
@@ -25,7 +25,7 @@ COVER = "a5 a9 d4 d10 e7 g1 g13 i7 j2 j4 j10 j12 m7"
 
 
 def rules(key):
-    return current(key)
+    return latest_rules(key)
 
 
 def board(key, at):

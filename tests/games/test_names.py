@@ -21,9 +21,9 @@ NAMED = re.compile(
 GAMES = ROOT / "domain" / "games"
 SERVICES = ROOT / "services"
 EXAMPLES = {
-    "api/challenges.py": ["pow2"],
-    "api/players.py": ["pow2", "pow2"],
-    "api/starting.py": ["pow2"],
+    "http/api/routes/challenges.py": ["pow2"],
+    "http/api/routes/players.py": ["pow2", "pow2"],
+    "http/api/routes/start.py": ["pow2"],
     "cli/main.py": ["pow2", "pow2"],
     "serve/banner.py": ["pow2"],
 }
@@ -76,7 +76,7 @@ def test_services_name_games_in_examples_only(path: Path) -> None:
     sorted(
         path
         for ending in ("js", "css", "html")
-        for path in (SERVICES / "web").rglob(f"*.{ending}")
+        for path in (SERVICES / "http" / "web").rglob(f"*.{ending}")
         if path.name != "htmx.js"
     ),
     ids=lambda path: path.name,

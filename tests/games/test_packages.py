@@ -9,18 +9,18 @@ import pytest
 
 from domain.drawing import draw_text
 from domain.drawing.svg.painter import BoardInput, Picture
-from domain.fairness import Stream
-from domain.games.torere.game import Torere
+from domain.fairness import DrawStream
+from domain.games.torere.game import TorereRules
 from domain.games.torere.position import TorereMove, TorerePosition
 from domain.rules import (
-    Game,
+    GamePackage,
     IllegalMove,
     all_games,
     all_rules,
-    game_of,
-    pack,
+    game_by_key,
+    pack_position,
     rules_id,
-    unpack,
+    unpack_position,
 )
 from domain.rules.option_form import Bilingual
 from domain.rules.protocol import AnyRules, NoOptions
@@ -32,12 +32,14 @@ each_game = pytest.mark.parametrize("rules", all_rules(), ids=rules_id)
 
 def start(rules: AnyRules, players: int) -> object:
     options = rules.read_options(())
-    return rules.start(options, players, rules.draw(options, players, Stream(bytes(32), "test/1")))
+    return rules.start(
+        options, players, rules.draw(options, players, DrawStream(bytes(32), "test/1"))
+    )
 
 
 @each_game
 def test_a_game_has_help_in_english_and_german(rules: AnyRules) -> None:
-    folder = files(game_of(rules.key).package)
+    folder = files(game_by_key(rules.key).package)
     pages = [folder.joinpath(f"help{suffix}.txt").read_text("utf-8") for suffix in ("", ".de")]
     assert pages[0] != pages[1]
     for page in pages:
@@ -66,7 +68,7 @@ def test_a_game_has_recorded_games(rules: AnyRules) -> None:
 def test_a_position_packs_and_a_side_has_a_name(rules: AnyRules) -> None:
     for players in rules.players:
         position = start(rules, players)
-        assert unpack(rules_id(rules), pack(position)) == position
+        assert unpack_position(rules_id(rules), pack_position(position)) == position
         assert len(rules.sides) >= players
 
 
@@ -79,11 +81,11 @@ def test_a_first_move_is_written_as_it_is_read_and_has_no_blanks(rules: AnyRules
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.key)
-def test_a_game_has_all_that_it_needs(game: Game) -> None:
+def test_a_game_has_all_that_it_needs(game: GamePackage) -> None:
     assert lacking(game, f"tests.games.{game.key}") == set()
 
 
-class Forgetful(Torere):
+class Forgetful(TorereRules):
     """Mū tōrere with rules that leave things out."""
 
     def from_json(self, data: object, options: NoOptions, to_move: int) -> TorerePosition:
@@ -95,7 +97,7 @@ class Forgetful(Torere):
         return super().check(position, move)
 
 
-TORERE, POW2 = game_of("torere"), game_of("pow2")
+TORERE, POW2 = game_by_key("torere"), game_by_key("pow2")
 NOTHING = Picture((), 0, (), ())
 
 
@@ -133,12 +135,12 @@ WITHOUT_DE = tuple(
         (replace(TORERE, package="domain.games.pow2"), {"help", "help in German"}),
         (replace(POW2, options_form=()), {"option form"}),
         (replace(POW2, options_form=POW2.options_form[1:]), {"option form"}),
-        (replace(POW2, options_form=game_of("goliath").options_form), {"option form"}),
+        (replace(POW2, options_form=game_by_key("goliath").options_form), {"option form"}),
         (replace(POW2, options_form=WITHOUT_DE), {"option form"}),
         (replace(TORERE, versions=(Forgetful(),)), {"JSON round trip", "illegal-move sentence"}),
     ],
 )
-def test_what_a_game_lacks_is_noticed(game: Game, missing: set[str]) -> None:
+def test_what_a_game_lacks_is_noticed(game: GamePackage, missing: set[str]) -> None:
     assert lacking(game, f"tests.games.{game.key}") == missing
 
 
@@ -153,7 +155,7 @@ def test_a_game_without_tests_and_records_is_noticed() -> None:
 
 
 def test_a_family_of_options_without_recorded_games_is_noticed() -> None:
-    assert lacking(game_of("one"), "tests.games.two") == {
+    assert lacking(game_by_key("one"), "tests.games.two") == {
         "recorded games",
         "JSON round trip",
         "illegal-move sentence",

@@ -96,7 +96,7 @@ def test_no_two_lines_share_more_than_one_intersection():
 def test_bits_and_names_of_a_set_come_in_sorting_order():
     some = board("m13 a13 d10 b4")
     assert pow2_board.names_of(some) == ["a13", "b4", "d10", "m13"]
-    assert pow2_board.board_of(tuple(pow2_board.bits(some))) == some
+    assert pow2_board.set_of(tuple(pow2_board.bits(some))) == some
     assert list(pow2_board.bits(0)) == []
 
 
@@ -142,7 +142,7 @@ def test_the_board_can_always_take_eight_pieces_none_next_to_another():
 def test_what_is_seen_from_an_intersection_is_all_on_its_lines():
     for at, name in enumerate(NAMES):
         on = {other for line in reference.BOARD_LINES if name in line for other in line}
-        assert set(pow2_board.names_of(pow2_board.SEEN[at])) == on
+        assert set(pow2_board.names_of(pow2_board.ON_COMMON_LINE[at])) == on
 
 
 def test_jumps_lead_over_the_next_intersection_of_a_line_to_the_one_behind():

@@ -7,7 +7,7 @@ import pytest
 
 from domain.boards.pow2_board import NAMES
 from domain.drawing import draw_text
-from domain.rules import current
+from domain.rules import latest_rules
 
 PAGES = Path(__file__).parents[2] / "domain/games"
 EXAMPLES = {
@@ -28,7 +28,7 @@ def page(key, language=""):
 
 
 def played(key, *texts):
-    rules = current(key)
+    rules = latest_rules(key)
     at = rules.start(rules.read_options([]), 2, None)
     for text in texts:
         at = rules.play(at, rules.check(at, rules.read(text)))
@@ -45,8 +45,8 @@ def test_a_page_is_plain_text_of_at_most_78_columns(key, language):
 
 @pytest.mark.parametrize(("key", "language"), ALL_PAGES)
 def test_the_boards_on_a_page_are_the_drawn_ones(key, language):
-    assert draw_text(current(key), played(key), "large") in page(key, language)
-    assert draw_text(current(key), played(key, *EXAMPLES[key]), "small") in page(key, language)
+    assert draw_text(latest_rules(key), played(key), "large") in page(key, language)
+    assert draw_text(latest_rules(key), played(key, *EXAMPLES[key]), "small") in page(key, language)
 
 
 @pytest.mark.parametrize(("key", "language"), ALL_PAGES)
@@ -54,7 +54,7 @@ def test_every_option_is_explained(key, language):
     for flag in OPTIONS[key]:
         assert re.search(rf"^  -{flag}  ", page(key, language), re.MULTILINE)
         assert f"[-{flag}" in page(key, language) or f"| -{flag}" in page(key, language)
-        current(key).read_options([flag.replace("=N", "=16")])
+        latest_rules(key).read_options([flag.replace("=N", "=16")])
 
 
 def moves_on(key, language):
@@ -64,7 +64,7 @@ def moves_on(key, language):
 
 @pytest.mark.parametrize(("key", "language"), ALL_PAGES)
 def test_every_move_on_a_page_is_canonical_notation(key, language):
-    rules = current(key)
+    rules = latest_rules(key)
     texts = moves_on(key, language)
     assert texts or key == "line"
     assert all(rules.write(rules.read(text)) == text for text in texts)
@@ -81,7 +81,7 @@ def test_the_german_page_has_the_moves_commands_and_boards_of_the_english_one(ke
 
 @pytest.mark.parametrize("language", ["", ".de"])
 def test_what_goliaths_page_says_of_the_example_is_so(language):
-    rules = current("goliath")
+    rules = latest_rules("goliath")
     texts = list(rules.legal_moves(played("goliath", *EXAMPLES["goliath"])))
     assert {text.partition(":")[0] for text in texts} == {"h8-g9", "h8-i7"}
     thrown = {text.partition(":")[2] for text in texts if text.startswith("h8-i7")}
@@ -93,6 +93,6 @@ def test_what_goliaths_page_says_of_the_example_is_so(language):
 
 
 def test_what_lines_page_says_of_the_example_is_so():
-    texts = list(current("line").legal_moves(played("line", *EXAMPLES["line"])))
+    texts = list(latest_rules("line").legal_moves(played("line", *EXAMPLES["line"])))
     barred = [name for name in NAMES if name not in texts]
     assert set(barred) == {"a1", "h8", "i9", "j10", "k11", "m13", "g9", "i7"}

@@ -9,7 +9,7 @@ import pytest
 
 from domain.boards.pow2_board import LINES, NAMES, POINTS
 from domain.drawing import draw_text
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.svg_pictures import (
     SVG,
     after,
@@ -124,7 +124,7 @@ def test_seats_have_shapes_of_their_own():
 
 def test_aged_pieces_are_hollow_and_empty_places_have_a_spot():
     for at in replay(recorded("pow2")):
-        board = current("pow2").to_json(at)["board"]
+        board = latest_rules("pow2").to_json(at)["board"]
         for name, place in places(parsed("pow2", at)).items():
             assert len(with_class(place, "hole")) == (board.get(name) in ("o", "x"))
             assert len(with_class(place, "spot")) == (name not in board)
@@ -147,10 +147,10 @@ def test_the_jumper_is_larger_than_the_stones():
 @pytest.mark.parametrize("key", ["one", "two"])
 def test_lines_that_count_and_lines_with_too_many_stones_are_marked(key):
     for at in replay(recorded(key)):
-        tree, counts = parsed(key, at), draw_text(current(key), at, "small").split("\n")[0]
+        tree, counts = parsed(key, at), draw_text(latest_rules(key), at, "small").split("\n")[0]
         full = re.search(r"Lines with exactly \w+: (\d+)", counts)[1]
         assert len(with_class(tree, "full")) == int(full)
-        stones = current(key).to_json(at)["board"]
+        stones = latest_rules(key).to_json(at)["board"]
         most = {"one": 1, "two": 2}[key]
         over = sum(sum(NAMES[place] in stones for place in line) > most for line in LINES)
         assert len(with_class(tree, "over")) == over
@@ -174,7 +174,7 @@ def test_lines_that_count_and_lines_with_too_many_stones_are_marked(key):
     ],
 )
 def test_the_last_move_is_marked_with_the_ways_that_were_gone(key, texts, touched, ways, thrown):
-    tree = after(key, start(key, players=current(key).players[0]), *texts.split())
+    tree = after(key, start(key, players=latest_rules(key).players[0]), *texts.split())
     assert marked(tree) == set(touched.split())
     where = {name: centre(place) for name, place in places(tree).items()}
     trails = {"trail": [], "trail thrown": []}
@@ -190,7 +190,7 @@ def test_the_last_move_is_marked_with_the_ways_that_were_gone(key, texts, touche
 def test_all_places_of_a_last_move_are_marked_and_no_others(key):
     game = recorded(key)
     for at, last in zip(list(replay(game))[1:], game["moves"].split(), strict=False):
-        board = current(key).to_json(at)["board"]
+        board = latest_rules(key).to_json(at)["board"]
         named = set(re.findall(r"[a-m]\d+", last))
         expected = {name if name in board else f"-{name}" for name in named}
         assert marked(parsed(key, at, last=last)) == expected

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.rules import pinned
+from domain.rules import rules_by_id
 from tests.games.puzzles import play, start
 
 BEST = json.loads((Path(__file__).parent / "puzzles-best.json").read_text())
@@ -13,7 +13,7 @@ BEST = json.loads((Path(__file__).parent / "puzzles-best.json").read_text())
 
 @pytest.mark.parametrize("best", BEST, ids=lambda best: best["what"])
 def test_the_best_known_match_scores_what_is_on_record(best):
-    rules = pinned(best["rules"])
+    rules = rules_by_id(best["rules"])
     at = start(rules.key)
     for text in best["moves"].split():
         assert rules.write(rules.check(at, rules.read(text))) == text
@@ -33,7 +33,7 @@ def test_the_best_known_match_scores_what_is_on_record(best):
 )
 def test_every_proven_bound_has_been_reached(key, index, said):
     best = [best for best in BEST if best["rules"] == f"{key}/1"][index]
-    score = pinned(best["rules"]).score(play(key, start(key), *best["moves"].split()))
+    score = rules_by_id(best["rules"]).score(play(key, start(key), *best["moves"].split()))
     assert said in score.bound
     assert all(number in said for number in score.detail.split()[:1])
 

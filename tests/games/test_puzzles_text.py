@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.puzzles import play, random_match, start
 
 GAMES = Path(__file__).parent
@@ -29,7 +29,9 @@ BOARDS = {
 @pytest.mark.parametrize("name", BOARDS)
 def test_positions_are_drawn_as_on_file(name):
     key, texts = BOARDS[name]
-    drawn = draw_text(current(key), play(key, start(key), *texts.split()), name.rpartition("-")[2])
+    drawn = draw_text(
+        latest_rules(key), play(key, start(key), *texts.split()), name.rpartition("-")[2]
+    )
     assert f"{drawn}\n" == (GAMES / f"{name.replace('-', '/', 1)}.txt").read_text()
 
 
@@ -37,7 +39,7 @@ def test_positions_are_drawn_as_on_file(name):
 @pytest.mark.parametrize("key", KEYS)
 def test_no_line_ends_with_a_blank_or_is_wider_than_a_terminal(key, display):
     for at, _ in random_match(key, (), 1):
-        lines = draw_text(current(key), at, display).split("\n")
+        lines = draw_text(latest_rules(key), at, display).split("\n")
         assert all(line == line.rstrip() and len(line) <= 78 for line in lines)
 
 
@@ -57,13 +59,13 @@ def test_no_line_ends_with_a_blank_or_is_wider_than_a_terminal(key, display):
     ],
 )
 def test_the_counts_stand_above_the_board(key, texts, counts):
-    drawn = draw_text(current(key), play(key, start(key), *texts.split()), "small")
+    drawn = draw_text(latest_rules(key), play(key, start(key), *texts.split()), "small")
     assert drawn.split("\n")[:2] == [counts, ""]
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_finished_position_is_drawn_with_its_score(key):
     at = play(key, start(key), "done")
-    assert draw_text(current(key), at, "small").split("\n")[-2:] == [
-        "", current(key).score(at).detail,
+    assert draw_text(latest_rules(key), at, "small").split("\n")[-2:] == [
+        "", latest_rules(key).score(at).detail,
     ]  # fmt: skip

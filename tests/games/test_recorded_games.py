@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from domain.rules import all_rules, pinned, rules_id
+from domain.rules import all_rules, rules_by_id, rules_id
 from tests.golden.make_games import GAMES, digest, read_games, record_of, replay, result
 
 KEYS = sorted({rules.key for rules in all_rules()})
@@ -19,7 +19,7 @@ FAMILY_GAMES = [
 @pytest.mark.parametrize("games", FAMILY_GAMES)
 def test_a_recorded_game_replays_to_the_same_positions_and_the_same_end(games):
     for game in games:
-        rules = pinned(game["rules"])
+        rules = rules_by_id(game["rules"])
         positions = list(replay(game))
         digests = [digest(rules, at) for at in positions]
         assert digests == game["digests"].split(), (game["family"], game["number"])
@@ -40,7 +40,7 @@ def test_every_family_of_options_has_its_games_on_record(key):
 @pytest.mark.parametrize("key", KEYS)
 def test_recorded_options_and_moves_are_in_their_canonical_form(key):
     for game in read_games(key):
-        rules = pinned(game["rules"])
+        rules = rules_by_id(game["rules"])
         assert rules.write_options(rules.read_options(game["options"])) == tuple(game["options"])
         for text in game["moves"].split():
             if not text.endswith("!") and not text.startswith("out="):

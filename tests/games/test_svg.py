@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.drawing import STYLE, draw_svg
-from domain.rules import all_rules, current, pinned, rules_id
-from domain.rules.protocol import Outcome
+from domain.rules import all_rules, latest_rules, rules_by_id, rules_id
+from domain.rules.protocol import GameOutcome
 from tests.golden.make_games import read_games, record_of, replay
 from tests.golden.make_svg import NAMES, drawn, path_of
 
@@ -72,7 +72,7 @@ def states(tree):
 
 @each_family
 def test_every_piece_is_drawn_once_in_its_place_as_its_seats(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     for at in positions(game):
         drawn_now = pieces(parsed(rules, at))
         # whether a plug is drained is no matter of the look that every piece has
@@ -91,7 +91,7 @@ def test_a_larger_board_has_a_longer_drawing_than_a_small_one():
 
 @each_family
 def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     for at in positions(game):
         text = draw_svg(rules, at, NAMES[: game["players"]])
         assert len(text.encode()) <= most_bytes(text.count("data-place="))
@@ -101,7 +101,7 @@ def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
 
 @each_family
 def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     for at in positions(game):
         for each in parsed(rules, at, standalone=False).iter():
             assert "id" not in each.attrib
@@ -111,7 +111,7 @@ def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
 
 @each_family
 def test_the_same_arguments_give_the_same_text(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     last = game["moves"].split()[0]
     for before, at in zip(islice(replay(game), 2), islice(replay(game), 1, 3), strict=False):
         copy = rules.from_json(
@@ -126,7 +126,7 @@ def test_the_same_arguments_give_the_same_text(game):
 
 @each_family
 def test_names_are_shown_and_nothing_in_them_is_markup(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     names = [f"{seat}{RUDE}" for seat in range(game["players"])]
     at = next(replay(game))
     tree, plain = (parsed(rules, at, given) for given in (names, NAMES[: game["players"]]))
@@ -141,7 +141,7 @@ def test_names_are_shown_and_nothing_in_them_is_markup(game):
 
 @each_family
 def test_a_title_and_a_description_say_who_plays_and_how_it_stands(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     names = NAMES[: game["players"]]
     for at in positions(game):
         title, description = words(parsed(rules, at, names))
@@ -157,7 +157,7 @@ def test_a_title_and_a_description_say_who_plays_and_how_it_stands(game):
 
 @each_family
 def test_the_plate_of_the_player_to_move_is_marked_and_after_the_end_the_winners(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     for at in positions(game):
         outcome, players = rules.outcome(at), game["players"]
         if outcome is None:
@@ -171,7 +171,7 @@ def test_the_plate_of_the_player_to_move_is_marked_and_after_the_end_the_winners
 
 @each_family
 def test_without_a_style_of_its_own_a_drawing_is_the_same_otherwise(game):
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     at = list(replay(game))[-1]
     alone, inline = (draw_svg(rules, at, (), standalone=alone) for alone in (True, False))
     assert "<style>" in alone
@@ -195,13 +195,13 @@ def test_a_position_is_drawn_as_on_file(key):
 
 
 def start(key, *flags, players=2):
-    rules = current(key)
+    rules = latest_rules(key)
     return rules, rules.start(rules.read_options(flags), players, None)
 
 
 def test_a_match_that_did_not_end_by_its_rules_is_nobodys_turn():
     rules, at = start("pow2")
-    ended = Outcome((1,), "resigned", "alice has resigned")
+    ended = GameOutcome((1,), "resigned", "alice has resigned")
     tree = parsed(rules, at, NAMES[:2], ended=ended)
     assert states(tree) == ["player", "player won"]
     assert [each.text for each in with_class(tree, "tag-words")] == ["won"]
@@ -211,13 +211,15 @@ def test_a_match_that_did_not_end_by_its_rules_is_nobodys_turn():
 
 def test_a_draw_is_said_on_all_plates():
     rules, at = start("line")
-    tree = parsed(rules, at, ended=Outcome((0, 1), "agreed", "a draw by agreement"))
+    tree = parsed(rules, at, ended=GameOutcome((0, 1), "agreed", "a draw by agreement"))
     assert [each.text for each in with_class(tree, "tag-words")] == ["draw", "draw"]
 
 
 def test_an_annulled_match_has_no_winner():
     rules, at = start("line")
-    assert states(parsed(rules, at, ended=Outcome((), "annulled", "annulled"))) == ["player"] * 2
+    assert (
+        states(parsed(rules, at, ended=GameOutcome((), "annulled", "annulled"))) == ["player"] * 2
+    )
 
 
 def test_without_names_the_sides_are_shown():
@@ -282,7 +284,7 @@ def test_every_class_of_the_style_sheet_is_drawn_somewhere():
         (game,) = param.values
         moves, played = game["moves"].split(), list(replay(game))
         for ply in (1, len(played) // 2, len(played) - 1):
-            rules, last = pinned(game["rules"]), moves[ply - 1]
+            rules, last = rules_by_id(game["rules"]), moves[ply - 1]
             tree = parsed(rules, played[ply], last=last, before=played[ply - 1])
             seen |= {name for each in tree.iter() for name in each.get("class", "").split()}
     assert classes - seen == {"long"}  # as nobody has a long name here

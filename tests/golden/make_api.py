@@ -2,7 +2,7 @@
 
     .venv/bin/python tests/golden/make_api.py
 
-writes them to `services/api/examples.json`. A test has the same exchange again, and compares.
+writes them to `services/http/api/examples.json`. A test has the same exchange again, and compares.
 """
 
 import json
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "services" / "api" / "examples.json"
+FILE = ROOT / "services" / "http" / "api" / "examples.json"
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))

@@ -12,23 +12,23 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.fairness import Commitment
 from domain.match.commands import (
-    Answer,
-    Away,
-    Decline,
-    Flag,
-    Move,
-    Nag,
-    Offer,
-    Resign,
-    Resume,
-    Return,
-    Reveal,
+    AnswerOffer,
+    DeclineMatch,
+    EndVacation,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
+    RevealText,
+    StartVacation,
 )
-from domain.match.events import THE_SERVER
-from domain.match.replies import Reply
+from domain.match.conditional_moves import ConditionalMove
+from domain.match.events import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 
 FILE = Path(__file__).parent / "events-2.json"
@@ -41,11 +41,11 @@ def plain():
     """The match of `events-1.json`."""
     return Match(
         pow2("-fast"),
-        (ALICE, Move(text="i5-g4:g5")),
-        (BOB, Move(text="a13-c11")),
-        (ALICE, Offer(kind="draw")),
-        (BOB, Answer(accept=False)),
-        (BOB, Resign()),
+        (ALICE, PlayMove(text="i5-g4:g5")),
+        (BOB, PlayMove(text="a13-c11")),
+        (ALICE, MakeOffer(kind="draw")),
+        (BOB, AnswerOffer(accept=False)),
+        (BOB, ResignMatch()),
     )
 
 
@@ -53,17 +53,17 @@ def timed():
     """Two with clocks: a reply laid ready, a reminder, a pause, a vacation, an undo, a flag."""
     match = Match()
     match.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off", "--unrated"), BEGIN)
-    match.lay(1, Reply(1, None, "a13-c11"))
-    match.do(ALICE, Move(text="m13-m9"), BEGIN + DAY)
-    match.do(THE_SERVER, Nag(ply=2), BEGIN + 13 * DAY)
-    match.do(ALICE, Offer(kind="pause"), BEGIN + 13 * DAY)
-    match.do(BOB, Answer(accept=True), BEGIN + 13 * DAY + 1)
-    match.do(BOB, Resume(), BEGIN + 20 * DAY)
-    match.do(ALICE, Away(until=BEGIN + 29 * DAY), BEGIN + 20 * DAY)
-    match.do(ALICE, Return(until=BEGIN + 23 * DAY), BEGIN + 22 * DAY)
-    match.do(BOB, Offer(kind="undo"), BEGIN + 22 * DAY)
-    match.do(ALICE, Answer(accept=True), BEGIN + 22 * DAY)
-    match.do(THE_SERVER, Flag(ply=1), BEGIN + 60 * DAY)
+    match.set_conditional_moves(1, ConditionalMove(1, None, "a13-c11"))
+    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, RemindPlayer(ply=2), BEGIN + 13 * DAY)
+    match.do(ALICE, MakeOffer(kind="pause"), BEGIN + 13 * DAY)
+    match.do(BOB, AnswerOffer(accept=True), BEGIN + 13 * DAY + 1)
+    match.do(BOB, ResumeMatch(), BEGIN + 20 * DAY)
+    match.do(ALICE, StartVacation(until=BEGIN + 29 * DAY), BEGIN + 20 * DAY)
+    match.do(ALICE, EndVacation(until=BEGIN + 23 * DAY), BEGIN + 22 * DAY)
+    match.do(BOB, MakeOffer(kind="undo"), BEGIN + 22 * DAY)
+    match.do(ALICE, AnswerOffer(accept=True), BEGIN + 22 * DAY)
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=1), BEGIN + 60 * DAY)
     return match
 
 
@@ -72,8 +72,8 @@ def gathered():
     alice, start = challenge("powerdrain", "-p", "--days=3", "--nagtime=1")
     match = Match()
     match.do(alice, replace(start, gather=True, text=b"a text of the challenger"), BEGIN)
-    match.do(BOB, Answer(accept=True, text=b"a text of the other"), BEGIN + 1)
-    match.do(BOB, Decline(), BEGIN + 2)
+    match.do(BOB, AnswerOffer(accept=True, text=b"a text of the other"), BEGIN + 1)
+    match.do(BOB, DeclineMatch(), BEGIN + 2)
     return match
 
 
@@ -89,16 +89,16 @@ def three():
 def flagged():
     """Three, of whom one's flag falls and then one resigns."""
     match = three()
-    match.do(THE_SERVER, Flag(ply=4), BEGIN + 3 * DAY)
-    match.do(CAROL, Resign(), BEGIN + 4 * DAY)
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=4), BEGIN + 3 * DAY)
+    match.do(CAROL, ResignMatch(), BEGIN + 4 * DAY)
     return match
 
 
 def resigned():
     """Three, of whom one resigns and then one's flag falls."""
     match = three()
-    match.do(ALICE, Resign(), BEGIN + DAY)
-    match.do(THE_SERVER, Flag(ply=4), BEGIN + 3 * DAY)
+    match.do(ALICE, ResignMatch(), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=4), BEGIN + 3 * DAY)
     return match
 
 
@@ -117,10 +117,12 @@ def committed():
     """Two who commit, and reveal their own texts; one is on vacation before that."""
     match = Match()
     match.do(*called(Commitment(sha256(OWN[0]).digest()), Commitment()), BEGIN)
-    match.do(BOB, Away(until=BEGIN + 2 * DAY), BEGIN)
-    match.do(BOB, Answer(accept=True, commitment=Commitment(sha256(OWN[1]).digest())), BEGIN + DAY)
-    match.do(BOB, Reveal(text=OWN[1]), BEGIN + DAY + 1)
-    match.do(ALICE, Reveal(text=OWN[0]), BEGIN + DAY + 2)
+    match.do(BOB, StartVacation(until=BEGIN + 2 * DAY), BEGIN)
+    match.do(
+        BOB, AnswerOffer(accept=True, commitment=Commitment(sha256(OWN[1]).digest())), BEGIN + DAY
+    )
+    match.do(BOB, RevealText(text=OWN[1]), BEGIN + DAY + 1)
+    match.do(ALICE, RevealText(text=OWN[0]), BEGIN + DAY + 2)
     return match
 
 
@@ -130,8 +132,8 @@ def kept_text():
     match.kept = {1: KEPT}
     match.do(*called(Commitment(sha256(OWN[0]).digest()), Commitment()), BEGIN)
     other = Commitment(sha256(KEPT + WORD).digest(), WORD)
-    match.do(BOB, Answer(accept=True, commitment=other), BEGIN + 1)
-    match.do(THE_SERVER, Flag(ply=0), BEGIN + 1 + 3 * DAY)
+    match.do(BOB, AnswerOffer(accept=True, commitment=other), BEGIN + 1)
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + 1 + 3 * DAY)
     return match
 
 

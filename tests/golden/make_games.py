@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 
 from domain.errors import Refusal
-from domain.rules import current, pinned, rules_id
+from domain.rules import latest_rules, rules_by_id, rules_id
 
 GAMES_FOLDER = Path(__file__).parents[1] / "games"
 GAMES = 20
@@ -61,14 +61,14 @@ def ending(outcome):
 
 def replay(game):
     """Yield the position at the start and after each of a recorded game's moves, all checked."""
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     at = rules.start(rules.read_options(game["options"]), game["players"], game["setup"])
     yield at
     for text in game["moves"].split():
         if text.endswith("!"):
             return
         if text.startswith("out="):
-            at = rules.leave(at, int(text.removeprefix("out=")))
+            at = rules.remove_seat(at, int(text.removeprefix("out=")))
         else:
             at = rules.play(at, rules.check(at, rules.read(text)))
         yield at
@@ -76,12 +76,12 @@ def replay(game):
 
 def result(game, last):
     """Return how a recorded game ends at its last position: by the rules, or by an offer."""
-    rules = pinned(game["rules"])
+    rules = rules_by_id(game["rules"])
     if not game["moves"].endswith("!"):
         return ending(rules.outcome(last))
     kind = game["moves"].split()[-1].removesuffix("!")
     rules.check_offer(last, kind)
-    return ending(rules.agreed(last, kind))
+    return ending(rules.outcome_by_offer(last, kind))
 
 
 def flags_of(rules, key, flags, rng, *, alone):
@@ -105,7 +105,7 @@ def offered(rules, at):
             rules.check_offer(at, kind)
         except Refusal:
             continue
-        if rules.agreed(at, kind):
+        if rules.outcome_by_offer(at, kind):
             return kind
     return None
 
@@ -122,7 +122,7 @@ def steps(rules, at, players, rng):
             return
         if leaving is not None and rng.random() < 1 / 8:
             yield f"out={leaving}"
-            at, leaving = rules.leave(at, leaving), None
+            at, leaving = rules.remove_seat(at, leaving), None
             continue
         texts = list(rules.legal_moves(at))
         if "done" in texts:  # in puzzles; a choice like any other would come too soon or too late
@@ -135,7 +135,7 @@ def steps(rules, at, players, rng):
 
 def record(key, players, flags, number):
     """Play and record one game."""
-    rules = current(key)
+    rules = latest_rules(key)
     rng = random.Random(f"{rules_id(rules)} {players} {flags} {number}")
     written = flags_of(rules, key, flags, rng, alone=number % 2 == 0)
     options = rules.read_options(written)
@@ -171,7 +171,7 @@ def read_games(key):
 def main(key):
     """Record what is missing of a game's families."""
     games = read_games(key)
-    name = rules_id(current(key))
+    name = rules_id(latest_rules(key))
     have = {(game["rules"], game["family"], game["number"]) for game in games}
     for players, flags in record_of(key).FAMILIES:
         for number in range(GAMES):

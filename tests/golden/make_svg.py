@@ -6,7 +6,7 @@ One position of each game, from its first recorded match, with its last move mar
 from itertools import islice
 
 from domain.drawing import draw_svg
-from domain.rules import all_games, pinned
+from domain.rules import all_games, rules_by_id
 from tests.golden.make_games import GAMES_FOLDER, read_games, record_of, replay
 
 NAMES = ("alice", "bob", "carol")
@@ -23,7 +23,7 @@ def drawn(key):
     before, position = islice(replay(game), ply - 1, ply + 1)
     last = game["moves"].split()[ply - 1]
     names = NAMES[: game["players"]]
-    return draw_svg(pinned(game["rules"]), position, names, last=last, before=before) + "\n"
+    return draw_svg(rules_by_id(game["rules"]), position, names, last=last, before=before) + "\n"
 
 
 if __name__ == "__main__":

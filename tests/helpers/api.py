@@ -17,20 +17,20 @@ from argon2 import PasswordHasher
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.accounts import Accounts
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.lanes import Lanes
-from infra.mail.readdressed import telling
-from infra.seeds import Seeds
+from infra.mail.address_change import address_change_mailer
+from infra.people.accounts import Accounts
+from infra.people.tokens import Scope, Tokens
+from infra.seed_chains import SeedChains
 from infra.settings import Settings
-from infra.store.port import Shape
-from infra.store.server import RedisStore
-from infra.tokens import Scope, Tokens
-from services.api.app import make_app
-from services.api.connections import Bounds, server_config
-from services.api.context import USUAL, Rhythm
+from infra.store.leases import LaneLeases
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from services.app.context import App
+from services.http.app import make_app
+from services.http.connections import ConnectionLimits, server_config
+from services.http.context import DEFAULT_INTERVALS, TaskIntervals
 from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
 from tests.helpers.conformance import Conformance
@@ -42,7 +42,7 @@ PASSWORD = "builder2"
 MANY = 1_000_000
 """A rate that no test comes near."""
 
-ROOMY = Bounds(by_address=MANY)
+ROOMY = ConnectionLimits(by_address=MANY)
 
 
 class Api:
@@ -55,17 +55,17 @@ class Api:
         self,
         folder: Path,
         *,
-        rhythm: Rhythm = USUAL,
-        bounds: Bounds = ROOMY,
+        intervals: TaskIntervals = DEFAULT_INTERVALS,
+        bounds: ConnectionLimits = ROOMY,
         hasher: PasswordHasher = CHEAP,
         **settings: Any,
     ) -> None:
         self._folder = folder
-        self._bounds = bounds
+        self._limits = bounds
         self._hasher = hasher
-        self._rhythm = rhythm
-        self._given = {"command_rate": MANY, "address_rate": MANY, "password_rate": MANY}
-        self._given |= settings
+        self._intervals = intervals
+        self._allocated = {"command_rate": MANY, "address_rate": MANY, "password_rate": MANY}
+        self._allocated |= settings
         self._stack = ExitStack()
         self._stopping = Event()
         self._awake = Event()
@@ -79,17 +79,17 @@ class Api:
             self._stack.callback(signal.signal, number, before)
         self.server = self._stack.enter_context(EmbeddedServer(self._folder / "data"))
         self.settings = Settings(
-            data=self._folder / "data", redis_url=self.server.url, **self._given
+            data=self._folder / "data", redis_url=self.server.url, **self._allocated
         )
         client = self._stack.enter_context(self.server.client(blocking_timeout=5))
-        RedisStore(client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
+        RedisStore(client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
         rate = self.settings.password_rate
-        told = telling(client, self.settings.mail_domain)
+        told = address_change_mailer(client, self.settings.mail_domain)
         accounts = Accounts(client, self._hasher, password_rate=rate, readdressed=told)
         self.parts = self._stack.enter_context(App(self.settings, accounts=accounts))
         self._awake.set()
         self._work()
-        self.url = self._listen()
+        self.url = self._subscribe()
         document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False).json()
         self._conformance = Conformance(document)
         self.http = self._stack.enter_context(self.client())
@@ -181,7 +181,7 @@ class Api:
     def drain_silently(self) -> None:
         """Decide what waits, while the drain is asleep; no door is told."""
         with self.server.client(blocking_timeout=5) as client, memory_client() as nobody:
-            self._turn(client, nobody)
+            self._hashing_slot(client, nobody)
 
     def _work(self) -> None:
         for work in (self._drain, self._side):
@@ -196,7 +196,7 @@ class Api:
             while not self._stopping.is_set():
                 self._awake.wait()
                 with self._surviving(), self._turning:
-                    self._turn(client, client)
+                    self._hashing_slot(client, client)
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:
@@ -207,8 +207,8 @@ class Api:
             self._stopping.wait(0.05)
 
     def _turn(self, client: Redis, doors: Redis) -> None:
-        store, lanes = RedisStore(client, Mode.FSYNC), Lanes(client, [].append)
-        seeds = Seeds(store, self._folder / "seeds")
+        store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(client, [].append)
+        seeds = SeedChains(store, self._folder / "seeds")
         Drain(store, lanes, doors, 0, self._pausing, seeds=seeds).run()
 
     def _pausing(self) -> bool:
@@ -224,9 +224,9 @@ class Api:
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        app = make_app(self.parts, self._rhythm)
+        app = make_app(self.parts, self._intervals)
         behind_proxy = self.settings.trusted_proxy == "on"
-        config = server_config(app, self._bounds, behind_proxy=behind_proxy)
+        config = server_config(app, self._limits, behind_proxy=behind_proxy)
         config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from redis import Redis
 
-from domain.match.commands import Command, Sent, Start
+from domain.match.commands import Command, CommandEnvelope, StartMatch
 from domain.match.decide import decide
-from domain.match.record import unpack_snapshot
+from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.durability import Mode
-from infra.gateway import submission_of
-from infra.lanes import Lanes
-from infra.outcomes import Outcome, parse
-from infra.seeds import Seeds
-from infra.store.port import Shape, Submitted
-from infra.store.server import RedisStore
+from infra.seed_chains import SeedChains
+from infra.store.gateway import submission_of
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import CommandOutcome, parse
+from infra.store.port import Layout, SubmitResult
+from infra.store.redis_store import RedisStore
 from tests.helpers.given import ALICE, BOB, sent
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
@@ -29,9 +29,9 @@ class Bench:
         self.folder = seeds
         self.woken: list[int] = []
         self.store = RedisStore(client, Mode.FSYNC)
-        self.store.create(Shape(shards=4, lanes=1))
-        self.lanes = Lanes(client, self.woken.append)
-        self.seeds = Seeds(self.store, seeds)
+        self.store.create(Layout(shards=4, lanes=1))
+        self.lanes = LaneLeases(client, self.woken.append)
+        self.seeds = SeedChains(self.store, seeds)
         self._numbers = 0
 
     def drain(self, stopping: Callable[[], bool] = lambda: False, decider: Decider = decide) -> int:
@@ -40,12 +40,12 @@ class Bench:
             self.store, self.lanes, self.client, 0, stopping, decider, seeds=self.seeds
         ).run()
 
-    def order(self, actor: bytes, command: Command, board: int = 1) -> Sent:
+    def order(self, actor: bytes, command: Command, board: int = 1) -> CommandEnvelope:
         """A command with a fresh id."""
         self._numbers += 1
         return sent(actor, command, self._numbers, board)
 
-    def submit(self, order: Sent, door: str = "door:test") -> Submitted:
+    def submit(self, order: CommandEnvelope, door: str = "door:test") -> SubmitResult:
         """Hand a command in."""
         (answer,) = self.store.submit([submission_of(order, 0, door)])
         return answer
@@ -53,17 +53,17 @@ class Bench:
     def start(self, *boards: int) -> None:
         """Begin pow2 matches of alice and bob."""
         for board in boards:
-            start = Start(rules="pow2/1", options=(), seats=(ALICE, BOB))
+            start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
             self.submit(self.order(ALICE, start, board))
         self.drain()
 
-    def send(self, actor: bytes, command: Command, board: int = 1) -> Sent:
+    def send(self, actor: bytes, command: Command, board: int = 1) -> CommandEnvelope:
         """Hand a fresh command in."""
         order = self.order(actor, command, board)
         self.submit(order)
         return order
 
-    def outcome(self, order: Sent) -> Outcome | None:
+    def outcome(self, order: CommandEnvelope) -> CommandOutcome | None:
         """Give what became of a command."""
         stored = self.store.outcome(order.match, order.id)
         return None if stored is None else parse(stored)

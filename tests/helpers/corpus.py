@@ -9,13 +9,22 @@ from itertools import islice
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, entropy_text
-from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Reveal, Start
-from domain.match.record import unpack_snapshot
+from domain.match.commands import (
+    AnswerOffer,
+    Command,
+    DeclineMatch,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+    RevealText,
+    StartMatch,
+)
+from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
-from domain.rules import pinned
-from infra.gateway import submission_of
+from domain.rules import rules_by_id
+from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from tests.helpers.bench import Bench
 
@@ -75,9 +84,11 @@ class Corpus:
         rules, count = self._chance.choice(GAMES)
         seats = tuple(self._chance.sample(self._players, count))
         gather = rules in DRAWN and self._chance.random() < 0.3
-        terms = Terms(rated=self._chance.random() < 0.8)
+        terms = TimeControl(rated=self._chance.random() < 0.8)
         text = entropy_text(bytes(16), "word") if gather else b""
-        start = Start(rules=rules, options=(), seats=seats, gather=gather, terms=terms, text=text)
+        start = StartMatch(
+            rules=rules, options=(), seats=seats, gather=gather, terms=terms, text=text
+        )
         if gather and self._chance.random() < 0.7:
             own = [Commitment(sha256(account).digest()) for account in seats]
             given = tuple(self._chance.choice([one, one, Commitment()]) for one in own)
@@ -87,36 +98,36 @@ class Corpus:
     def _action(self, state: MatchState) -> Action:
         """Choose what somebody does next; now and then what is refused."""
         chance = self._chance
-        if state.gathering:
+        if state.awaits_entropy:
             return self._before_a_draw(state, state.seats[chance.choice(state.waits)])
         if state.offer is not None and chance.random() < 0.5:
-            others = [seat for seat in state.seats_in if seat != state.offer.seat]
-            return state.seats[chance.choice(others)], Answer(accept=chance.random() < 0.5)
+            others = [seat for seat in state.active_seats if seat != state.offer.seat]
+            return state.seats[chance.choice(others)], AnswerOffer(accept=chance.random() < 0.5)
         odd = self._odd()
         if odd is not None:
-            return state.seats[chance.choice(state.seats_in)], odd
+            return state.seats[chance.choice(state.active_seats)], odd
         assert state.next is not None
-        return state.seats[state.next], Move(text=self._move(state))
+        return state.seats[state.next], PlayMove(text=self._move(state))
 
     def _before_a_draw(self, state: MatchState, account: bytes) -> Action:
         """Accept, commit or reveal; or decline."""
         if self._chance.random() < 0.1:
-            return account, Decline()
+            return account, DeclineMatch()
         if state.sealed:
-            return account, Reveal(text=account)
+            return account, RevealText(text=account)
         commitment = Commitment(sha256(account).digest()) if state.gather else UNSET
-        return account, Answer(accept=True, commitment=commitment)
+        return account, AnswerOffer(accept=True, commitment=commitment)
 
     def _odd(self) -> Command | None:
         """Choose something that is no move of who is to move, one time in ten."""
         kind = self._chance.choice(("draw", "undo", "abort", "pause"))
         text = self._chance.choice(("a1", "done", "what is no move"))
-        odd = (Resign(), Offer(kind=kind), Move(text=text), Decline())
+        odd = (ResignMatch(), MakeOffer(kind=kind), PlayMove(text=text), DeclineMatch())
         nothing = 0.9
         return self._chance.choices([None, *odd], [nothing, 0.03, 0.03, 0.03, 0.01])[0]
 
     def _move(self, state: MatchState) -> str:
-        rules = pinned(state.rules)
+        rules = rules_by_id(state.rules)
         if len(state.seats) == 1 and self._chance.random() < 0.1:
             return "done"
         return str(self._chance.choice(list(islice(rules.legal_moves(position_of(state)), 6))))

@@ -2,12 +2,12 @@
 
 import random
 
-from domain.rules import current
+from domain.rules import latest_rules
 
 
 def whole_game(key: str = "pow2", limit: int = 400) -> list[str]:
     """The moves of the first random game that ends by the rules within `limit` moves."""
-    rules = current(key)
+    rules = latest_rules(key)
     for seed in range(200):
         chance = random.Random(seed)
         moves: list[str] = []

@@ -4,16 +4,22 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from domain.clocks.terms import read_terms
+from domain.clocks.time_control import read_time_control
 from domain.errors import Code
-from domain.fairness import Seed
+from domain.fairness import ChainSeed
 from domain.match.audit import verify
-from domain.match.commands import Command, Move, Sent, Start
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import NO_HASH, Event, decode, encode, leaf_hash
-from domain.match.record import NO_MATCH, Snapshot, refold, seal
-from domain.match.replies import NONE, Laid, Replies, Reply, merged
-from domain.match.state import MatchState, with_position
+from domain.match.commands import Command, CommandEnvelope, PlayMove, StartMatch
+from domain.match.conditional_moves import (
+    NO_CONDITIONAL_MOVES,
+    ConditionalMove,
+    ConditionalMoves,
+    ConditionalMovesBySeat,
+    merge,
+)
+from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.events import NO_HASH, Event, decode_event, encode_event, leaf_hash
+from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events, replay
+from domain.match.state import MatchState, cache_position
 
 ALICE, BOB, CAROL = b"alice...", b"bob.....", b"carol..."
 BOARD = 1
@@ -24,35 +30,35 @@ BEGIN = 1_000
 Turn = tuple[bytes, Command]
 
 
-def sent(actor: bytes, command: Command, number: int = 0, board: int = BOARD) -> Sent:
+def sent(actor: bytes, command: Command, number: int = 0, board: int = BOARD) -> CommandEnvelope:
     """A command with an id of its own for each number."""
-    return Sent(board, number.to_bytes(16, "big"), actor, command)
+    return CommandEnvelope(board, number.to_bytes(16, "big"), actor, command)
 
 
 def pow2(*options: str) -> Turn:
     """A challenge of bob by alice."""
-    return ALICE, Start(rules="pow2/1", options=options, seats=(ALICE, BOB))
+    return ALICE, StartMatch(rules="pow2/1", options=options, seats=(ALICE, BOB))
 
 
 def challenge(game: str, *words: str, seats: Sequence[bytes] = (ALICE, BOB)) -> Turn:
     """A challenge by the first of the seats; words with two hyphens are about time."""
     about_time = [word for word in words if word.startswith("--")]
-    return seats[0], Start(
+    return seats[0], StartMatch(
         rules=f"{game}/1",
         options=tuple(word for word in words if word not in about_time),
         seats=tuple(seats),
-        terms=read_terms(about_time) if about_time else None,
+        terms=read_time_control(about_time) if about_time else None,
     )
 
 
 def plays(actor: bytes, *moves: str) -> list[Turn]:
     """Moves of one player."""
-    return [(actor, Move(text=move)) for move in moves]
+    return [(actor, PlayMove(text=move)) for move in moves]
 
 
 def alternating(*moves: str) -> list[Turn]:
     """Moves in turn, alice first."""
-    return [((ALICE, BOB)[i % 2], Move(text=move)) for i, move in enumerate(moves)]
+    return [((ALICE, BOB)[i % 2], PlayMove(text=move)) for i, move in enumerate(moves)]
 
 
 class Match:
@@ -65,9 +71,9 @@ class Match:
     def __init__(self, *turns: Turn, board: int = BOARD) -> None:
         self.board = board
         self.events: list[bytes] = []
-        self.snapshot = NO_MATCH
-        self.replies: Replies = NONE
-        self.seed = Seed(1, 1, bytes(32))
+        self.snapshot = EMPTY_SNAPSHOT
+        self.replies: ConditionalMovesBySeat = NO_CONDITIONAL_MOVES
+        self.seed = ChainSeed(1, 1, bytes(32))
         self.kept: dict[int, bytes] = {}
         """What the server keeps for players who keep no text themselves."""
         self.away: dict[bytes, int] = {}
@@ -79,7 +85,7 @@ class Match:
     def resume(self, events: Sequence[bytes]) -> None:
         """Go on from a stored history."""
         self.events = list(events)
-        self.snapshot = Snapshot(leaf_hash(events[-1]), with_position(refold(events)))
+        self.snapshot = Snapshot(leaf_hash(events[-1]), cache_position(replay(events)))
         self._taken = len(events)
 
     @property
@@ -88,33 +94,37 @@ class Match:
 
     @property
     def bodies(self) -> list[Event]:
-        return [decode(data).body for data in self.events]
+        return [decode_event(data).body for data in self.events]
 
-    def decided(self, actor: bytes, command: Command, at: int | None = None) -> Decided | Rejected:
+    def decided(
+        self, actor: bytes, command: Command, at: int | None = None
+    ) -> Decision | Rejection:
         """Decide a command, which changes nothing unless it is accepted."""
         order = sent(actor, command, self._taken, self.board)
         received = BEGIN + self._taken if at is None else at
-        decided = decide(order, self.state, self.given(received))
-        if isinstance(decided, Decided):
-            sealed, self.snapshot = seal(order, decided, self.snapshot, received)
+        decided = decide(order, self.state, self.solitaire_stones(received))
+        if isinstance(decided, Decision):
+            sealed, self.snapshot = chain_events(order, decided, self.snapshot, received)
             self.events += sealed
-            self.replies = self.replies if decided.replies is None else decided.replies
+            self.replies = (
+                self.replies if decided.conditional_moves is None else decided.conditional_moves
+            )
             self._taken += 1
         return decided
 
-    def given(self, received: int) -> Given:
-        return Given(received, self.seed, self.replies, self.kept, self.away)
+    def given(self, received: int) -> DecisionContext:
+        return DecisionContext(received, self.seed, self.replies, self.kept, self.away)
 
     def do(self, actor: bytes, command: Command, at: int | None = None) -> tuple[Event, ...]:
         """Give the events of a command, which has to be accepted."""
         decided = self.decided(actor, command, at)
-        assert isinstance(decided, Decided), decided
+        assert isinstance(decided, Decision), decided
         return decided.events
 
     def refuses(self, actor: bytes, command: Command, at: int | None = None) -> Code:
         """Give the code of a command, which has to be refused."""
         rejected = self.decided(actor, command, at)
-        assert isinstance(rejected, Rejected), rejected
+        assert isinstance(rejected, Rejection), rejected
         return Code(rejected.code)
 
     def play(self, *moves: str, at: int | None = None) -> list[Event]:
@@ -122,12 +132,12 @@ class Match:
         found: list[Event] = []
         for text in moves:
             assert self.state.next is not None
-            found += self.do(self.state.seats[self.state.next], Move(text=text), at)
+            found += self.do(self.state.seats[self.state.next], PlayMove(text=text), at)
         return found
 
-    def lay(self, seat: int, *replies: Reply) -> None:
+    def lay(self, seat: int, *replies: ConditionalMove) -> None:
         """Lay replies of a seat ready beside those there are."""
-        laid = merged(self.replies.get(seat, Laid()), replies)
+        laid = merge(self.replies.get(seat, ConditionalMoves()), replies)
         self.replies = {**self.replies, seat: laid}
 
     def forged(self, seq: int, **changes: object) -> list[bytes]:
@@ -135,8 +145,8 @@ class Match:
         found = self.events[: seq - 1]
         head = leaf_hash(found[-1]) if found else NO_HASH
         for data in self.events[seq - 1 :]:
-            envelope = replace(decode(data), prev=head, **changes)
-            found.append(encode(envelope))
+            envelope = replace(decode_event(data), prev=head, **changes)
+            found.append(encode_event(envelope))
             head, changes = leaf_hash(found[-1]), {}
         return found
 
@@ -144,7 +154,7 @@ class Match:
         """Assert that the history verifies and folds to the state there is."""
         verdict = verify(self.board, self.events)
         assert (verdict.head, verdict.state) == (self.snapshot.head, self.state)
-        assert with_position(refold(self.events)) == self.state
+        assert cache_position(replay(self.events)) == self.state
 
 
 def history(turns: Sequence[Turn], board: int = BOARD) -> tuple[list[bytes], Snapshot]:
@@ -153,7 +163,7 @@ def history(turns: Sequence[Turn], board: int = BOARD) -> tuple[list[bytes], Sna
     return match.events, match.snapshot
 
 
-def when(given: Sequence[Turn], actor: bytes, command: Command) -> tuple[Event, ...] | Rejected:
+def when(given: Sequence[Turn], actor: bytes, command: Command) -> tuple[Event, ...] | Rejection:
     """Decide one more command."""
     decided = Match(*given).decided(actor, command)
-    return decided.events if isinstance(decided, Decided) else decided
+    return decided.events if isinstance(decided, Decision) else decided

@@ -9,19 +9,19 @@ from typing import Any
 from argon2 import PasswordHasher
 from redis import Redis
 
-from domain.match.commands import Command, Sent, Start
+from domain.match.commands import Command, CommandEnvelope, StartMatch
 from domain.match.events import AccountId
-from infra import keys
-from infra.accounts import Account, Accounts, Address
-from infra.accounts.record import encode
-from infra.accounts.users import Users
-from infra.letters import Letters
-from infra.mail.addresses import Addresses
+from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
-from infra.mail.progress import Progress
-from infra.mail.relay import Relay
-from infra.mail.route import Route
-from services.mail.composing import Composing
+from infra.mail.progress import MailerProgress
+from infra.mail.smtp_client import SmtpRelay
+from infra.mail.smtp_url import SmtpUrl
+from infra.people.accounts import Account, Accounts, MailAddress
+from infra.people.accounts.record import encode
+from infra.people.accounts.usernames import Usernames
+from infra.people.messages import MessageStore
+from infra.redis import keys
+from services.mail.notification_texts import NotificationTexts
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.timed import TimedBench
@@ -40,19 +40,19 @@ class Mailing:
         self.client = client
         self.sink = sink
         self.accounts = Accounts(client, CHEAP)
-        self.addresses = Addresses(bytes(32), DOMAIN)
+        self.addresses = ServerAddresses(bytes(32), DOMAIN)
         self.outbox = Outbox(client, lambda: self.bench.now)
         app: Any = SimpleNamespace(
             store=self.bench.store,
             accounts=self.accounts,
-            letters=Letters(client, lambda: self.bench.store.shape().shards),
+            letters=MessageStore(client, lambda: self.bench.store.layout().shards),
         )
-        self.composing = Composing(app, self.addresses)
-        self.relay = Relay(Route("127.0.0.1", sink.port, tls=False), DOMAIN)
+        self.composing = NotificationTexts(app, self.addresses)
+        self.relay = SmtpRelay(SmtpUrl("127.0.0.1", sink.port, tls=False), DOMAIN)
         self.mailer = self.another_mailer()
         for account, home in HOMES.items():
-            self.enrol(account, Address(home, verified=True))
-        Progress(client).begin(self.bench.store.watermark().ends)
+            self.enrol(account, MailAddress(home, verified=True))
+        MailerProgress(client).begin(self.bench.store.watermark().ends)
 
     def another_mailer(self) -> Mailer:
         """A mailer that knows nothing yet."""
@@ -66,12 +66,12 @@ class Mailing:
             clock=lambda: self.bench.now,
         )
 
-    def enrol(self, account: AccountId, *addresses: Address, **record: Any) -> None:
+    def enrol(self, account: AccountId, *addresses: MailAddress, **record: Any) -> None:
         """Give an account a record of its own making."""
         name = account.decode().strip(".")
         made = Account(name=name, password="none", created=1, addresses=addresses, **record)
         self.client.set(keys.account(account), encode(made))
-        Users(self.client).claim(name, account)
+        Usernames(self.client).claim(name, account)
 
     def change(self, account: AccountId, change: Callable[[Account], Account]) -> None:
         """Change a record."""
@@ -81,13 +81,13 @@ class Mailing:
 
     def challenge(
         self, *seats: AccountId, board: int = 1, rules: str = "pow2/1", **more: Any
-    ) -> Sent:
+    ) -> CommandEnvelope:
         """Start a match; the first of the seats asks for it."""
         players = seats or (ALICE, BOB)
-        start = Start(rules=rules, options=(), seats=players, **more)
+        start = StartMatch(rules=rules, options=(), seats=players, **more)
         return self.do(players[0], start, board)
 
-    def do(self, actor: AccountId, command: Command, board: int = 1) -> Sent:
+    def do(self, actor: AccountId, command: Command, board: int = 1) -> CommandEnvelope:
         """Give a command, which is decided at once and accepted."""
         sent = self.bench.send(actor, command, board)
         self.bench.drain()

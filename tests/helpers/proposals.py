@@ -4,8 +4,8 @@ import itertools
 
 from redis import Redis
 
-from infra import keys, scripts
-from infra.challenges import Challenge, Proposal
+from infra.people.challenges import Challenge, Proposal
+from infra.redis import keys, scripts
 
 ALICE, BOB, CAROL, DAVE = PLAYERS = [bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA, 0xDA)]
 

@@ -15,17 +15,17 @@ import redis
 from redis import Redis
 from redis.exceptions import RedisError
 
-from domain.match.commands import Sent
-from domain.match.record import unpack_snapshot
+from domain.match.commands import CommandEnvelope
+from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
-from infra.clients import make_client
 from infra.durability import Mode
-from infra.embedded import EmbeddedError, socket_url
-from infra.gateway import CommandGateway, OutcomePending
-from infra.lanes import Lanes
-from infra.outcomes import Outcome
-from infra.queue import wake
-from infra.store.server import RedisStore
+from infra.redis.clients import make_client
+from infra.store.gateway import CommandGateway, OutcomePending
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import CommandOutcome
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.server import EmbeddedError, socket_url
 from services.bench.workload import PlannedGame, games, moves, starts
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
@@ -158,10 +158,10 @@ class Player:
 
     def __init__(self, served: Served) -> None:
         self._served = served
-        self.acknowledged: list[tuple[Sent, Outcome]] = []
+        self.acknowledged: list[tuple[CommandEnvelope, CommandOutcome]] = []
         self.unknown = 0
 
-    def send(self, sent: Sent, seconds: float = 60) -> Outcome:
+    def send(self, sent: CommandEnvelope, seconds: float = 60) -> CommandOutcome:
         """Send until there is an outcome, whatever breaks in between."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -176,7 +176,7 @@ class Player:
                 return outcome
         raise AssertionError(f"no outcome for {sent} within {seconds} s")
 
-    def play(self, orders: Sequence[Sent]) -> None:
+    def play(self, orders: Sequence[CommandEnvelope]) -> None:
         """Play through; every command must be accepted."""
         for sent in orders:
             outcome = self.send(sent)
@@ -186,15 +186,17 @@ class Player:
 def gateway(client: redis.Redis) -> CommandGateway:
     """A gateway to the server."""
     store = RedisStore(client, Mode.FSYNC)
-    return CommandGateway(store, Lanes(client, lambda lane: wake(client, lane)), client)
+    return CommandGateway(
+        store, LaneLeases(client, lambda lane: enqueue_drain(client, lane)), client
+    )
 
 
-def order(game: PlannedGame, number: int) -> Sent:
+def order(game: PlannedGame, number: int) -> CommandEnvelope:
     """The nth command of a game, 0 for the challenge."""
     return [*starts([game]), *moves([game])][number]
 
 
-def matches(count: int, plies: int) -> list[list[Sent]]:
+def matches(count: int, plies: int) -> list[list[CommandEnvelope]]:
     """The commands of some matches, cut to so many plies."""
     return [[*starts([game]), *moves([game])][: plies + 1] for game in games(count)]
 
@@ -204,7 +206,9 @@ def state_of(client: redis.Redis, board: int) -> MatchState:
     return unpack_snapshot(RedisStore(client, Mode.FSYNC).snapshots([board])[0]).state
 
 
-def all_play(served: Served, played: Sequence[Sequence[Sent]]) -> tuple[list[Player], list[Thread]]:
+def all_play(
+    served: Served, played: Sequence[Sequence[CommandEnvelope]]
+) -> tuple[list[Player], list[Thread]]:
     """Start a thread for each match."""
     players = [Player(served) for _ in played]
     threads = [

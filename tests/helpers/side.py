@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from infra.projections.generations import Generations
 from infra.projections.projection import Projection
-from infra.projections.shelf import Shelf
 from infra.projections.specs import SPECS
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
@@ -39,7 +39,7 @@ def contents(client: Redis) -> dict[str, object]:
     """What all live generations hold, whatever their numbers."""
     found = {}
     for spec in SPECS:
-        live = Shelf(client, spec).live()
+        live = Generations(client, spec).live()
         if live is None:
             continue
         beginning = live[1].key("")

@@ -6,7 +6,7 @@ from domain.match.events import (
     Ended,
     MatchStarted,
     Moved,
-    Offered,
+    OfferMade,
     Resigned,
     Undone,
 )
@@ -46,9 +46,9 @@ def undone(ply: int, turn: int) -> Undone:
     return Undone(ply=ply, next=turn)
 
 
-def offered(seat: int, kind: str = "draw") -> Offered:
+def offered(seat: int, kind: str = "draw") -> OfferMade:
     """An offer."""
-    return Offered(seat=seat, kind=kind)
+    return OfferMade(seat=seat, kind=kind)
 
 
 def ended(*winners: int, reason: str = "goal") -> Ended:

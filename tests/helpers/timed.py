@@ -6,23 +6,23 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
-from domain.match.commands import Start
-from domain.match.events import Envelope, Flagged, Nagged, decode
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
+from domain.match.commands import StartMatch
+from domain.match.events import EventEnvelope, Flagged, Nagged, decode_event
 from infra.durability import Mode
-from infra.lanes import Lanes
-from infra.seeds import Seeds
-from infra.store.port import NOTHING, Entry, Shape
-from infra.store.server import RedisStore
+from infra.seed_chains import SeedChains
+from infra.store.leases import LaneLeases
+from infra.store.port import NO_MESSAGES, InboxEntry, Layout
+from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from workers.commands.drain import Drain
 from workers.scheduler import Scheduler
 
 HOUR = DAY // 24
-SHORT = Terms(nag=1, forfeit=3)
-FLAG = Terms(nag=0, forfeit=3)
+SHORT = TimeControl(nag=1, forfeit=3)
+FLAG = TimeControl(nag=0, forfeit=3)
 """The same without a reminder."""
 BEGIN = 1_795_100_400_000
 """Thursday 2026-11-19 15:00 UTC, in ms."""
@@ -36,8 +36,8 @@ class TimedStore(RedisStore):
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         del block_ms
         return super().waiting(shards, count, first=first)
 
@@ -48,15 +48,15 @@ class TimedBench(Bench):
     make_store: type[TimedStore] = TimedStore
     mode = Mode.FSYNC
 
-    def __init__(self, client: Redis, seeds: Path, shape: Shape = Shape(4, 1)) -> None:  # noqa: B008 - frozen
+    def __init__(self, client: Redis, seeds: Path, shape: Layout = Layout(4, 1)) -> None:  # noqa: B008 - frozen
         super().__init__(client, seeds)
         self.now = BEGIN
         self.ahead = 0
         client.flushall()
         self.store = self.make_store(client, self.mode, clock=lambda: self.now)
         self.store.create(shape)
-        self.lanes = Lanes(client, self.woken.append)
-        self.seeds = Seeds(self.store, seeds)
+        self.lanes = LaneLeases(client, self.woken.append)
+        self.seeds = SeedChains(self.store, seeds)
 
     def keeper(self) -> Scheduler:
         """A keeper that knows nothing yet."""
@@ -64,10 +64,10 @@ class TimedBench(Bench):
             self.store, self.lanes, lambda: self.now + self.ahead, lambda: self.now / 1000
         )
 
-    def challenge(self, terms: Terms, *boards: int) -> None:
+    def challenge(self, terms: TimeControl, *boards: int) -> None:
         """Begin pow2 matches of alice and bob with clocks."""
         for board in boards:
-            start = Start(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=terms)
+            start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=terms)
             self.submit(self.order(ALICE, start, board))
         self.drain()
 
@@ -90,14 +90,14 @@ class TimedBench(Bench):
         """Reminders and flags of a match, each with when it came, in ms since the beginning."""
         return [(type(one.body), one.at - BEGIN) for one in self.envelopes(board, Nagged | Flagged)]
 
-    def envelopes(self, board: int, kind: object) -> list[Envelope]:
+    def envelopes(self, board: int, kind: object) -> list[EventEnvelope]:
         """A match's events of some kinds."""
-        found = map(decode, self.store.events(board))
+        found = map(decode_event, self.store.events(board))
         return [one for one in found if isinstance(one.body, kind)]
 
     def waits(self) -> int:
         """Count the commands in all inboxes."""
-        return self.store.depth(range(self.store.shape().shards))
+        return self.store.inbox_size(range(self.store.layout().shards))
 
 
 def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -6,10 +6,10 @@ from argon2 import PasswordHasher
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.accounts import Accounts
-from infra.accounts.accounts import UNCLAIMED_SECONDS
-from infra.embedded import EmbeddedServer
+from infra.people.accounts import Accounts
+from infra.people.accounts.accounts import UNCLAIMED_SECONDS
+from infra.redis import keys
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 FOR_GOOD = -1

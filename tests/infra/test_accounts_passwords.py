@@ -6,11 +6,11 @@ from argon2 import PasswordHasher
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.accounts import Accounts, RecentPasswords
-from infra.attempts import LOCAL
-from infra.clients import make_client
-from infra.limits import WRONG_PASSWORDS, LoginLimit
+from infra.people.accounts import Accounts, RecentPasswords
+from infra.people.password_attempts import LOCAL
+from infra.rate_limits import WRONG_PASSWORDS, LoginRateLimit
+from infra.redis import keys
+from infra.redis.clients import make_client
 
 SECRETS = ("wonder-land", "looking-glass", "six!5", "half\udc80pair", "tabbed\tword")
 
@@ -220,7 +220,7 @@ def test_guesses_that_come_at_once_are_stopped_like_others(redis_client, hasher,
 
 
 def test_two_passwords_are_hashed_at_once_and_no_more(redis_client, hasher, wait_until):
-    accounts = Accounts(redis_client, hasher, limit=LoginLimit(redis_client, most=100))
+    accounts = Accounts(redis_client, hasher, limit=LoginRateLimit(redis_client, most=100))
     alice = accounts.signup("alice", "wonderland")
     hasher.gate.clear()
     found = []
@@ -281,7 +281,7 @@ def calls(accounts: Accounts):
 
 
 def test_no_refusal_repeats_a_password(redis_client, hasher):
-    accounts = Accounts(redis_client, hasher, limit=LoginLimit(redis_client, most=10))
+    accounts = Accounts(redis_client, hasher, limit=LoginRateLimit(redis_client, most=10))
     accounts.signup("alice", "wonderful")
     codes = set()
     for call, args in calls(accounts):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
-from infra.accounts import RESERVED, read_address, read_addresses, read_name
+from infra.people.accounts import RESERVED, read_address, read_addresses, read_name
 
 FORBIDDEN = sorted('<>"(),:;\\[]@ \t\r\n\0\x7f\x85é\u200b\u2028\udc80')
 

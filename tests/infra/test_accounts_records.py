@@ -4,8 +4,8 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.accounts import Account, Accounts, Address, Profile
+from infra.people.accounts import Account, Accounts, MailAddress, Profile
+from infra.redis import keys
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -33,7 +33,7 @@ def test_a_new_account_has_what_it_was_given_and_else_the_defaults(accounts, red
     assert profile == Profile(
         name="alice",
         created=profile.created,
-        addresses=(Address("alice@example.org"), Address("a@b.example")),
+        addresses=(MailAddress("alice@example.org"), MailAddress("a@b.example")),
     )
     assert before <= profile.created <= before + 60_000
     assert not any(one.verified for one in profile.addresses)
@@ -149,14 +149,14 @@ def test_changed_addresses_replace_those_there_are(accounts):
 
 def test_an_address_that_was_verified_stays_so(accounts):
     alice = accounts.signup("alice", "wonderland")
-    verified = (Address("a@example.org", verified=True),)
+    verified = (MailAddress("a@example.org", verified=True),)
     accounts.change("alice", "wonderland", lambda a: replace(a, addresses=verified))
     accounts.add_addresses_of(alice, ["b@example.org", "a@example.org"])
-    assert accounts.record_of(alice).addresses == (*verified, Address("b@example.org"))
+    assert accounts.record_of(alice).addresses == (*verified, MailAddress("b@example.org"))
     accounts.change_addresses_of(alice, ["c@example.org", "a@Example.org"])
     assert accounts.record_of(alice).addresses == (
-        Address("c@example.org"),
-        Address("a@Example.org", verified=True),
+        MailAddress("c@example.org"),
+        MailAddress("a@Example.org", verified=True),
     )
 
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from infra.aof import DamagedError, Mended, last_whole, mend, newest
+from infra.valkey.aof_repair import (
+    DamagedError,
+    Repair,
+    end_of_last_command,
+    newest_log,
+    repair_tail,
+)
 
 SET = b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$9\r\nva\r\n*1\r\n$\r\n"
 BARE = b"*1\r\n$4\r\nPING\r\n"
@@ -35,31 +41,31 @@ def files(folder: Path, data: bytes) -> Path:
 @pytest.mark.parametrize("data", [b"", SET, WHOLE, TIME, WHOLE + TIME])
 def test_a_file_that_ends_well_is_left_alone(tmp_path: Path, data: bytes) -> None:
     log = files(tmp_path, data)
-    assert mend(tmp_path) is None
+    assert repair_tail(tmp_path) is None
     assert log.read_bytes() == data
     assert len(list(log.parent.iterdir())) == 3
 
 
 def test_without_files_there_is_nothing_to_mend(tmp_path: Path) -> None:
-    assert mend(tmp_path) is None
+    assert repair_tail(tmp_path) is None
     (tmp_path / "appendonlydir").mkdir()
     (tmp_path / "appendonlydir" / "appendonly.aof.manifest").write_text(
         "file appendonly.aof.2.base.rdb seq 2 type b\n"
     )
-    assert mend(tmp_path) is None
-    assert newest(tmp_path) is None
+    assert repair_tail(tmp_path) is None
+    assert newest_log(tmp_path) is None
 
 
 @pytest.mark.parametrize("length", range(1, len(SET)))
 def test_a_command_that_stops_short_is_cut_off_and_kept(tmp_path: Path, length: int) -> None:
     log = files(tmp_path, WHOLE + SET[:length])
-    mended = mend(tmp_path)
+    mended = repair_tail(tmp_path)
     kept = log.with_name(f"{log.name}.cut-at-{len(WHOLE)}")
-    assert mended == Mended(log, len(WHOLE), kept, length)
+    assert mended == Repair(log, len(WHOLE), kept, length)
     assert log.read_bytes() == WHOLE
     assert kept.read_bytes() == SET[:length]
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert mend(tmp_path) is None
+    assert repair_tail(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,7 @@ def test_a_command_that_stops_short_is_cut_off_and_kept(tmp_path: Path, length: 
 )
 def test_a_transaction_without_its_end_goes_as_a_whole(tmp_path: Path, torn: bytes) -> None:
     log = files(tmp_path, WHOLE + torn)
-    assert mend(tmp_path) is not None
+    assert repair_tail(tmp_path) is not None
     assert log.read_bytes() == WHOLE
 
 
@@ -78,14 +84,14 @@ def test_rubbish_at_the_end_is_cut_off_with_what_it_damaged(tmp_path: Path, begu
     for _ in range(100):
         noise = chance.randbytes(chance.randrange(1, 4096))
         log.write_bytes(WHOLE + begun + noise)
-        assert mend(tmp_path) is not None
+        assert repair_tail(tmp_path) is not None
         assert log.read_bytes() == WHOLE
 
 
 @pytest.mark.parametrize("zeros", [1, 512, 4096])
 def test_zeros_at_the_end_are_cut_off(tmp_path: Path, zeros: int) -> None:
     log = files(tmp_path, WHOLE + SET + bytes(zeros))
-    assert mend(tmp_path) is not None
+    assert repair_tail(tmp_path) is not None
     assert log.read_bytes() == WHOLE + SET
 
 
@@ -105,7 +111,7 @@ def test_damage_before_whole_commands_is_refused_and_nothing_touched(
 ) -> None:
     log = files(tmp_path, damaged)
     with pytest.raises(DamagedError, match=r"damaged at byte \d+, and whole commands follow"):
-        mend(tmp_path)
+        repair_tail(tmp_path)
     assert log.read_bytes() == damaged
     assert len(list(log.parent.iterdir())) == 3
 
@@ -115,15 +121,17 @@ def test_every_prefix_is_cut_at_a_border() -> None:
     for part in (TIME, SET, BARE, MULTI + SET + SET + EXEC):
         borders.append(borders[-1] + len(part))
     for length in range(len(WHOLE) + 1):
-        assert last_whole(io.BytesIO(WHOLE[:length])) == max(b for b in borders if b <= length)
+        assert end_of_last_command(io.BytesIO(WHOLE[:length])) == max(
+            b for b in borders if b <= length
+        )
 
 
 def test_what_was_kept_before_is_not_lost_when_the_same_place_is_cut_again(tmp_path: Path) -> None:
     log = files(tmp_path, WHOLE + SET[:5])
-    first = mend(tmp_path)
+    first = repair_tail(tmp_path)
     with log.open("ab") as file:
         file.write(SET[:9])
-    second = mend(tmp_path)
+    second = repair_tail(tmp_path)
     assert first is not None
     assert second is not None
     assert first.kept.read_bytes() == SET[:5]

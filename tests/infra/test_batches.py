@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from infra.batches import AT_ONCE, Batches
+from infra.redis.microbatch import MOST_IN_FLIGHT, MicroBatcher
 
 
 class Server:
@@ -41,7 +41,7 @@ async def settle() -> None:
 def test_a_lone_question_is_asked_at_once():
     async def alone(server: Server) -> None:
         server.open.set()
-        assert await Batches(server.ask).get(1) == 2
+        assert await MicroBatcher(server.ask).get(1) == 2
         assert server.asked == [[1]]
 
     run(alone)
@@ -49,20 +49,20 @@ def test_a_lone_question_is_asked_at_once():
 
 def test_what_comes_up_while_others_are_answered_is_asked_together():
     async def together(server: Server) -> None:
-        batches = Batches(server.ask)
+        batches = MicroBatcher(server.ask)
         first = []
-        for number in range(AT_ONCE):
+        for number in range(MOST_IN_FLIGHT):
             first.append(asyncio.create_task(batches.get(number)))
             await settle()
         rest = [asyncio.create_task(batches.get(10 + n)) for n in range(50)]
         await settle()
         server.open.set()
         assert await asyncio.gather(*first, *rest) == [
-            2 * one for one in (*range(AT_ONCE), *range(10, 60))
+            2 * one for one in (*range(MOST_IN_FLIGHT), *range(10, 60))
         ]
-        assert server.asked[:AT_ONCE] == [[number] for number in range(AT_ONCE)]
-        assert len(server.asked) == AT_ONCE + 1
-        assert server.most_on_their_way == AT_ONCE
+        assert server.asked[:MOST_IN_FLIGHT] == [[number] for number in range(MOST_IN_FLIGHT)]
+        assert len(server.asked) == MOST_IN_FLIGHT + 1
+        assert server.most_on_their_way == MOST_IN_FLIGHT
 
     run(together)
 
@@ -70,7 +70,7 @@ def test_what_comes_up_while_others_are_answered_is_asked_together():
 def test_a_batch_has_its_most():
     async def many(server: Server) -> None:
         server.open.set()
-        batches = Batches(server.ask, most=8)
+        batches = MicroBatcher(server.ask, most=8)
         assert await asyncio.gather(*map(batches.get, range(30))) == [2 * n for n in range(30)]
         assert max(map(len, server.asked)) == 8
 
@@ -86,7 +86,7 @@ def test_what_goes_wrong_is_raised_to_all_who_asked_together_and_to_nobody_after
                 raise OSError("the line is down")
             return await server.ask(wanted)
 
-        batches = Batches(ask)
+        batches = MicroBatcher(ask)
         both = await asyncio.gather(batches.get(1), batches.get(2), return_exceptions=True)
         assert [type(one) for one in both] == [OSError, OSError]
         assert await batches.get(3) == 6
@@ -96,7 +96,7 @@ def test_what_goes_wrong_is_raised_to_all_who_asked_together_and_to_nobody_after
 
 def test_who_goes_away_keeps_nobody_from_an_answer():
     async def gone(server: Server) -> None:
-        batches = Batches(server.ask)
+        batches = MicroBatcher(server.ask)
         tasks = [asyncio.create_task(batches.get(number)) for number in range(3)]
         await settle()
         tasks[1].cancel()
@@ -122,7 +122,7 @@ def test_no_question_is_forgotten_whenever_it_comes(seed):
                 await asyncio.sleep(0)
             return wanted
 
-        batches = Batches(ask)
+        batches = MicroBatcher(ask)
 
         async def client(number: int) -> None:
             for _ in range(100):

@@ -8,18 +8,18 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.challenges import (
-    MOST,
+from infra.people.challenges import (
+    MOST_CHALLENGES,
     NOTE_LIMIT,
     OPEN_MS,
     Challenge,
-    Challenges,
+    ChallengeState,
+    ChallengeStore,
     Proposal,
-    State,
     read_proposal,
 )
-from infra.challenges.record import make_id, pack
+from infra.people.challenges.record import make_id, pack
+from infra.redis import keys
 from tests.helpers.proposals import (
     ALICE,
     BOB,
@@ -49,12 +49,12 @@ def server(redis_client: Redis) -> Redis:
 
 
 @pytest.fixture
-def challenges(server: Redis, clock: Clock) -> Challenges:
-    return Challenges(server, clock)
+def challenges(server: Redis, clock: Clock) -> ChallengeStore:
+    return ChallengeStore(server, clock)
 
 
 @pytest.fixture
-def opened(challenges: Challenges) -> Callable[..., Challenge]:
+def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
     """A function that opens a challenge by a new command."""
 
     def open_(proposal: Proposal = POW2, account: bytes = ALICE) -> Challenge:
@@ -76,10 +76,14 @@ def refused(code: Code, call: Callable[..., object], *args: object) -> str:
 def test_a_challenge_that_was_opened_can_be_seen_by_all(challenges, opened, clock):
     challenge = opened(replace(POW2, note=" no hurry "))
     assert challenges.get(challenge.id) == challenge
-    assert challenges.listed() == challenges.of(ALICE) == [challenge]
+    assert challenges.list_open() == challenges.of(ALICE) == [challenge]
     assert challenge.proposal == replace(POW2, note="no hurry")
-    assert (challenge.account, challenge.created, challenge.state) == (ALICE, clock.now, State.OPEN)
-    assert (challenge.missing, challenge.seated) == (1, ())
+    assert (challenge.account, challenge.created, challenge.state) == (
+        ALICE,
+        clock.now,
+        ChallengeState.OPEN,
+    )
+    assert (challenge.free_seats, challenge.seat_order) == (1, ())
 
 
 def test_an_id_is_ten_letters_and_digits_that_are_read_in_any_case(challenges, opened):
@@ -96,7 +100,7 @@ def test_what_can_be_no_id_is_refused(challenges, id_):
     for call in (
         challenges.get,
         lambda i: challenges.take(i, BOB),
-        lambda i: challenges.done(i, 1),
+        lambda i: challenges.mark_started(i, 1),
     ):
         refused(Code.UNKNOWN_CHALLENGE, call, id_)
     refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, id_)
@@ -107,7 +111,7 @@ def test_an_id_that_nothing_has_is_refused(challenges, opened):
     for call in (
         challenges.get,
         lambda i: challenges.take(i, BOB),
-        lambda i: challenges.done(i, 1),
+        lambda i: challenges.mark_started(i, 1),
     ):
         refused(Code.UNKNOWN_CHALLENGE, call, "a" * 10)
     refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, "a" * 10)
@@ -122,19 +126,21 @@ def test_a_command_repeated_gives_the_challenge_as_it_is_by_then(challenges, ser
     challenges.take(first.id, BOB)
     assert challenges.open(ALICE, proposal, command).takers == (BOB,)
     challenges.take(first.id, CAROL)
-    assert challenges.open(ALICE, proposal, command).state is State.TAKEN
-    challenges.done(first.id, 7)
+    assert challenges.open(ALICE, proposal, command).state is ChallengeState.TAKEN
+    challenges.mark_started(first.id, 7)
     assert challenges.open(ALICE, proposal, command).board == 7
     assert len(records(server)) == 1
-    assert challenges.listed() == []
+    assert challenges.list_open() == []
 
 
 def test_a_command_repeated_does_not_bring_back_what_was_withdrawn(challenges):
     command = new_command()
     challenge = challenges.open(ALICE, replace(POW2, note="now"), command)
     challenges.withdraw(ALICE, challenge.id)
-    assert challenges.open(ALICE, replace(POW2, note="now"), command).state is State.WITHDRAWN
-    assert challenges.listed() == challenges.of(ALICE) == []
+    assert (
+        challenges.open(ALICE, replace(POW2, note="now"), command).state is ChallengeState.WITHDRAWN
+    )
+    assert challenges.list_open() == challenges.of(ALICE) == []
 
 
 @pytest.mark.parametrize(
@@ -145,7 +151,7 @@ def test_a_command_that_opened_one_challenge_can_not_open_another(challenges, ot
     challenge = challenges.open(ALICE, POW2, command)
     refused(Code.ID_REUSED, challenges.open, ALICE, other, command)
     refused(Code.ID_REUSED, challenges.open, BOB, POW2, command)
-    assert challenges.listed() == [challenge]
+    assert challenges.list_open() == [challenge]
 
 
 def test_two_commands_whose_ids_agree_open_two_challenges(challenges, server):
@@ -190,43 +196,43 @@ def test_who_has_no_account_opens_and_takes_nothing(challenges, opened, server):
     refused(Code.UNKNOWN_USER, challenges.open, BOB, POW2, new_command())
     refused(Code.UNKNOWN_USER, challenges.take, challenge.id, BOB)
     assert records(server) == [keys.challenge(challenge.id).encode()]
-    assert challenges.listed() == [challenge]
+    assert challenges.list_open() == [challenge]
 
 
 def test_an_account_has_at_most_20_challenges_that_wait(challenges, opened, server):
-    waiting = [opened() for _ in range(MOST)]
+    waiting = [opened() for _ in range(MOST_CHALLENGES)]
     command = new_command()
-    assert str(MOST) in refused(Code.TOO_MANY, challenges.open, ALICE, POW2, command)
-    assert len(records(server)) == MOST
+    assert str(MOST_CHALLENGES) in refused(Code.TOO_MANY, challenges.open, ALICE, POW2, command)
+    assert len(records(server)) == MOST_CHALLENGES
     opened(account=BOB)
     challenges.withdraw(ALICE, waiting[3].id)
-    assert challenges.open(ALICE, POW2, command).state is State.OPEN
+    assert challenges.open(ALICE, POW2, command).state is ChallengeState.OPEN
     refused(Code.TOO_MANY, opened)
     challenges.take(waiting[4].id, BOB)
     refused(Code.TOO_MANY, opened)  # it waits for its match
-    challenges.done(waiting[4].id, 1)
+    challenges.mark_started(waiting[4].id, 1)
     assert opened()
     assert challenges.open(ALICE, POW2, command)  # a repetition is none more
 
 
 def test_challenges_that_have_expired_leave_room_for_others(challenges, opened, clock):
-    for _ in range(MOST):
+    for _ in range(MOST_CHALLENGES):
         opened()
     clock.now += OPEN_MS
     assert opened()
-    assert len(challenges.of(ALICE)) == len(challenges.listed()) == 1
+    assert len(challenges.of(ALICE)) == len(challenges.list_open()) == 1
 
 
 def test_an_account_joins_at_most_20_challenges_that_wait_for_others(challenges, opened):
-    waiting = [opened(HALVES, account) for account in (BOB, CAROL) for _ in range(MOST)]
-    for challenge in waiting[:MOST]:
+    waiting = [opened(HALVES, account) for account in (BOB, CAROL) for _ in range(MOST_CHALLENGES)]
+    for challenge in waiting[:MOST_CHALLENGES]:
         challenges.take(challenge.id, ALICE)
     refused(Code.TOO_MANY, challenges.take, waiting[-1].id, ALICE)
     assert challenges.take(waiting[0].id, ALICE)  # again
     challenges.take(waiting[0].id, DAVE)
-    challenges.done(waiting[0].id, 1)
+    challenges.mark_started(waiting[0].id, 1)
     challenges.take(waiting[-1].id, ALICE)
-    assert len(challenges.of(ALICE)) == MOST
+    assert len(challenges.of(ALICE)) == MOST_CHALLENGES
 
 
 # lists
@@ -238,12 +244,12 @@ def test_the_newest_challenge_comes_first_and_games_can_be_asked_for(challenges,
         found.append(opened(proposal).id)
         clock.now += 1
     found.reverse()
-    assert ids(challenges.listed()) == found
-    assert ids(challenges.listed(start=1, count=2)) == found[1:3]
-    assert ids(challenges.listed("pow2")) == found[::2]
-    assert ids(challenges.listed("halves", 1)) == found[3:4]
-    assert challenges.listed("goliath") == challenges.listed(start=5) == []
-    assert challenges.listed(count=0) == challenges.listed(start=-1) == []
+    assert ids(challenges.list_open()) == found
+    assert ids(challenges.list_open(start=1, count=2)) == found[1:3]
+    assert ids(challenges.list_open("pow2")) == found[::2]
+    assert ids(challenges.list_open("halves", 1)) == found[3:4]
+    assert challenges.list_open("goliath") == challenges.list_open(start=5) == []
+    assert challenges.list_open(count=0) == challenges.list_open(start=-1) == []
 
 
 def test_a_page_is_full_whatever_has_come_to_an_end_unnoticed(challenges, opened, clock, server):
@@ -254,8 +260,8 @@ def test_a_page_is_full_whatever_has_come_to_an_end_unnoticed(challenges, opened
     found.reverse()
     for gone in (1, 2, 4):
         server.delete(keys.challenge(found[gone].id))
-    assert ids(challenges.listed(count=3)) == [found[n].id for n in (0, 3, 5)]
-    assert ids(challenges.listed(start=3)) == [found[n].id for n in (6, 7)]
+    assert ids(challenges.list_open(count=3)) == [found[n].id for n in (0, 3, 5)]
+    assert ids(challenges.list_open(start=3)) == [found[n].id for n in (6, 7)]
 
 
 def test_a_challenge_can_be_taken_for_thirty_days(challenges, opened, clock, server):
@@ -265,9 +271,9 @@ def test_a_challenge_can_be_taken_for_thirty_days(challenges, opened, clock, ser
     challenges.take(challenge.id, BOB)
     assert OPEN_MS - 11 * DAY < server.pttl(keys.challenge(challenge.id)) <= OPEN_MS - 10 * DAY
     clock.now += 20 * DAY - 1
-    assert ids(challenges.listed()) == ids(challenges.of(BOB)) == [challenge.id]
+    assert ids(challenges.list_open()) == ids(challenges.of(BOB)) == [challenge.id]
     clock.now += 1
-    assert challenges.listed() == challenges.of(ALICE) == challenges.of(BOB) == []
+    assert challenges.list_open() == challenges.of(ALICE) == challenges.of(BOB) == []
     refused(Code.UNKNOWN_CHALLENGE, challenges.get, challenge.id)
     refused(Code.UNKNOWN_CHALLENGE, challenges.take, challenge.id, CAROL)
     refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, challenge.id)
@@ -282,6 +288,6 @@ def test_opening_drops_from_the_lists_what_has_expired(opened, clock, server):
 
 def test_without_a_clock_the_server_tells_the_time(server):
     before = server.time()[0] * 1000
-    challenge = Challenges(server).open(ALICE, POW2, new_command())
+    challenge = ChallengeStore(server).open(ALICE, POW2, new_command())
     assert before <= challenge.created <= server.time()[0] * 1000 + 999
-    assert Challenges(server).listed() == [challenge]
+    assert ChallengeStore(server).list_open() == [challenge]

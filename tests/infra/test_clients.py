@@ -8,9 +8,9 @@ from redis._parsers import _HiredisParser
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from infra import clients
-from infra.clients import make_client, shown_url, unix_url
-from infra.embedded import EmbeddedServer
+from infra.redis import clients
+from infra.redis.clients import make_client, redact_url, unix_url
+from infra.valkey.server import EmbeddedServer
 
 
 class Listener:
@@ -170,7 +170,7 @@ def test_a_negative_timeout_is_refused():
     ],
 )
 def test_a_shown_url_has_no_password(url, shown):
-    assert shown_url(url) == shown
+    assert redact_url(url) == shown
 
 
 def test_a_socket_with_odd_characters_has_a_url():

@@ -6,8 +6,8 @@ from itertools import count
 import pytest
 from redis import Redis
 
-from infra import keys
-from infra.drafts import KEPT, Draft, Drafts
+from infra.people.drafts import KEPT_SECONDS, Draft, Drafts
+from infra.redis import keys
 from tests.fakes.memory import memory_client
 
 SHARDS = 4
@@ -97,7 +97,7 @@ def test_drafts_live_in_the_slot_of_their_match_for_thirty_days_after_the_newest
     drafts.put(7, ALICE, "a1-b2", 3, new_id())
     client.expire("{s03}:m:7:draft", 5)
     drafts.put(7, BOB, "h8", 3, new_id())
-    assert KEPT - 60 < client.ttl("{s03}:m:7:draft") <= KEPT
+    assert KEPT_SECONDS - 60 < client.ttl("{s03}:m:7:draft") <= KEPT_SECONDS
 
 
 def test_without_a_clock_the_server_tells_the_time(client, new_id):

@@ -6,7 +6,6 @@ from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoPermissionError, ResponseError
 
-from infra.clients import make_client
 from infra.durability import (
     DurabilityError,
     Mode,
@@ -16,7 +15,8 @@ from infra.durability import (
     parse_version,
     verify,
 )
-from infra.embedded import EmbeddedServer
+from infra.redis.clients import make_client
+from infra.valkey.server import EmbeddedServer
 
 
 class Answers:

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from infra.clients import make_client
-from infra.embedded import EmbeddedError, EmbeddedServer, NotRunningError, socket_url
-from infra.process import DirectoryLock, spawn
-from infra.server_binary import BinaryError, find_binary, inspect_binary
+from infra.redis.clients import make_client
+from infra.valkey.binary import BinaryError, find_binary, inspect_binary
+from infra.valkey.process import DirectoryLock, spawn
+from infra.valkey.server import EmbeddedError, EmbeddedServer, NotRunningError, socket_url
 
 OWNER = """
 import pathlib, sys, time
-from infra.embedded import EmbeddedServer
+from infra.valkey.server import EmbeddedServer
 server = EmbeddedServer(pathlib.Path(sys.argv[1]))
 server.start()
 print(server.pid, flush=True)

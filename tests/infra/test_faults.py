@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.faults import plan
+from infra.failpoints import failpoint_of
 
 SCRIPT = """
-from infra.faults import point
+from infra.failpoints import point
 for n in range(3):
     point("drain.read")
     print(n, flush=True)
@@ -47,7 +47,7 @@ def test_with_a_file_it_dies_only_if_it_can_remove_it(tmp_path: Path) -> None:
 
 def test_the_file_put_back_kills_again(tmp_path: Path) -> None:
     once = tmp_path / "once"
-    fault = plan({"MATCHPOST_FAULT": f"drain.read:2:{once}:STOP"})
+    fault = failpoint_of({"MATCHPOST_FAULT": f"drain.read:2:{once}:STOP"})
     stopped: list[bool] = []
     for armed in (True, False, True):
         if armed:
@@ -84,4 +84,4 @@ def test_several_settings_are_separated_by_commas(tmp_path: Path) -> None:
 )
 def test_a_setting_that_makes_no_sense_is_refused(setting: str) -> None:
     with pytest.raises(ValueError, match="it takes NAME:COUNT"):
-        plan({"MATCHPOST_FAULT": setting})
+        failpoint_of({"MATCHPOST_FAULT": setting})

@@ -6,17 +6,18 @@ import pytest
 
 from domain.errors import Code, Refusal
 from domain.match import commands
-from domain.match.commands import Move, Resign, Start
-from infra import gateway, keys
-from infra.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, OutcomePending
-from infra.lanes import Lanes
-from infra.outcomes import parse, stored, tail
-from infra.store.port import REFUSALS, Known, Queued, Turned
+from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from infra.redis import keys
+from infra.store import gateway
+from infra.store.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, OutcomePending
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import encode_stored, parse, tail
+from infra.store.port import MOST_REFUSALS, AlreadyDecided, NotAccepted, Queued
 from tests.fakes.app import FakeApp
 from tests.fakes.memory import memory_client
 from tests.helpers.given import ALICE, BOB, sent
 
-START = sent(ALICE, Start(rules="pow2/1", options=(), seats=(ALICE, BOB)))
+START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
 
 @pytest.fixture
@@ -29,70 +30,70 @@ def app() -> Iterator[FakeApp]:
 
 def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(app: FakeApp) -> None:
     with memory_client() as elsewhere:
-        deaf = CommandGateway(app.store, Lanes(app.client, app._drain), elsewhere)
-        assert deaf.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=10).accepted
+        deaf = CommandGateway(app.store, LaneLeases(app.client, app._drain), elsewhere)
+        assert deaf.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0, seconds=10).accepted
         deaf.close()
 
 
 def test_a_command_waits_under_an_id_and_another_comes_with_it(app: FakeApp) -> None:
     app.awake = False
     with pytest.raises(OutcomePending):
-        app.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0, seconds=0)
+        app.gateway.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0, seconds=0)
     app.awake = True
     app.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
     with pytest.raises(Refusal) as caught:
-        app.gateway.send(sent(ALICE, Move(text="m13-k11"), 1), 0)
+        app.gateway.send(sent(ALICE, PlayMove(text="m13-k11"), 1), 0)
     assert caught.value.code == Code.ID_REUSED
-    assert app.gateway.send(sent(ALICE, Move(text="m13-j7"), 1), 0).accepted
+    assert app.gateway.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0).accepted
 
 
 def test_a_player_who_was_refused_too_often_is_told_at_the_door(app: FakeApp) -> None:
-    for number in range(REFUSALS):
-        refused = app.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + number), 0)
+    for number in range(MOST_REFUSALS):
+        refused = app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + number), 0)
         assert refused.code == Code.NOT_YOUR_TURN
     with pytest.raises(Refusal) as caught:
-        app.gateway.send(sent(BOB, Move(text="a13-c11"), 1 + REFUSALS), 0)
+        app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + MOST_REFUSALS), 0)
     assert caught.value.code == Code.TOO_MANY_REFUSALS
-    assert app.store.depth(range(4)) == 0
-    assert len(app.store.leaves(1, 0, 100)) == 1 + REFUSALS
+    assert app.store.inbox_size(range(4)) == 0
+    assert len(app.store.leaves(1, 0, 100)) == 1 + MOST_REFUSALS
 
 
 def test_a_match_that_is_very_long_takes_no_move_but_ends(app: FakeApp) -> None:
-    taken = sent(ALICE, Move(text="m13-j7"), 1)
+    taken = sent(ALICE, PlayMove(text="m13-j7"), 1)
     assert app.gateway.send(taken, MOST_PLIES - 1).accepted
     assert app.gateway.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
     with pytest.raises(Refusal) as caught:
-        app.gateway.send(sent(BOB, Move(text="a13-c11"), 2), MOST_PLIES)
+        app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 2), MOST_PLIES)
     assert caught.value.code == Code.TOO_LONG
-    assert app.store.depth(range(4)) == 0
-    assert app.gateway.send(sent(BOB, Resign(), 3), MOST_PLIES).accepted
+    assert app.store.inbox_size(range(4)) == 0
+    assert app.gateway.send(sent(BOB, ResignMatch(), 3), MOST_PLIES).accepted
 
 
-MOVE = sent(ALICE, Move(text="m13-j7"), 1)
-DIGEST = commands.digest(commands.encode(MOVE))
-STORED = stored(DIGEST, 4, tail("", 2, ""))
+MOVE = sent(ALICE, PlayMove(text="m13-j7"), 1)
+DIGEST = commands.command_digest(commands.encode_command(MOVE))
+STORED = encode_stored(DIGEST, 4, tail("", 2, ""))
 
 
 def test_a_submission_has_what_the_store_needs() -> None:
     made = gateway.submission_of(MOVE, 3, "somewhere")
-    assert commands.decode(made.payload) == MOVE
+    assert commands.decode_command(made.payload) == MOVE
     assert (made.board, made.id, made.actor) == (MOVE.match, MOVE.id, ALICE)
     assert (made.ply, made.reply_to, made.digest) == (3, "somewhere", DIGEST)
 
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
-    assert gateway.outcome_of(Known(STORED), DIGEST) == parse(STORED)
+    assert gateway.outcome_of(AlreadyDecided(STORED), DIGEST) == parse(STORED)
     assert gateway.outcome_of(Queued("1-0", 7), DIGEST) is None
     for code, sentence in NOT_ACCEPTED_TEXT.items():
         with pytest.raises(Refusal) as caught:
-            gateway.outcome_of(Turned(code), DIGEST)
+            gateway.outcome_of(NotAccepted(code), DIGEST)
         assert (caught.value.code, caught.value.sentence) == (code, sentence)
 
 
 def test_the_outcome_of_another_command_under_the_same_id_is_nobodys() -> None:
     assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
     with pytest.raises(Refusal) as caught:
-        gateway.outcome_of(Known(STORED), b"another.")
+        gateway.outcome_of(AlreadyDecided(STORED), b"another.")
     assert caught.value.code == Code.ID_REUSED
 
 
@@ -100,6 +101,6 @@ def test_a_move_passes_the_fault_points_in_order(
     app: FakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed: list[str] = []
-    monkeypatch.setattr("infra.gateway.point", passed.append)
+    monkeypatch.setattr("infra.store.gateway.point", passed.append)
     assert app.gateway.send(MOVE, 0).accepted
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]

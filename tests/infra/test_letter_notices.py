@@ -2,11 +2,11 @@
 
 from redis import Redis
 
-from infra import keys
-from infra.letter_notices import LetterNotices
-from infra.letters import Letters
-from infra.projections.notices import KEPT, Kind, Notice
-from infra.unread import Counts, Unread
+from infra.people.message_notices import MessageNotices
+from infra.people.messages import MessageStore
+from infra.people.unread import UnreadCounter, UnreadCounts
+from infra.projections.notices import MOST_NOTICES, NoticeKind, PlayerNotice
+from infra.redis import keys
 
 ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
 BOARD, OTHER = 17, 18
@@ -18,7 +18,7 @@ def accounts(client: Redis, *ids: bytes) -> None:
         client.set(keys.account(one), b"a record")
 
 
-def shown(notices: list[Notice]) -> list[tuple[int, int, Kind]]:
+def shown(notices: list[PlayerNotice]) -> list[tuple[int, int, NoticeKind]]:
     return [(one.board, one.seq, one.kind) for one in notices]
 
 
@@ -28,17 +28,17 @@ def id_(number: int) -> bytes:
 
 def test_a_line_is_told_to_the_others_once_however_often_it_is_repeated(redis_client):
     accounts(redis_client, ALICE, BOB, CAROL)
-    letters = Letters(redis_client, lambda: 4)
+    letters = MessageStore(redis_client, lambda: 4)
     for _ in range(2):
         letters.chat(BOARD, ALICE, "hello", id_(1), (ALICE, BOB, CAROL))
     for account in (BOB, CAROL):
-        assert shown(letters.notices.since(account, START).notices) == [(BOARD, 0, Kind.CHAT)]
+        assert shown(letters.notices.since(account, START).notices) == [(BOARD, 0, NoticeKind.CHAT)]
     assert letters.notices.of(ALICE) == []
 
 
 def test_a_line_that_was_said_and_not_told_is_told_when_it_is_repeated(redis_client):
     accounts(redis_client, ALICE, BOB)
-    letters = Letters(redis_client, lambda: 4)
+    letters = MessageStore(redis_client, lambda: 4)
     letters.chat(BOARD, ALICE, "hello", id_(1))  # as if killed before anybody was told
     letters.chat(BOARD, ALICE, "hello", id_(1), (ALICE, BOB))
     assert letters.unread_chat(BOB) == {BOARD: 1}
@@ -48,50 +48,50 @@ def test_a_line_that_was_said_and_not_told_is_told_when_it_is_repeated(redis_cli
 def test_times_grow_along_an_accounts_notices(redis_client):
     accounts(redis_client, BOB)
     clock = iter([50, 50, 40, 60]).__next__
-    notices = LetterNotices(redis_client, clock)
+    notices = MessageNotices(redis_client, clock)
     for said in range(1, 5):
-        notices.notify([BOB], BOARD, said, Kind.CHAT, ALICE)
+        notices.notify([BOB], BOARD, said, NoticeKind.CHAT, ALICE)
     assert [one.at for one in notices.of(BOB)] == [50, 51, 52, 60]
 
 
 def test_a_clock_that_ran_far_ahead_holds_no_later_notice_back(redis_client):
     accounts(redis_client, BOB)
-    notices = LetterNotices(redis_client, iter([10_000_000, 5]).__next__)
+    notices = MessageNotices(redis_client, iter([10_000_000, 5]).__next__)
     for said in (1, 2):
-        notices.notify([BOB], BOARD, said, Kind.CHAT, ALICE)
+        notices.notify([BOB], BOARD, said, NoticeKind.CHAT, ALICE)
     assert [one.at for one in notices.of(BOB)] == [5, 10_000_000]
 
 
 def test_the_newest_are_kept_and_it_can_be_seen_that_others_are_gone(redis_client):
     accounts(redis_client, BOB)
-    notices = LetterNotices(redis_client, iter(range(1, 1000)).__next__)
-    for said in range(1, KEPT):
-        notices.notify([BOB], BOARD, said, Kind.CHAT, ALICE)
+    notices = MessageNotices(redis_client, iter(range(1, 1000)).__next__)
+    for said in range(1, MOST_NOTICES):
+        notices.notify([BOB], BOARD, said, NoticeKind.CHAT, ALICE)
     assert notices.since(BOB, START).oldest is None
-    for said in range(KEPT, KEPT + 3):
-        notices.notify([BOB], BOARD, said, Kind.CHAT, ALICE)
+    for said in range(MOST_NOTICES, MOST_NOTICES + 3):
+        notices.notify([BOB], BOARD, said, NoticeKind.CHAT, ALICE)
     kept = notices.since(BOB, START)
-    assert len(kept.notices) == KEPT
-    assert kept.oldest == (3, BOARD, 0, Kind.CHAT)
+    assert len(kept.notices) == MOST_NOTICES
+    assert kept.oldest == (3, BOARD, 0, NoticeKind.CHAT)
 
 
 def test_messages_and_broadcasts_are_told(redis_client):
     accounts(redis_client, ALICE, BOB)
-    letters = Letters(redis_client, lambda: 4)
+    letters = MessageStore(redis_client, lambda: 4)
     letters.send(ALICE, [BOB], "hello", id_(1))
     letters.broadcast(ALICE, "to all", id_(2))
-    expected = [(0, 0, Kind.MESSAGE)] * 2
+    expected = [(0, 0, NoticeKind.MESSAGE)] * 2
     assert shown(letters.notices.since(BOB, START).notices) == expected
-    assert Unread(letters).counts(BOB) == Counts({}, 2)
+    assert UnreadCounter(letters).counts(BOB) == UnreadCounts({}, 2)
 
 
 def test_what_is_read_is_unread_no_more_and_what_comes_then_is(redis_client):
     accounts(redis_client, ALICE, BOB)
-    letters = Letters(redis_client, lambda: 4)
+    letters = MessageStore(redis_client, lambda: 4)
     for number in range(3):
         letters.chat(BOARD, ALICE, "hello", id_(number), (BOB,))
     letters.chat(OTHER, ALICE, "hello", id_(9), (BOB,))
-    assert Unread(letters).counts(BOB) == Counts({BOARD: 3, OTHER: 1}, 0)
+    assert UnreadCounter(letters).counts(BOB) == UnreadCounts({BOARD: 3, OTHER: 1}, 0)
     letters.mark_chat_read(BOB, BOARD, letters.chat_of(BOARD))
     letters.mark_read(BOB, [])
     assert letters.unread_chat(BOB) == {OTHER: 1}
@@ -101,24 +101,24 @@ def test_what_is_read_is_unread_no_more_and_what_comes_then_is(redis_client):
 
 def test_nothing_is_told_to_an_account_that_is_no_more(redis_client):
     accounts(redis_client, ALICE)
-    Letters(redis_client, lambda: 4).chat(BOARD, ALICE, "hello", id_(1), (ALICE, BOB))
-    assert not redis_client.exists(keys.told(BOB))
+    MessageStore(redis_client, lambda: 4).chat(BOARD, ALICE, "hello", id_(1), (ALICE, BOB))
+    assert not redis_client.exists(keys.message_notices(BOB))
 
 
 def test_who_is_erased_leaves_no_notice_behind(redis_client):
     accounts(redis_client, ALICE, BOB, CAROL)
-    letters = Letters(redis_client, lambda: 4)
+    letters = MessageStore(redis_client, lambda: 4)
     letters.chat(BOARD, ALICE, "hello", id_(1), (BOB,))
     letters.chat(BOARD, CAROL, "hello", id_(2), (BOB, ALICE))
     letters.send(ALICE, [BOB], "hello", id_(3))
     letters.broadcast(ALICE, "to all", id_(4))
     letters.forget(ALICE)
-    assert shown(letters.notices.since(BOB, START).notices) == [(BOARD, 0, Kind.CHAT)]
-    assert Unread(letters).counts(BOB) == Counts({BOARD: 1}, 0)
-    assert not redis_client.exists(keys.told(ALICE))
+    assert shown(letters.notices.since(BOB, START).notices) == [(BOARD, 0, NoticeKind.CHAT)]
+    assert UnreadCounter(letters).counts(BOB) == UnreadCounts({BOARD: 1}, 0)
+    assert not redis_client.exists(keys.message_notices(ALICE))
 
 
 def test_a_notice_repeats_nothing_of_what_was_written(redis_client):
     accounts(redis_client, ALICE, BOB)
-    Letters(redis_client, lambda: 4).chat(BOARD, ALICE, "a secret", id_(1), (BOB,))
-    assert b"secret" not in b"".join(redis_client.zrange(keys.told(BOB), 0, -1))
+    MessageStore(redis_client, lambda: 4).chat(BOARD, ALICE, "a secret", id_(1), (BOB,))
+    assert b"secret" not in b"".join(redis_client.zrange(keys.message_notices(BOB), 0, -1))

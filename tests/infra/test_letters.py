@@ -10,19 +10,19 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.letters import (
+from infra.people.messages import (
     BOX_LIMIT,
     BROADCAST_LIMIT,
     CHAT_LIMIT,
-    KEPT,
-    RECIPIENTS,
+    KEPT_SECONDS,
+    MOST_RECIPIENTS,
     TEXT_LIMIT,
-    Kind,
-    Letter,
-    Letters,
+    MessageKind,
+    MessageStore,
+    PlayerMessage,
     read_text,
 )
+from infra.redis import keys
 from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.memory import memory_client
 
@@ -57,8 +57,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def letters(client: Redis, clock: Clock) -> Letters:
-    return Letters(client, lambda: SHARDS, clock)
+def letters(client: Redis, clock: Clock) -> MessageStore:
+    return MessageStore(client, lambda: SHARDS, clock)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def new_id() -> Callable[[], bytes]:
     return lambda: next(numbers).to_bytes(16)
 
 
-def texts(found: list[Letter]) -> list[str]:
+def texts(found: list[PlayerMessage]) -> list[str]:
     return [letter.text for letter in found]
 
 
@@ -89,7 +89,7 @@ def lists(client: Redis) -> dict[str, bytes]:
 
 def test_a_message_is_in_the_box_of_each_recipient_and_of_nobody_else(letters, new_id):
     letters.send(ALICE, [BOB, CAROL], "hello", new_id())
-    expected = [Letter(SOME_TIME, ALICE, "hello", Kind.MESSAGE)]
+    expected = [PlayerMessage(SOME_TIME, ALICE, "hello", MessageKind.MESSAGE)]
     assert letters.read(BOB) == expected
     assert letters.read(CAROL) == expected
     assert letters.read(ALICE) == []
@@ -105,7 +105,7 @@ def test_the_newest_letter_comes_first_and_a_count_leaves_out_the_oldest(letters
 
 
 def test_a_recipient_named_again_and_again_gets_one_letter(letters, new_id):
-    letters.send(ALICE, [BOB] * (RECIPIENTS + 1), "hello", new_id())
+    letters.send(ALICE, [BOB] * (MOST_RECIPIENTS + 1), "hello", new_id())
     assert texts(letters.read(BOB)) == ["hello"]
 
 
@@ -145,10 +145,10 @@ def test_a_box_keeps_the_newest(letters, client, new_id):
     found = letters.read(BOB, 2 * BOX_LIMIT)
     assert len(found) == BOX_LIMIT
     assert (found[0].text, found[-1].text) == (f"letter {BOX_LIMIT + 2}", "letter 3")
-    assert client.llen(keys.box(BOB)) == 2 * BOX_LIMIT
+    assert client.llen(keys.message_box(BOB)) == 2 * BOX_LIMIT
 
 
-@pytest.mark.parametrize("count", [0, RECIPIENTS + 1])
+@pytest.mark.parametrize("count", [0, MOST_RECIPIENTS + 1])
 def test_a_message_to_nobody_or_to_too_many_is_refused(letters, client, new_id, count):
     many = [os.urandom(8) for _ in range(count)]
     sentence = refused(Code.BAD_REQUEST, letters.send, ALICE, many, "hello", new_id())
@@ -157,7 +157,7 @@ def test_a_message_to_nobody_or_to_too_many_is_refused(letters, client, new_id, 
 
 
 def test_a_message_goes_to_as_many_as_are_allowed(letters, new_id):
-    many = [os.urandom(8) for _ in range(RECIPIENTS)]
+    many = [os.urandom(8) for _ in range(MOST_RECIPIENTS)]
     letters.send(ALICE, many, "hello", new_id())
     assert all(texts(letters.read(account)) == ["hello"] for account in many)
 
@@ -172,7 +172,9 @@ def test_a_broadcast_is_read_by_everybody_between_their_own_letters(letters, clo
     clock.now += 1
     letters.send(ALICE, [BOB], "after", new_id())
     assert texts(letters.read(BOB)) == ["after", "to all", "before"]
-    assert letters.read(ALICE) == [Letter(SOME_TIME + 1, CAROL, "to all", Kind.BROADCAST)]
+    assert letters.read(ALICE) == [
+        PlayerMessage(SOME_TIME + 1, CAROL, "to all", MessageKind.BROADCAST)
+    ]
     assert texts(letters.read(BOB, 2)) == ["after", "to all"]
 
 
@@ -190,7 +192,7 @@ def test_the_newest_broadcasts_are_kept_and_a_repeated_one_adds_nothing(letters,
 
 
 def test_without_a_clock_the_server_tells_the_time(client, new_id):
-    letters = Letters(client, lambda: SHARDS)
+    letters = MessageStore(client, lambda: SHARDS)
     before = client.time()
     letters.send(ALICE, [BOB], "hello", new_id())
     (letter,) = letters.read(BOB)
@@ -223,7 +225,7 @@ def test_a_new_letter_drops_those_too_old_to_be_shown(letters, client, clock, ne
         clock.now += 40 * DAY
     letters.send(ALICE, [BOB], "new", new_id())
     assert texts(letters.read(BOB)) == ["new", "young", "older than it looks"]
-    assert b"old:" not in (kept := lists(client)[keys.box(BOB)])
+    assert b"old:" not in (kept := lists(client)[keys.message_box(BOB)])
     assert kept.count(b"message") == 3
 
 
@@ -233,9 +235,9 @@ def test_boxes_go_ninety_days_after_the_last_letter_and_what_leads_to_them_later
     letters.send(ALICE, [BOB], "hello", new_id())
     letters.broadcast(ALICE, "to all", new_id())
     letters.mark_read(BOB, letters.read(BOB))
-    for name in (keys.box(BOB), keys.BROADCAST, keys.read_marks(BOB)):
-        assert KEPT - 60 < client.ttl(name) <= KEPT
-    assert client.ttl(keys.sent(ALICE)) > 2 * KEPT - 60
+    for name in (keys.message_box(BOB), keys.BROADCAST, keys.read_marks(BOB)):
+        assert KEPT_SECONDS - 60 < client.ttl(name) <= KEPT_SECONDS
+    assert client.ttl(keys.recipients(ALICE)) > 2 * KEPT_SECONDS - 60
 
 
 # unread
@@ -288,8 +290,8 @@ def test_what_is_said_at_a_board_is_given_the_oldest_first(letters, clock, new_i
     letters.chat(7, BOB, "have fun", new_id())
     letters.chat(7 + SHARDS, BOB, "elsewhere", new_id())
     assert letters.chat_of(7) == [
-        Letter(SOME_TIME, ALICE, "good luck", Kind.CHAT),
-        Letter(SOME_TIME + 10, BOB, "have fun", Kind.CHAT),
+        PlayerMessage(SOME_TIME, ALICE, "good luck", MessageKind.CHAT),
+        PlayerMessage(SOME_TIME + 10, BOB, "have fun", MessageKind.CHAT),
     ]
     assert texts(letters.chat_of(7, 1)) == ["have fun"]
     assert letters.chat_of(7, 0) == []
@@ -316,7 +318,7 @@ def test_the_newest_lines_are_kept_and_a_repeated_one_adds_nothing(letters, new_
 
 
 def test_letters_written_at_once_are_each_there_once(redis_client):
-    letters = Letters(redis_client, lambda: SHARDS)
+    letters = MessageStore(redis_client, lambda: SHARDS)
     commands = [number.to_bytes(16) for number in range(40)] * 3
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda command: letters.send(ALICE, [BOB], command.hex(), command), commands))
@@ -369,7 +371,7 @@ def test_what_is_refused_is_not_written(letters, client, new_id):
 
 
 def test_an_error_of_the_server_does_not_repeat_the_text(letters, client, new_id):
-    client.set(keys.box(BOB), "no list")
+    client.set(keys.message_box(BOB), "no list")
     with pytest.raises(ResponseError) as caught:
         letters.send(ALICE, [BOB], "hush", new_id())
     assert "WRONGTYPE" in str(caught.value)
@@ -379,7 +381,7 @@ def test_an_error_of_the_server_does_not_repeat_the_text(letters, client, new_id
 # erasing
 
 
-def write_a_lot(letters: Letters, new_id: Callable[[], bytes]) -> None:
+def write_a_lot(letters: MessageStore, new_id: Callable[[], bytes]) -> None:
     for number in range(3):
         letters.send(ALICE, [BOB, CAROL, ALICE], f"alice's letter {number}", new_id())
         letters.send(BOB, [ALICE, CAROL], f"bob's letter {number}", new_id())
@@ -391,7 +393,7 @@ def write_a_lot(letters: Letters, new_id: Callable[[], bytes]) -> None:
     letters.mark_read(ALICE, letters.read(ALICE))
 
 
-def assert_forgotten(letters: Letters, client: Redis) -> None:
+def assert_forgotten(letters: MessageStore, client: Redis) -> None:
     """Nothing of Alice's is left, and everything of Bob's but his letters to her."""
     assert not [name for name, kept in lists(client).items() if b"alice" in kept or ALICE in kept]
     assert not list(client.scan_iter(f"*{ALICE.hex()}*"))
@@ -411,15 +413,15 @@ def test_forgetting_erases_what_an_account_wrote_and_got_and_nothing_else(letter
 
 
 def test_forgetting_is_finished_by_doing_it_again_wherever_it_was_killed(client, clock, new_id):
-    letters = Letters(client, lambda: SHARDS, clock)
+    letters = MessageStore(client, lambda: SHARDS, clock)
     for trips in itertools.count():
         client.flushdb()
         write_a_lot(letters, new_id)
         client.script_flush()  # the same trips each time
         try:
-            Letters(DyingClient(client, trips), lambda: SHARDS, clock).forget(ALICE)
+            MessageStore(DyingClient(client, trips), lambda: SHARDS, clock).forget(ALICE)
         except Killed:
-            assert lists(client)[keys.box(ALICE)]
+            assert lists(client)[keys.message_box(ALICE)]
             letters.forget(ALICE)
             assert_forgotten(letters, client)
         else:
@@ -441,7 +443,7 @@ def test_what_was_being_written_when_the_process_was_killed_is_found(client, let
     for trips in itertools.count():
         client.script_flush()  # the same trips each time
         try:
-            write(Letters(DyingClient(client, trips), lambda: SHARDS, Clock()))
+            write(MessageStore(DyingClient(client, trips), lambda: SHARDS, Clock()))
         except Killed:
             letters.forget(ALICE)
             assert client.dbsize() == 0
@@ -456,9 +458,9 @@ def test_erasing_does_not_make_the_rest_live_longer_or_come_twice(letters, clien
     command = new_id()
     letters.send(ALICE, [BOB], "alice's", new_id())
     letters.send(CAROL, [BOB], "carol's", command)
-    client.expire(keys.box(BOB), 1000)
+    client.expire(keys.message_box(BOB), 1000)
     letters.forget(ALICE)
-    assert client.ttl(keys.box(BOB)) <= 1000
+    assert client.ttl(keys.message_box(BOB)) <= 1000
     letters.send(CAROL, [BOB], "carol's", command)
     assert texts(letters.read(BOB)) == ["carol's"]
 
@@ -467,4 +469,4 @@ def test_an_account_that_never_wrote_is_forgotten_too(letters, client, new_id):
     letters.send(BOB, [CAROL], "hello", new_id())
     letters.forget(ALICE)
     assert texts(letters.read(CAROL)) == ["hello"]
-    assert set(client.keys()) == {keys.box(CAROL).encode(), keys.sent(BOB).encode()}
+    assert set(client.keys()) == {keys.message_box(CAROL).encode(), keys.recipients(BOB).encode()}

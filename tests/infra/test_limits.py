@@ -4,9 +4,9 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.clients import make_client
-from infra.limits import CommandLimit, LoginLimit
+from infra.rate_limits import CommandRateLimit, LoginRateLimit
+from infra.redis import keys
+from infra.redis.clients import make_client
 
 ALICE, BOB = b"alice's1", b"bob's id"
 
@@ -39,7 +39,7 @@ def the_key(client: Redis) -> bytes:
 
 
 def test_attempts_are_counted_up_to_the_limit(redis_client):
-    limit = LoginLimit(redis_client, most=2, minutes=3)
+    limit = LoginRateLimit(redis_client, most=2, minutes=3)
     limit.count("alice")
     limit.count("Alice")
     assert "'alice'; try again in 3 minutes" in refused(
@@ -49,7 +49,7 @@ def test_attempts_are_counted_up_to_the_limit(redis_client):
 
 
 def test_a_window_ends_and_attempts_are_free_again(redis_client, wait_until):
-    limit = LoginLimit(redis_client, most=1, minutes=15)
+    limit = LoginRateLimit(redis_client, most=1, minutes=15)
     limit.count("alice")
     refused(Code.TOO_MANY_ATTEMPTS, limit.count, "alice")
     assert 14 * 60 < redis_client.ttl(the_key(redis_client)) <= 15 * 60
@@ -59,7 +59,7 @@ def test_a_window_ends_and_attempts_are_free_again(redis_client, wait_until):
 
 
 def test_more_attempts_do_not_make_the_wait_longer(redis_client):
-    limit = LoginLimit(redis_client, most=1, minutes=15)
+    limit = LoginRateLimit(redis_client, most=1, minutes=15)
     limit.count("alice")
     redis_client.expire(the_key(redis_client), 50)
     assert "try again in 1 minute" in refused(Code.TOO_MANY_ATTEMPTS, limit.count, "alice")
@@ -67,7 +67,7 @@ def test_more_attempts_do_not_make_the_wait_longer(redis_client):
 
 
 def test_a_good_attempt_leaves_the_others_counted(redis_client):
-    limit = LoginLimit(redis_client, most=2)
+    limit = LoginRateLimit(redis_client, most=2)
     limit.count("alice")
     for _ in range(5):
         limit.count("alice")
@@ -77,12 +77,12 @@ def test_a_good_attempt_leaves_the_others_counted(redis_client):
 
 
 def test_an_attempt_given_back_late_is_no_key_that_stays(redis_client):
-    LoginLimit(redis_client).give_back("alice")
+    LoginRateLimit(redis_client).give_back("alice")
     assert redis_client.ttl(the_key(redis_client)) > 0
 
 
 def test_refused_attempts_buy_none_in_the_next_window(redis_client):
-    limit = LoginLimit(redis_client, most=1)
+    limit = LoginRateLimit(redis_client, most=1)
     limit.count("alice")
     for _ in range(5):
         refused(Code.TOO_MANY_ATTEMPTS, limit.count, "alice")
@@ -90,14 +90,14 @@ def test_refused_attempts_buy_none_in_the_next_window(redis_client):
 
 
 def test_forgotten_attempts_leave_nothing(redis_client):
-    limit = LoginLimit(redis_client)
+    limit = LoginRateLimit(redis_client)
     limit.count("Alice")
     limit.forget("alice")
     assert redis_client.keys() == []
 
 
 def test_a_key_does_not_show_the_userid_and_has_the_prefix_of_the_table(redis_client):
-    LoginLimit(redis_client).count("alice")
+    LoginRateLimit(redis_client).count("alice")
     key = the_key(redis_client).decode()
     assert key.startswith(f"{keys.LOGINS}:tried/")
     assert key.endswith("/10/15/minute")
@@ -106,25 +106,25 @@ def test_a_key_does_not_show_the_userid_and_has_the_prefix_of_the_table(redis_cl
 
 @pytest.mark.parametrize("name", ["", "x" * 10_000, "half\udc80", "{u:alice}\r\n\0"])
 def test_any_text_can_be_counted(redis_client, name):
-    limit = LoginLimit(redis_client, most=1)
+    limit = LoginRateLimit(redis_client, most=1)
     limit.count(name)
     refused(Code.TOO_MANY_ATTEMPTS, limit.count, name)
 
 
 def test_attempts_are_counted_over_the_clients_own_connections(valkey, redis_client):
     with make_client(valkey.url, name="a-door", max_connections=1) as client:
-        LoginLimit(client).count("alice")
+        LoginRateLimit(client).count("alice")
         assert int(client.info("clients")["connected_clients"]) >= 1
         names = [one["name"] for one in redis_client.client_list()]
         assert names.count("a-door") == 1
-        limit = LoginLimit(client)
+        limit = LoginRateLimit(client)
         for call in (limit.count, limit.give_back, limit.forget):
             call("alice")
         assert [one["name"] for one in redis_client.client_list()].count("a-door") == 1
 
 
 def test_commands_are_taken_up_to_the_limit(clock):
-    limit = CommandLimit(3, clock)
+    limit = CommandRateLimit(3, clock)
     for _ in range(3):
         limit.check(ALICE)
     sentence = refused(Code.TOO_FAST, limit.check, ALICE)
@@ -133,7 +133,7 @@ def test_commands_are_taken_up_to_the_limit(clock):
 
 
 def test_a_minute_after_the_first_command_more_are_taken(clock):
-    limit = CommandLimit(1, clock)
+    limit = CommandRateLimit(1, clock)
     limit.check(ALICE)
     clock.now += 59.5
     assert "in 1 second" in refused(Code.TOO_FAST, limit.check, ALICE)
@@ -144,7 +144,7 @@ def test_a_minute_after_the_first_command_more_are_taken(clock):
 
 
 def test_a_process_counts_ten_thousand_accounts_and_forgets_the_one_silent_longest(clock):
-    limit = CommandLimit(1, clock)
+    limit = CommandRateLimit(1, clock)
     for n in range(10_000):
         limit.check(n.to_bytes(8))
     refused(Code.TOO_FAST, limit.check, (0).to_bytes(8))
@@ -154,7 +154,7 @@ def test_a_process_counts_ten_thousand_accounts_and_forgets_the_one_silent_longe
 
 
 def test_commands_that_come_at_once_are_all_counted(clock):
-    limit = CommandLimit(1000, clock)
+    limit = CommandRateLimit(1000, clock)
 
     def give() -> None:
         for _ in range(250):
@@ -170,5 +170,5 @@ def test_commands_that_come_at_once_are_all_counted(clock):
 
 def test_counting_commands_leaves_no_thread_behind():
     before = threading.active_count()
-    CommandLimit().check(ALICE)
+    CommandRateLimit().check(ALICE)
     assert threading.active_count() == before

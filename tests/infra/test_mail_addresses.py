@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.mail.addresses import Addresses, Claim, CodeReply, LostKeyError, read_secret
+from infra.mail.addresses import CodeReply, LostKeyError, SeatClaim, ServerAddresses, read_secret
 
 ALICE, BOB = b"alice...", b"bob....."
-OURS = Addresses(bytes(32), "play.example.org")
-THEIRS = Addresses(bytes(31) + b"1", "play.example.org")
+OURS = ServerAddresses(bytes(32), "play.example.org")
+THEIRS = ServerAddresses(bytes(31) + b"1", "play.example.org")
 
 boards = st.integers(1, 10**15 - 1)
 seats = st.integers(0, 9)
 accounts = st.binary(min_size=8, max_size=8)
 
 
-def claim_of(address: str) -> Claim:
+def claim_of(address: str) -> SeatClaim:
     claim = OURS.read(address)
     assert claim is not None
     return claim
@@ -44,8 +44,8 @@ def test_no_other_seat_match_account_or_secret_is_proven():
     claim = claim_of(OURS.of(12, 1, ALICE))
     assert not OURS.proves(claim, BOB)
     assert not THEIRS.proves(claim, ALICE)
-    assert not OURS.proves(Claim(13, 1, claim.mac), ALICE)
-    assert not OURS.proves(Claim(12, 0, claim.mac), ALICE)
+    assert not OURS.proves(SeatClaim(13, 1, claim.mac), ALICE)
+    assert not OURS.proves(SeatClaim(12, 0, claim.mac), ALICE)
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from infra.mail import keys
-from infra.mail.bell import JOB, QUEUE, Bell
-from infra.mail.letter import Letter
-from infra.mail.outbox import Rest
-from infra.mail.progress import Item, Progress
-from infra.mail.written import MailedLetters
+from infra.mail.email import Email
+from infra.mail.message_queue import MailingMessageStore
+from infra.mail.outbox import RelayBackoff
+from infra.mail.progress import DigestItem, MailerProgress
+from infra.mail.wakeup import JOB, QUEUE, MailerWakeup
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.mailing import Mailing
 
-ANSWER = Letter(id="a1@play.example.org", to="alice@example.org", subject="Re: m", body="yes\n")
+ANSWER = Email(id="a1@play.example.org", to="alice@example.org", subject="Re: m", body="yes\n")
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def mailing(redis_client: Redis, tmp_path: Path) -> Mailing:
 
 
 @pytest.fixture
-def bell(mailing: Mailing) -> Bell:
-    return Bell(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
+def bell(mailing: Mailing) -> MailerWakeup:
+    return MailerWakeup(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
 
 
 def jobs(mailing: Mailing) -> list[str]:
@@ -36,35 +36,37 @@ def jobs(mailing: Mailing) -> list[str]:
     return [job.func_name for job in queue.get_jobs()]
 
 
-def test_where_nothing_is_to_be_done_nobody_is_asked(mailing: Mailing, bell: Bell):
+def test_where_nothing_is_to_be_done_nobody_is_asked(mailing: Mailing, bell: MailerWakeup):
     bell.tick()
     assert not bell.has_work()
     assert jobs(mailing) == []
 
 
-def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, bell: Bell):
-    mailing.outbox.put(ANSWER)
+def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, bell: MailerWakeup):
+    mailing.outbox.enqueue(ANSWER)
     for _ in range(3):
         bell.tick()
     assert jobs(mailing) == [JOB]
-    bell.heard()
+    bell.acknowledge()
     bell.tick()
     assert jobs(mailing) == [JOB, JOB]
 
 
-def test_a_mailer_that_was_killed_is_asked_for_again_after_a_minute(mailing: Mailing, bell: Bell):
-    mailing.outbox.put(ANSWER)
+def test_a_mailer_that_was_killed_is_asked_for_again_after_a_minute(
+    mailing: Mailing, bell: MailerWakeup
+):
+    mailing.outbox.enqueue(ANSWER)
     bell.tick()
-    assert 0 < mailing.client.pttl(keys.WANTED) <= 60_000
+    assert 0 < mailing.client.pttl(keys.MAILER_REQUESTED) <= 60_000
 
 
-def test_what_happens_in_a_match_is_work(mailing: Mailing, bell: Bell):
+def test_what_happens_in_a_match_is_work(mailing: Mailing, bell: MailerWakeup):
     mailing.challenge()
     assert bell.has_work()
 
 
-def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, bell: Bell):
-    mailing.client.delete(keys.READ)
+def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, bell: MailerWakeup):
+    mailing.client.delete(keys.CURSOR)
     mailing.challenge()
     assert not bell.has_work()
     bell.begin()
@@ -76,23 +78,25 @@ def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, bell: Bell):
 
 def test_a_letter_is_work_when_it_is_due_and_the_relay_is_not_left_alone(mailing, bell):
     now = mailing.bench.now
-    mailing.outbox.put(ANSWER)
-    mailing.outbox.lay_in(Rest(now + 1_000, 1, "down"))
+    mailing.outbox.enqueue(ANSWER)
+    mailing.outbox.start_backoff(RelayBackoff(now + 1_000, 1, "down"))
     assert not bell.has_work()
     mailing.bench.now += 1_000
     assert bell.has_work()
 
 
-def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, bell: Bell):
+def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, bell: MailerWakeup):
     mailing.accounts.signup("dora", "password", ["dora@example.org"])
     assert bell.has_work()
-    mailing.client.delete(keys.NAMED)
-    MailedLetters(mailing.client, lambda: 4).send(ALICE, [BOB], "hello", bytes(16))
+    mailing.client.delete(keys.ADDRESSES_TO_VERIFY)
+    MailingMessageStore(mailing.client, lambda: 4).send(ALICE, [BOB], "hello", bytes(16))
     assert bell.has_work()
 
 
-def test_a_digest_is_work_when_it_is_due(mailing: Mailing, bell: Bell):
-    Progress(mailing.client).keep(BOB, [Item(1, 1, "started", 5)], mailing.bench.now)
+def test_a_digest_is_work_when_it_is_due(mailing: Mailing, bell: MailerWakeup):
+    MailerProgress(mailing.client).add_digest_items(
+        BOB, [DigestItem(1, 1, "started", 5)], mailing.bench.now
+    )
     assert not bell.has_work()
     mailing.bench.now += DAY
     assert bell.has_work()
@@ -101,10 +105,14 @@ def test_a_digest_is_work_when_it_is_due(mailing: Mailing, bell: Bell):
 # the server's clock was set back
 
 
-def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, bell: Bell):
-    mailing.client.set(keys.WANTED, "", px=3_600_000)
+def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, bell: MailerWakeup):
+    mailing.client.set(keys.MAILER_REQUESTED, "", px=3_600_000)
     now = mailing.outbox.now()
-    Progress(mailing.client).keep(ALICE, [Item(1, 1, "turn", now)], now + 40 * DAY)
+    MailerProgress(mailing.client).add_digest_items(
+        ALICE, [DigestItem(1, 1, "turn", now)], now + 40 * DAY
+    )
     bell.tick()
     assert jobs(mailing) == [JOB]
-    assert [account for account, _ in Progress(mailing.client).digests_due(now, 10)] == [ALICE]
+    assert [account for account, _ in MailerProgress(mailing.client).digests_due(now, 10)] == [
+        ALICE
+    ]

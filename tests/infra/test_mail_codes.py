@@ -7,10 +7,10 @@ from redis import Redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.accounts import Account, Accounts, Address
 from infra.mail import keys as mail_keys
-from infra.mail.codes import A_DAY, CODE_MS, Codes, shown_code
-from infra.mail.standing import Standing
+from infra.mail.address_status import AddressStatus
+from infra.mail.verification_codes import CODE_MS, CODES_A_DAY, VerificationCodes, format_code
+from infra.people.accounts import Account, Accounts, MailAddress
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 HOME = "alice@Example.org"
@@ -35,13 +35,13 @@ def accounts(redis_client: Redis) -> Accounts:
 
 
 @pytest.fixture
-def codes(redis_client: Redis, clock: Clock) -> Codes:
-    return Codes(redis_client, clock)
+def codes(redis_client: Redis, clock: Clock) -> VerificationCodes:
+    return VerificationCodes(redis_client, clock)
 
 
 @pytest.fixture
-def standing(accounts: Accounts, codes: Codes) -> Standing:
-    return Standing(accounts, codes)
+def standing(accounts: Accounts, codes: VerificationCodes) -> AddressStatus:
+    return AddressStatus(accounts, codes)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def alice(accounts: Accounts) -> AccountId:
     return accounts.signup("alice", "wonderland", [HOME])
 
 
-def issued(codes: Codes, account: AccountId, address: str = HOME) -> str:
+def issued(codes: VerificationCodes, account: AccountId, address: str = HOME) -> str:
     found = codes.issue(account, address)
     assert found is not None
     return found
@@ -61,17 +61,19 @@ def refused(call: Callable[..., object], *args: object) -> Code:
     return caught.value.code
 
 
-def test_who_gives_addresses_is_to_be_sent_codes(accounts: Accounts, codes: Codes, alice):
+def test_who_gives_addresses_is_to_be_sent_codes(
+    accounts: Accounts, codes: VerificationCodes, alice
+):
     accounts.signup("bob", "builder2")
-    assert codes.named(10) == [alice]
-    assert codes.named(10) == [alice], "until it was seen to"
-    codes.seen_to(alice)
-    assert codes.named(10) == []
+    assert codes.accounts_to_verify(10) == [alice]
+    assert codes.accounts_to_verify(10) == [alice], "until it was seen to"
+    codes.mark_verified_for(alice)
+    assert codes.accounts_to_verify(10) == []
     accounts.add_addresses_of(alice, [HOME])
-    assert codes.named(10) == [alice]
+    assert codes.accounts_to_verify(10) == [alice]
     accounts.change_addresses_of(alice, ["alice@elsewhere.example"])
-    codes.seen_to(alice)
-    assert codes.named(10) == [alice], "for what was given meanwhile"
+    codes.mark_verified_for(alice)
+    assert codes.accounts_to_verify(10) == [alice], "for what was given meanwhile"
 
 
 def test_a_code_that_is_given_back_proves_its_address_and_no_other(
@@ -81,12 +83,14 @@ def test_a_code_that_is_given_back_proves_its_address_and_no_other(
     code = issued(codes, alice)
     assert standing.prove(alice, code) == HOME
     assert accounts.record_of(alice).addresses == (
-        Address(HOME, verified=True),
-        Address("a@b.example"),
+        MailAddress(HOME, verified=True),
+        MailAddress("a@b.example"),
     )
 
 
-@pytest.mark.parametrize("write", [shown_code, str.upper, lambda code: f" {code[:3]} {code[3:]}\n"])
+@pytest.mark.parametrize(
+    "write", [format_code, str.upper, lambda code: f" {code[:3]} {code[3:]}\n"]
+)
 def test_a_code_is_read_as_people_write_it(codes, standing, alice, write):
     assert standing.prove(alice, write(issued(codes, alice))) == HOME
 
@@ -132,8 +136,8 @@ def test_a_code_that_is_asked_for_again_is_the_same(codes, alice, clock):
 def test_an_address_is_sent_three_codes_a_day_whoever_asks(codes, alice, accounts, redis_client):
     others = [accounts.signup(f"user{n}", "password") for n in range(5)]
     sent = [codes.issue(one, "alice@EXAMPLE.org") for one in (alice, *others)]
-    assert [code is not None for code in sent] == [True] * A_DAY + [False] * 3
-    assert A_DAY == 3
+    assert [code is not None for code in sent] == [True] * CODES_A_DAY + [False] * 3
+    assert CODES_A_DAY == 3
     assert codes.issue(alice, "a@b.example") is not None
     (name,) = redis_client.keys(mail_keys.sent_codes("alice@example.org"))
     assert 0 < redis_client.ttl(name) <= 24 * 3600
@@ -148,9 +152,9 @@ def test_an_address_mail_came_back_from_is_used_again_once_it_is_proven_anew(
     codes, standing, alice, accounts
 ):
     standing.prove(alice, issued(codes, alice))
-    assert standing.bounced(alice, "alice@example.ORG", "550 5.1.1\r\nno such\x07 user")
+    assert standing.mark_bounced(alice, "alice@example.ORG", "550 5.1.1\r\nno such\x07 user")
     (address,) = accounts.record_of(alice).addresses
-    assert address == Address(HOME, verified=True, bounced="550 5.1.1 no such user")
+    assert address == MailAddress(HOME, verified=True, bounced="550 5.1.1 no such user")
     assert not address.usable
     standing.prove(alice, issued(codes, alice))
     assert accounts.record_of(alice).addresses[0].usable
@@ -159,9 +163,9 @@ def test_an_address_mail_came_back_from_is_used_again_once_it_is_proven_anew(
 def test_what_comes_back_late_from_an_address_that_is_gone_changes_nothing(
     standing, alice, accounts
 ):
-    assert not standing.bounced(alice, "a@b.example", "550")
+    assert not standing.mark_bounced(alice, "a@b.example", "550")
     accounts.delete("alice", "wonderland", lambda _: None)
-    assert not standing.bounced(alice, HOME, "550")
+    assert not standing.mark_bounced(alice, HOME, "550")
     assert accounts.record_of(alice) is None
 
 
@@ -186,7 +190,7 @@ def test_a_record_that_is_changed_at_the_same_moment_is_changed_after_that(
             super().change_of(account, late)
 
     accounts = Contended(redis_client, CHEAP)
-    assert Standing(accounts, codes).bounced(alice, HOME, "550")
+    assert AddressStatus(accounts, codes).mark_bounced(alice, HOME, "550")
     record = accounts.record_of(alice)
     assert record is not None
     assert (record.language, record.addresses[0].bounced) == ("fr", "550")

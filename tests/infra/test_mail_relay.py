@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from infra.mail.addresses import Addresses
-from infra.mail.letter import Letter, Purpose, fit_subject
-from infra.mail.message import envelope_sender, written
-from infra.mail.relay import Fate, Relay, RelayDownError, Sent
-from infra.mail.route import Route
+from infra.mail.addresses import ServerAddresses
+from infra.mail.email import Email, Purpose, clean_subject
+from infra.mail.serialize import envelope_sender, serialize
+from infra.mail.smtp_client import DeliveryResult, DeliveryStatus, RelayDownError, SmtpRelay
+from infra.mail.smtp_url import SmtpUrl
 from tests.fakes.sink import Sink, certificate, free_port
 
 ALICE = b"alice..."
-OURS = Addresses(bytes(32), "play.example.org")
+OURS = ServerAddresses(bytes(32), "play.example.org")
 SEAT = OURS.of(12, 0, ALICE)
-NOTICE = Letter(
+NOTICE = Email(
     id="m12.7.s0@play.example.org",
     to="alice@example.org",
     subject="match 12: Halves",
@@ -44,19 +44,19 @@ def sink() -> Iterator[Sink]:
         yield one
 
 
-def relay(sink: Sink, **route: object) -> Relay:
+def relay(sink: Sink, **route: object) -> SmtpRelay:
     known = {"host": "127.0.0.1", "port": sink.port, "tls": False, **route}
-    return Relay(Route(**known), "play.example.org")
+    return SmtpRelay(SmtpUrl(**known), "play.example.org")
 
 
-def send(relay: Relay, letter: Letter = NOTICE) -> Sent:
+def send(relay: SmtpRelay, letter: Email = NOTICE) -> DeliveryResult:
     with relay.session() as session:
         sender = envelope_sender(letter, OURS)
-        return session.send(sender, letter.to, written(letter, OURS, SINCE))
+        return session.send(sender, letter.to, serialize(letter, OURS, SINCE))
 
 
 def test_a_letter_arrives_as_it_was_meant(sink: Sink):
-    assert send(relay(sink)) == Sent(Fate.SENT)
+    assert send(relay(sink)) == DeliveryResult(DeliveryStatus.SENT)
     (message,) = sink.messages
     assert message["From"] == f"matchpost <{SEAT}>"
     assert message["To"] == "alice@example.org"
@@ -71,7 +71,7 @@ def test_a_letter_arrives_as_it_was_meant(sink: Sink):
 
 def test_what_comes_back_comes_to_an_address_of_its_own_and_an_answer_s_to_nobody(sink: Sink):
     send(relay(sink))
-    send(relay(sink), Letter(id="a@h", to="bob@example.org", subject="Re:", body="yes\n"))
+    send(relay(sink), Email(id="a@h", to="bob@example.org", subject="Re:", body="yes\n"))
     assert [one.mail_from for one in sink.envelopes] == [OURS.bounce(ALICE, NOTICE.to), "<>"]
     assert [one.rcpt_tos for one in sink.envelopes] == [["alice@example.org"], ["bob@example.org"]]
     assert sink.messages[1]["From"] == "matchpost <matchpost@play.example.org>"
@@ -86,7 +86,7 @@ def test_the_same_letter_is_the_same_bytes_each_time(sink: Sink):
 
 @pytest.mark.parametrize("subject", ["=?utf-8?q?=0D=0ABcc:_x?=", "", "Ma" + "\u014d ri" * 60])
 def test_a_subject_arrives_as_it_was_written(sink: Sink, subject: str):
-    letter = replace(NOTICE, subject=fit_subject(subject))
+    letter = replace(NOTICE, subject=clean_subject(subject))
     send(relay(sink), letter)
     assert sink.messages[0]["Subject"] == letter.subject
 
@@ -103,8 +103,8 @@ def test_names_and_texts_of_any_script_arrive(sink: Sink):
 @given(st.text(), st.text())
 def test_no_text_makes_a_header_or_a_long_line(subject, body):
     body = body.encode(errors="replace").decode()
-    letter = replace(NOTICE, subject=fit_subject(subject), body=body)
-    data = written(letter, Addresses(bytes(32), "x" * 60 + ".example.org"), SINCE)
+    letter = replace(NOTICE, subject=clean_subject(subject), body=body)
+    data = serialize(letter, ServerAddresses(bytes(32), "x" * 60 + ".example.org"), SINCE)
     head = data.partition(b"\r\n\r\n")[0].split(b"\r\n")
     assert sum(not line.startswith(b" ") for line in head) == 13
     assert all(0x20 <= byte < 0x7F for line in head for byte in line)
@@ -117,46 +117,49 @@ def test_no_text_makes_a_header_or_a_long_line(subject, body):
 @pytest.mark.parametrize(
     ("reply", "fate"),
     [
-        ("550 5.1.1 no such user", Fate.NO_ADDRESS),
-        ("550 no", Fate.NO_ADDRESS),
-        ("552 5.2.2 full", Fate.NO_ADDRESS),
-        ("450 4.2.1 try later", Fate.LATER),
-        ("451 greylisted", Fate.LATER),
-        ("554 5.7.1 relay access denied", Fate.LATER),
-        ("530 5.7.0 authentication required", Fate.LATER),
+        ("550 5.1.1 no such user", DeliveryStatus.NO_ADDRESS),
+        ("550 no", DeliveryStatus.NO_ADDRESS),
+        ("552 5.2.2 full", DeliveryStatus.NO_ADDRESS),
+        ("450 4.2.1 try later", DeliveryStatus.LATER),
+        ("451 greylisted", DeliveryStatus.LATER),
+        ("554 5.7.1 relay access denied", DeliveryStatus.LATER),
+        ("530 5.7.0 authentication required", DeliveryStatus.LATER),
     ],
 )
 def test_a_refused_recipient_means_its_address_is_bad_or_it_is_tried_again(sink, reply, fate):
     sink.to_recipient = lambda _: reply
-    assert send(relay(sink)) == Sent(fate, reply)
+    assert send(relay(sink)) == DeliveryResult(fate, reply)
     assert sink.messages == []
 
 
 @pytest.mark.parametrize(
     ("reply", "fate"),
     [
-        ("554 5.7.1 spam", Fate.UNWANTED),
-        ("552 too big", Fate.UNWANTED),
-        ("550 5.1.1 no such user", Fate.NO_ADDRESS),
-        ("451 later", Fate.LATER),
+        ("554 5.7.1 spam", DeliveryStatus.UNWANTED),
+        ("552 too big", DeliveryStatus.UNWANTED),
+        ("550 5.1.1 no such user", DeliveryStatus.NO_ADDRESS),
+        ("451 later", DeliveryStatus.LATER),
     ],
 )
 def test_a_refused_text_is_not_the_address_s_fault_unless_it_says_so(sink, reply, fate):
     sink.to_data = lambda: reply
-    assert send(relay(sink)) == Sent(fate, reply)
+    assert send(relay(sink)) == DeliveryResult(fate, reply)
 
 
 def test_a_refused_sender_is_tried_again(sink: Sink):
     sink.to_sender = "553 5.7.1 not yours"
-    assert send(relay(sink)) == Sent(Fate.LATER, "553 5.7.1 not yours")
+    assert send(relay(sink)) == DeliveryResult(DeliveryStatus.LATER, "553 5.7.1 not yours")
 
 
 def test_after_one_was_refused_the_next_goes_in_the_same_session(sink: Sink):
     sink.to_recipient = lambda to: "550 no" if to == "bad@example.org" else "250 OK"
     with relay(sink).session() as session:
-        data = written(NOTICE, OURS, SINCE)
-        fates = [session.send("", f"{name}@example.org", data).fate for name in ("bad", "good")]
-    assert fates == [Fate.NO_ADDRESS, Fate.SENT]
+        data = serialize(NOTICE, OURS, SINCE)
+        fates = [
+            session.send("", f"{name}@example.org", data).delivery_status
+            for name in ("bad", "good")
+        ]
+    assert fates == [DeliveryStatus.NO_ADDRESS, DeliveryStatus.SENT]
 
 
 def test_what_the_relay_says_is_one_short_line(sink: Sink):
@@ -169,17 +172,17 @@ def test_what_the_relay_says_is_one_short_line(sink: Sink):
 
 def test_a_relay_that_is_not_there_is_down():
     with pytest.raises(RelayDownError, match=r"127.0.0.1:[0-9]+: Connection refused"):
-        send(Relay(Route("127.0.0.1", free_port(), tls=False), "h"))
+        send(SmtpRelay(SmtpUrl("127.0.0.1", free_port(), tls=False), "h"))
 
 
 def test_a_relay_that_hangs_up_is_down():
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.listen()
-        route = Route("127.0.0.1", server.getsockname()[1], tls=False)
+        route = SmtpUrl("127.0.0.1", server.getsockname()[1], tls=False)
         thread = Thread(target=_hang_up, args=[server])
         thread.start()
         with pytest.raises(RelayDownError, match=r"127.0.0.1:[0-9]+: "):
-            send(Relay(route, "h"))
+            send(SmtpRelay(route, "h"))
         thread.join()
 
 
@@ -189,7 +192,9 @@ def _hang_up(server: socket.socket) -> None:
 
 def test_it_logs_in_where_nothing_leaves_this_machine():
     with Sink(auth_require_tls=False) as sink:
-        assert send(relay(sink, user="me", password="s3cret")).fate is Fate.SENT
+        assert (
+            send(relay(sink, user="me", password="s3cret")).delivery_status is DeliveryStatus.SENT
+        )
         with pytest.raises(RelayDownError, match=r"it refuses the login \(535\)") as caught:
             send(relay(sink, user="me", password="guess"))
         assert "guess" not in str(caught.value)
@@ -208,7 +213,9 @@ def test_a_login_is_not_sent_in_clear_to_another_machine():
 
 def test_a_login_is_sent_behind_tls(tmp_path: Path):
     with Sink(tls_context=certificate(tmp_path), auth_required=True) as sink:
-        assert send(relay(sink, user="me", password="s3cret")).fate is Fate.SENT
+        assert (
+            send(relay(sink, user="me", password="s3cret")).delivery_status is DeliveryStatus.SENT
+        )
 
 
 def test_a_certificate_of_another_machine_has_to_be_a_good_one(tmp_path: Path):
@@ -220,9 +227,9 @@ def test_a_certificate_of_another_machine_has_to_be_a_good_one(tmp_path: Path):
 
 def test_tls_is_spoken_where_it_is_offered(tmp_path: Path):
     with Sink(tls_context=certificate(tmp_path), require_starttls=True) as sink:
-        assert send(relay(sink)).fate is Fate.SENT
+        assert send(relay(sink)).delivery_status is DeliveryStatus.SENT
 
 
 def test_tls_is_spoken_from_the_first_byte_on_where_it_is_set(tmp_path: Path):
     with Sink(ssl_context=certificate(tmp_path)) as sink:
-        assert send(relay(sink, tls=True)).fate is Fate.SENT
+        assert send(relay(sink, tls=True)).delivery_status is DeliveryStatus.SENT

@@ -1,20 +1,20 @@
 import pytest
 
-from infra.mail.route import Route, read_route
+from infra.mail.smtp_url import SmtpUrl, read_smtp_url
 from infra.settings import SettingsError, load
 
 
 @pytest.mark.parametrize(
     ("url", "route"),
     [
-        ("smtp://127.0.0.1:2525", Route("127.0.0.1", 2525, tls=False)),
-        ("smtp://mail.example.org/", Route("mail.example.org", 25, tls=False)),
-        ("smtps://[::1]", Route("::1", 465, tls=True)),
-        ("smtps://me:a%40b%2F@h:26", Route("h", 26, tls=True, user="me", password="a@b/")),
+        ("smtp://127.0.0.1:2525", SmtpUrl("127.0.0.1", 2525, tls=False)),
+        ("smtp://mail.example.org/", SmtpUrl("mail.example.org", 25, tls=False)),
+        ("smtps://[::1]", SmtpUrl("::1", 465, tls=True)),
+        ("smtps://me:a%40b%2F@h:26", SmtpUrl("h", 26, tls=True, user="me", password="a@b/")),
     ],
 )
 def test_a_relay_is_read(url, route):
-    assert read_route(url) == route
+    assert read_smtp_url(url) == route
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_the_password_of_a_relay_is_shown_nowhere_and_given_to_children():
     assert "secret" not in repr(settings)
     assert "mail.example.org" in repr(settings)
     assert settings.environment()["MATCHPOST_RELAY"] == "smtps://me:secret@mail.example.org"
-    assert "secret" not in repr(read_route("smtps://me:secret@mail.example.org"))
+    assert "secret" not in repr(read_smtp_url("smtps://me:secret@mail.example.org"))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_password_of_a_relay_is_shown_nowhere_and_given_to_children():
     [("localhost", True), ("127.1.2.3", True), ("::1", True), ("10.0.0.1", False), ("h", False)],
 )
 def test_only_loopback_is_this_machine(host, near):
-    assert Route(host, 25, tls=False).is_loopback is near
+    assert SmtpUrl(host, 25, tls=False).is_loopback is near
 
 
 @pytest.mark.usefixtures("clean_environment")

@@ -4,9 +4,9 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.letters import TEXT_LIMIT
-from infra.notes import MOST, Notes, notes_key
+from infra.people.messages import TEXT_LIMIT
+from infra.people.notes import MOST_NOTES, Notes, notes_key
+from infra.redis import keys
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
 
@@ -47,9 +47,9 @@ def test_what_is_no_text_is_refused_and_the_note_stays(notes, text, code):
 
 
 def test_there_are_only_so_many_and_the_old_ones_can_still_be_changed(notes, redis_client):
-    redis_client.hset(notes_key(ALICE), mapping={str(board): "x" for board in range(MOST)})
+    redis_client.hset(notes_key(ALICE), mapping={str(board): "x" for board in range(MOST_NOTES)})
     with pytest.raises(Refusal) as caught:
-        notes.put(ALICE, MOST, "one more")
+        notes.put(ALICE, MOST_NOTES, "one more")
     assert caught.value.code is Code.TOO_MANY
     notes.put(ALICE, 0, "another")
     assert notes.get(ALICE, 0) == "another"

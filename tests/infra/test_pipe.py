@@ -5,21 +5,21 @@ from typing import Any
 import pytest
 import redis
 
-from infra.clients import make_async_client
-from infra.embedded import EmbeddedServer
-from infra.pipe import Pipe, sound
+from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.clients import make_async_client
+from infra.valkey.server import EmbeddedServer
 
 
-def run(url: str, test: Callable[[Pipe], Awaitable[Any]]) -> Any:
+def run(url: str, test: Callable[[AutoPipeline], Awaitable[Any]]) -> Any:
     async def running() -> Any:
-        async with make_async_client(url) as client, Pipe(client) as pipe:
+        async with make_async_client(url) as client, AutoPipeline(client) as pipe:
             return await test(pipe)
 
     return asyncio.run(asyncio.wait_for(running(), 30))
 
 
 def test_each_gets_the_replies_to_its_own_commands_in_their_order(redis_client, valkey):
-    async def count(pipe: Pipe) -> list[list[int]]:
+    async def count(pipe: AutoPipeline) -> list[list[int]]:
         asked = [
             pipe.send([("INCRBY", f"counter {i}", i), ("INCR", f"counter {i}")]) for i in range(500)
         ]
@@ -30,7 +30,7 @@ def test_each_gets_the_replies_to_its_own_commands_in_their_order(redis_client, 
 
 
 def test_what_is_asked_at_one_moment_shares_connections(redis_client, valkey):
-    async def connections(pipe: Pipe) -> int:
+    async def connections(pipe: AutoPipeline) -> int:
         await asyncio.gather(*(pipe.send([("PING",)]) for _ in range(100)))
         (listed,) = await pipe.send([("CLIENT", "LIST", "TYPE", "normal")])
         return len(listed.splitlines())
@@ -40,7 +40,7 @@ def test_what_is_asked_at_one_moment_shares_connections(redis_client, valkey):
 
 
 def test_an_error_is_a_reply_of_who_asked_and_of_nobody_else(redis_client, valkey):
-    async def ask(pipe: Pipe) -> list[list[Any]]:
+    async def ask(pipe: AutoPipeline) -> list[list[Any]]:
         words = [("SET", "text", "a"), ("INCR", "text"), ("GET", "text")]
         return await asyncio.gather(pipe.send(words), pipe.send([("PING",)]))
 
@@ -49,7 +49,7 @@ def test_an_error_is_a_reply_of_who_asked_and_of_nobody_else(redis_client, valke
     assert redis_client.get("text") == b"a"
     assert isinstance(error, redis.ResponseError)
     with pytest.raises(redis.ResponseError, match="not an integer"):
-        sound([stored, error, text])
+        raise_errors([stored, error, text])
 
 
 def test_nothing_is_asked_where_there_is_nothing_to_ask(valkey):
@@ -57,9 +57,9 @@ def test_nothing_is_asked_where_there_is_nothing_to_ask(valkey):
 
 
 def test_a_server_that_ends_is_told_to_who_asked_and_its_successor_is_used(tmp_path):
-    async def outlive(pipe: Pipe) -> None:
+    async def outlive(pipe: AutoPipeline) -> None:
         assert await pipe.send([("SET", "kept", 1)]) == [b"OK"]
-        waits = pipe.ask([("BLPOP", "never", 20)])
+        waits = pipe.submit([("BLPOP", "never", 20)])
         await asyncio.sleep(0.1)
         server.kill()
         with pytest.raises((redis.RedisError, OSError)):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from infra.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 # starts a child that waits for its parent's death before it asks for a signal at that death
 LATE_CHILD = """
 import os, sys
-from infra.process import end_with_parent
+from infra.valkey.process import end_with_parent
 parent = os.getpid()
 if os.fork() == 0:
     while os.getppid() == parent:
@@ -26,7 +26,7 @@ if os.fork() == 0:
 
 def test_a_child_ends_with_its_killed_parent(wait_until):
     program = (
-        "import sys, time; from infra.process import spawn;"
+        "import sys, time; from infra.valkey.process import spawn;"
         f"print(spawn({SLEEP!r}).pid, flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:

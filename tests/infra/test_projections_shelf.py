@@ -3,17 +3,17 @@
 import pytest
 from redis import Redis
 
-from infra import keys, scripts
-from infra.projections.shelf import BusyError, Checkpoint, Generation, Shelf
+from infra.projections.generations import BusyError, Checkpoint, Generation, Generations
+from infra.projections.query import Query
 from infra.projections.specs import Spec
-from infra.projections.view import View
+from infra.redis import keys, scripts
 from tests.fakes.memory import memory_client
 
 SPEC = Spec("lists", 3)
 ENDS = (9, 9)
 
 
-class Plain(View):
+class Plain(Query):
     """Reads a projection that keeps one value."""
 
     spec = SPEC
@@ -32,8 +32,8 @@ def client(request: pytest.FixtureRequest) -> Redis:
 
 
 @pytest.fixture
-def shelf(client: Redis) -> Shelf:
-    return Shelf(client, SPEC)
+def shelf(client: Redis) -> Generations:
+    return Generations(client, SPEC)
 
 
 def at(*counts: int, **rest: object) -> Checkpoint:
@@ -42,22 +42,22 @@ def at(*counts: int, **rest: object) -> Checkpoint:
 
 def write(client: Redis, generation: Generation, before: Checkpoint, after: Checkpoint) -> bytes:
     value = f"{before.counts}->{after.counts}"
-    call = generation.change(before, after, [("SET", "value", value)])
+    call = generation.change_call(before, after, [("SET", "value", value)])
     (reply,) = scripts.call_all(client, [call])
     assert isinstance(reply, bytes)
     return reply
 
 
-def put_live(shelf: Shelf, client: Redis, *counts: int) -> Generation:
+def put_live(shelf: Generations, client: Redis, *counts: int) -> Generation:
     """A live generation that has read so much."""
     generation = shelf.begin("builder", 2)
     assert write(client, generation, at(0, 0), at(*counts)) == b"done"
-    assert shelf.swap(generation, at(*counts), ENDS, "builder")
+    assert shelf.promote(generation, at(*counts), ENDS, "builder")
     return generation
 
 
 def test_a_change_is_made_from_the_checkpoint_that_was_read_and_from_no_other(
-    shelf: Shelf, client: Redis
+    shelf: Generations, client: Redis
 ) -> None:
     generation = shelf.begin("builder", 2)
     assert write(client, generation, at(0, 0), at(1, 2)) == b"done"
@@ -68,7 +68,7 @@ def test_a_change_is_made_from_the_checkpoint_that_was_read_and_from_no_other(
 
 
 def test_nothing_is_written_to_a_generation_that_was_taken_away(
-    shelf: Shelf, client: Redis
+    shelf: Generations, client: Redis
 ) -> None:
     generation = shelf.begin("builder", 2)
     shelf.drop(generation, "builder")
@@ -76,24 +76,26 @@ def test_nothing_is_written_to_a_generation_that_was_taken_away(
     assert client.keys(generation.key("*")) == []
 
 
-def test_a_command_may_have_many_arguments(shelf: Shelf, client: Redis) -> None:
+def test_a_command_may_have_many_arguments(shelf: Generations, client: Redis) -> None:
     generation = shelf.begin("builder", 2)
     words = [word for number in range(1_500) for word in (number, f"value {number}")]
-    call = generation.change(at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")])
+    call = generation.change_call(
+        at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")]
+    )
     assert scripts.call_all(client, [call]) == [b"done"]
     assert client.hlen(generation.key("rows")) == 1_500
 
 
-def test_before_there_is_any_nothing_is_read(client: Redis, shelf: Shelf) -> None:
+def test_before_there_is_any_nothing_is_read(client: Redis, shelf: Generations) -> None:
     assert shelf.live() is None
     assert Plain(client).value() is None
 
 
-def test_what_is_built_is_not_read_until_it_is_in_place(client: Redis, shelf: Shelf) -> None:
+def test_what_is_built_is_not_read_until_it_is_in_place(client: Redis, shelf: Generations) -> None:
     generation = shelf.begin("builder", 2)
     write(client, generation, at(0, 0), at(1, 2))
     assert Plain(client).value() is None
-    assert shelf.swap(generation, at(1, 2), ENDS, "builder")
+    assert shelf.promote(generation, at(1, 2), ENDS, "builder")
     assert Plain(client).value() == b"(0, 0)->(1, 2)"
     assert shelf.live() == (3, generation)
     assert not shelf.is_building
@@ -110,7 +112,7 @@ def test_what_is_built_is_not_read_until_it_is_in_place(client: Redis, shelf: Sh
 )
 def test_only_what_has_read_as_much_takes_the_place(
     client: Redis,
-    shelf: Shelf,
+    shelf: Generations,
     counts: tuple[int, int],
     last: tuple[int, int, int],
     taken: bool,  # noqa: FBT001
@@ -119,37 +121,37 @@ def test_only_what_has_read_as_much_takes_the_place(
     write(client, old, at(1, 1), at(5, 5, last=(9, 1, 1)))
     new = shelf.begin("builder", 2)
     write(client, new, at(0, 0), at(*counts, last=last))
-    assert shelf.swap(new, at(*counts, last=last), ENDS, "builder") is taken
+    assert shelf.promote(new, at(*counts, last=last), ENDS, "builder") is taken
     assert shelf.live() == (3, new if taken else old)
 
 
-def test_what_the_logs_have_lost_need_not_be_read(client: Redis, shelf: Shelf) -> None:
+def test_what_the_logs_have_lost_need_not_be_read(client: Redis, shelf: Generations) -> None:
     put_live(shelf, client, 7, 7)
     new = shelf.begin("builder", 2)
     write(client, new, at(0, 0), at(6, 7))
-    assert not shelf.swap(new, at(6, 7), (7, 7), "builder")
-    assert shelf.swap(new, at(6, 7), (6, 7), "builder")
+    assert not shelf.promote(new, at(6, 7), (7, 7), "builder")
+    assert shelf.promote(new, at(6, 7), (6, 7), "builder")
 
 
-def test_an_order_that_is_broken_need_not_be_reached(client: Redis, shelf: Shelf) -> None:
+def test_an_order_that_is_broken_need_not_be_reached(client: Redis, shelf: Generations) -> None:
     old = put_live(shelf, client, 1, 1)
     write(client, old, at(1, 1), at(1, 1, last=(9, 1, 1), late=True))
     new = shelf.begin("builder", 2)
     write(client, new, at(0, 0), at(1, 1, last=(8, 1, 1)))
-    assert shelf.swap(new, at(1, 1, last=(8, 1, 1)), ENDS, "builder")
+    assert shelf.promote(new, at(1, 1, last=(8, 1, 1)), ENDS, "builder")
 
 
 def test_a_builder_that_moved_on_or_is_not_known_puts_nothing_in_place(
-    client: Redis, shelf: Shelf
+    client: Redis, shelf: Generations
 ) -> None:
     generation = shelf.begin("builder", 2)
     write(client, generation, at(0, 0), at(1, 2))
-    assert not shelf.swap(generation, at(0, 0), ENDS, "builder")
-    assert not shelf.swap(generation, at(1, 2), ENDS, "another")
+    assert not shelf.promote(generation, at(0, 0), ENDS, "builder")
+    assert not shelf.promote(generation, at(1, 2), ENDS, "another")
     assert shelf.live() is None
 
 
-def test_one_builds_at_a_time_and_gives_signs_of_life(client: Redis, shelf: Shelf) -> None:
+def test_one_builds_at_a_time_and_gives_signs_of_life(client: Redis, shelf: Generations) -> None:
     generation = shelf.begin("builder", 2)
     with pytest.raises(BusyError, match="lists are being rebuilt already"):
         shelf.begin("another", 2)
@@ -163,7 +165,7 @@ def test_one_builds_at_a_time_and_gives_signs_of_life(client: Redis, shelf: Shel
         shelf.renew("builder")
 
 
-def test_who_begins_takes_away_what_others_left(client: Redis, shelf: Shelf) -> None:
+def test_who_begins_takes_away_what_others_left(client: Redis, shelf: Generations) -> None:
     live = put_live(shelf, client, 1, 1)
     left = shelf.begin("killed", 2)
     write(client, left, at(0, 0), at(1, 1))
@@ -177,22 +179,22 @@ def test_who_begins_takes_away_what_others_left(client: Redis, shelf: Shelf) -> 
     assert client.ttl(keys.projection("lists", "live")) == -1
 
 
-def test_a_generation_is_held_by_one_and_released_by_it(client: Redis, shelf: Shelf) -> None:
+def test_a_generation_is_held_by_one_and_released_by_it(client: Redis, shelf: Generations) -> None:
     live = put_live(shelf, client, 1, 1)
-    shelf.hold(live, "one")
+    shelf.freeze(live, "one")
     assert write(client, live, at(1, 1), at(2, 2)) == b"held"
     with pytest.raises(BusyError, match="are being compared already"):
-        shelf.hold(live, "another")
-    shelf.keep_hold(live, "one")
+        shelf.freeze(live, "another")
+    shelf.keep_frozen(live, "one")
     with pytest.raises(BusyError, match="could not be kept still"):
-        shelf.keep_hold(live, "another")
-    shelf.release(live, "another")
+        shelf.keep_frozen(live, "another")
+    shelf.unfreeze(live, "another")
     assert write(client, live, at(1, 1), at(2, 2)) == b"held"
-    shelf.release(live, "one")
+    shelf.unfreeze(live, "one")
     assert write(client, live, at(1, 1), at(2, 2)) == b"done"
 
 
-def test_data_of_another_version_are_not_read(client: Redis, shelf: Shelf) -> None:
+def test_data_of_another_version_are_not_read(client: Redis, shelf: Generations) -> None:
     put_live(shelf, client, 1, 1)
 
     class Newer(Plain):
@@ -207,7 +209,9 @@ def test_data_of_another_version_are_not_read(client: Redis, shelf: Shelf) -> No
 HOURS_SECONDS = 3_600
 
 
-def test_a_builder_whose_mark_seems_to_last_stops_no_other(shelf: Shelf, client: Redis) -> None:
+def test_a_builder_whose_mark_seems_to_last_stops_no_other(
+    shelf: Generations, client: Redis
+) -> None:
     shelf.begin("killed", 2)
     assert shelf.is_building
     client.expire(keys.projection(SPEC.name, "building"), HOURS_SECONDS)
@@ -217,12 +221,12 @@ def test_a_builder_whose_mark_seems_to_last_stops_no_other(shelf: Shelf, client:
         shelf.begin("third", 2)
 
 
-def test_a_hold_that_seems_to_last_holds_nothing(shelf: Shelf, client: Redis) -> None:
+def test_a_hold_that_seems_to_last_holds_nothing(shelf: Generations, client: Redis) -> None:
     generation = put_live(shelf, client, 1, 1)
-    shelf.hold(generation, "killed")
+    shelf.freeze(generation, "killed")
     assert write(client, generation, at(1, 1), at(2, 2)) == b"held"
-    client.expire(generation.held, HOURS_SECONDS)
+    client.expire(generation.hold_key, HOURS_SECONDS)
     assert write(client, generation, at(1, 1), at(2, 2)) == b"done"
-    shelf.hold(generation, "next")
+    shelf.freeze(generation, "next")
     with pytest.raises(BusyError):
-        shelf.hold(generation, "third")
+        shelf.freeze(generation, "third")

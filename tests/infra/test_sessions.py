@@ -8,17 +8,17 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.embedded import EmbeddedServer
-from infra.sessions import (
+from infra.people.sessions import (
     LABEL_LENGTH,
     LASTS_SECONDS,
-    MOST,
+    MOST_SESSIONS,
     UNLISTED_SECONDS,
     Sessions,
     list_key,
     record_key,
 )
+from infra.redis import keys
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
@@ -71,8 +71,8 @@ def test_a_session_is_known_by_its_text(sessions):
 
 
 def test_no_two_texts_are_alike_and_each_has_256_bits(sessions):
-    texts = {sessions.open(ALICE).text for _ in range(MOST)}
-    assert len(texts) == MOST
+    texts = {sessions.open(ALICE).text for _ in range(MOST_SESSIONS)}
+    assert len(texts) == MOST_SESSIONS
     assert {len(text) for text in texts} == {43}
 
 
@@ -170,7 +170,7 @@ def test_all_others_are_ended_at_once(sessions):
 
 def test_one_session_too_many_ends_the_oldest(sessions, clock):
     opened = []
-    for _ in range(MOST + 2):
+    for _ in range(MOST_SESSIONS + 2):
         clock.now += 1
         opened.append(sessions.open(ALICE))
     good = [session.id for session in opened if sessions.check(session.text)]

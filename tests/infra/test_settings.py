@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from infra.durability import Mode
-from infra.settings import Settings, SettingsError, load, table
+from infra.settings import Settings, SettingsError, load, setting_table
 
 DOCS = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -104,8 +104,10 @@ def test_a_child_reads_the_same_settings_from_its_environment():
 
 
 def test_every_field_is_described():
-    assert [row.name for row in table()] == [f.name for f in msgspec.structs.fields(Settings)]
-    for row in table():
+    assert [row.name for row in setting_table()] == [
+        f.name for f in msgspec.structs.fields(Settings)
+    ]
+    for row in setting_table():
         assert row.env == f"MATCHPOST_{row.name.upper()}"
         assert row.meaning
         assert row.expected
@@ -115,14 +117,14 @@ def test_every_field_is_described():
 def test_the_documentation_lists_exactly_the_settings_there_are():
     pattern = r"^\| `(\w+)` \| `(MATCHPOST_\w+)` \| (.*?) \| (.*) \|$"
     listed = re.findall(pattern, DOCS.read_text(), re.MULTILINE)
-    assert listed == [(row.name, row.env, row.default, row.meaning) for row in table()]
+    assert listed == [(row.name, row.env, row.default, row.meaning) for row in setting_table()]
 
 
 def test_every_variable_that_is_read_anywhere_is_in_the_documentation():
     layers = [DOCS.parents[1] / layer for layer in ("domain", "infra", "workers", "services")]
     files = [file for layer in layers for file in layer.rglob("*") if file.suffix in (".py", ".c")]
     read = {name for file in files for name in re.findall(r"MATCHPOST_[A-Z]\w*", file.read_text())}
-    read |= {row.env for row in table()}
+    read |= {row.env for row in setting_table()}
     listed = set(re.findall(r"`(MATCHPOST_\w+)` \|", DOCS.read_text()))
     assert {"MATCHPOST_DATA", "MATCHPOST_CONFIG", "MATCHPOST_DEBUG", "MATCHPOST_FAULT"} <= read
     assert read == listed

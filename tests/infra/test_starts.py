@@ -6,8 +6,8 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.starts import MOST, MOST_BETWEEN_TWO, Entry, Starts
+from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart, PendingStarts
+from infra.redis import keys
 
 ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
 
@@ -17,11 +17,11 @@ def command(number: int) -> bytes:
 
 
 @pytest.fixture
-def starts(redis_client: Redis) -> Starts:
+def starts(redis_client: Redis) -> PendingStarts:
     """The starts of a server on which all three have accounts."""
     for account in (ALICE, BOB, CAROL):
         redis_client.set(keys.account(account), "a record")
-    return Starts(redis_client)
+    return PendingStarts(redis_client)
 
 
 def test_a_start_is_kept_as_it_was_asked_for(starts, redis_client):
@@ -29,8 +29,8 @@ def test_a_start_is_kept_as_it_was_asked_for(starts, redis_client):
     assert starts.add(ALICE, command(1), [BOB, CAROL], gather=True) == ""
     assert starts.add(ALICE, command(2), [BOB], gather=False) == ""
     one, two = starts.of(ALICE)
-    assert one == Entry(command(1), one.at, gather=True, others=(BOB, CAROL))
-    assert two == Entry(command(2), two.at, gather=False, others=(BOB,))
+    assert one == PendingStart(command(1), one.at, gather=True, others=(BOB, CAROL))
+    assert two == PendingStart(command(2), two.at, gather=False, others=(BOB,))
     assert before * 1000 <= one.at <= two.at
     assert starts.of(BOB) == []
 
@@ -42,17 +42,17 @@ def test_five_against_one_other_and_a_repetition_is_none(starts):
     assert starts.add(ALICE, command(0), [BOB], gather=False) == ""
     assert starts.add(ALICE, command(9), [CAROL], gather=False) == ""
     assert starts.add(BOB, command(9), [ALICE], gather=False) == ""
-    starts.strike(ALICE, [command(0), command(77)])
-    starts.strike(ALICE, [])
+    starts.remove(ALICE, [command(0), command(77)])
+    starts.remove(ALICE, [])
     assert starts.add(ALICE, command(10), [BOB], gather=False) == ""
     assert len(starts.of(ALICE)) == MOST_BETWEEN_TWO + 1
 
 
 def test_fifty_of_one_account(starts):
-    for number in range(MOST):
+    for number in range(MOST_STARTS):
         other = (number // MOST_BETWEEN_TWO).to_bytes(8, "big")
         assert starts.add(ALICE, command(number), [other], gather=False) == ""
-    assert starts.add(ALICE, command(MOST), [BOB], gather=False) == "all"
+    assert starts.add(ALICE, command(MOST_STARTS), [BOB], gather=False) == "all"
     assert starts.add(ALICE, command(0), [bytes(8)], gather=False) == ""
 
 
@@ -73,4 +73,4 @@ def test_nothing_is_noted_of_an_account_that_is_no_more(starts, redis_client):
     with pytest.raises(Refusal) as caught:
         starts.add(ALICE, command(2), [BOB], gather=False)
     assert caught.value.code is Code.UNKNOWN_USER
-    assert not redis_client.exists(keys.starts(ALICE))
+    assert not redis_client.exists(keys.pending_starts(ALICE))

@@ -17,22 +17,22 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.clients import make_async_client
-from infra.pipe import Pipe
-from infra.tokens import (
+from infra.people.tokens import (
     DAYS,
     LENGTH,
-    MOST,
+    MOST_TOKENS,
     USUAL_DAYS,
     AsyncTokens,
-    Issued,
+    FreshToken,
     Scope,
     Token,
     Tokens,
-    parse,
+    digest_of,
 )
-from infra.tokens.text import make
+from infra.people.tokens.format import make_token
+from infra.redis import keys
+from infra.redis.autopipeline import AutoPipeline
+from infra.redis.clients import make_async_client
 from tests.fakes.tokens import check, check_one
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
@@ -75,7 +75,7 @@ def refused(code: Code, call: Callable[..., object], *args: object) -> str:
     return caught.value.sentence
 
 
-def shown(issued: Issued) -> Token:
+def shown(issued: FreshToken) -> Token:
     """What is left of a token when its text is gone."""
     fields = asdict(issued)
     del fields["text"]
@@ -95,37 +95,37 @@ def everything(client: Redis) -> bytes:
 
 
 def test_a_token_is_a_prefix_and_49_characters_that_need_no_quoting():
-    assert re.fullmatch(r"mp_[A-Za-z0-9_-]{49}", make())
-    assert len(make()) == LENGTH
+    assert re.fullmatch(r"mp_[A-Za-z0-9_-]{49}", make_token())
+    assert len(make_token()) == LENGTH
 
 
 def test_no_two_tokens_are_alike():
-    assert len({make() for _ in range(1000)}) == 1000
+    assert len({make_token() for _ in range(1000)}) == 1000
 
 
 def test_what_is_parsed_is_known_by_the_hash_of_all_its_characters():
-    text = make()
-    assert parse(text) == sha256(text.encode()).digest()
+    text = make_token()
+    assert digest_of(text) == sha256(text.encode()).digest()
 
 
 @given(st.integers(0, LENGTH - 1), st.sampled_from(ALPHABET + " é\n."))
 def test_a_token_with_one_wrong_character_is_no_token(place, character):
-    text = make()
+    text = make_token()
     assume(text[place] != character)
-    refused(Code.UNKNOWN_TOKEN, parse, f"{text[:place]}{character}{text[place + 1 :]}")
+    refused(Code.UNKNOWN_TOKEN, digest_of, f"{text[:place]}{character}{text[place + 1 :]}")
 
 
 @given(st.integers(0, LENGTH - 2))
 def test_a_token_with_two_neighbours_exchanged_is_no_token(place):
-    text = make()
+    text = make_token()
     assume(text[place] != text[place + 1])
     other = f"{text[:place]}{text[place + 1]}{text[place]}{text[place + 2 :]}"
-    refused(Code.UNKNOWN_TOKEN, parse, other)
+    refused(Code.UNKNOWN_TOKEN, digest_of, other)
 
 
 @given(st.integers(0, LENGTH - 1))
 def test_a_token_that_was_cut_off_is_told_by_its_length(length):
-    sentence = refused(Code.UNKNOWN_TOKEN, parse, make()[:length])
+    sentence = refused(Code.UNKNOWN_TOKEN, digest_of, make_token()[:length])
     assert ("begins with mp_" if length < 3 else f"this one {length};") in sentence
 
 
@@ -134,7 +134,7 @@ def test_a_token_that_was_cut_off_is_told_by_its_length(length):
 @example("mp_" + "\udc80" * 49)
 @example("Mp_" + "A" * 49)
 def test_any_other_text_is_no_token_and_is_not_repeated(text):
-    sentence = refused(Code.UNKNOWN_TOKEN, parse, text)
+    sentence = refused(Code.UNKNOWN_TOKEN, digest_of, text)
     assert len(text) < 20 or text not in sentence
 
 
@@ -166,24 +166,24 @@ def test_the_text_of_a_token_is_stored_nowhere_and_shown_in_no_log(tokens, redis
 
 def test_many_tokens_are_checked_in_the_order_of_their_texts(tokens):
     one, two = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
-    texts = [two.text, make(), one.text, "nonsense", one.text, one.text[:-1]]
+    texts = [two.text, make_token(), one.text, "nonsense", one.text, one.text[:-1]]
     assert check(tokens, texts) == [shown(two), None, shown(one), None, shown(one), None]
 
 
 def test_texts_that_can_be_no_tokens_are_told_without_asking_the_server():
     asked = Tokens(Redis(unix_socket_path="/nowhere"))
-    assert check(asked, ["nonsense", make()[:-1]]) == [None, None]
+    assert check(asked, ["nonsense", make_token()[:-1]]) == [None, None]
     assert check(asked, []) == []
     refused(Code.UNKNOWN_TOKEN, check_one, asked, "nonsense")
 
 
 def test_a_token_that_was_never_issued_is_refused(tokens):
-    assert check(tokens, [make()]) == [None]
+    assert check(tokens, [make_token()]) == [None]
 
 
 def test_a_key_that_agrees_with_half_of_a_hash_is_not_enough(tokens, redis_client):
     issued = tokens.issue(ALICE, "phone", ["play"])
-    name = keys.token(parse(issued.text))
+    name = keys.token(digest_of(issued.text))
     data = bytearray(redis_client.get(name))
     data[31] ^= 1
     redis_client.set(name, bytes(data))
@@ -192,10 +192,10 @@ def test_a_key_that_agrees_with_half_of_a_hash_is_not_enough(tokens, redis_clien
 
 def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
     issued = tokens.issue(ALICE, "phone", ["play"])
-    texts = [issued.text, make(), "nonsense"]
+    texts = [issued.text, make_token(), "nonsense"]
 
     async def check() -> list[Token | None]:
-        async with make_async_client(valkey.url) as client, Pipe(client) as pipe:
+        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
             return await AsyncTokens(pipe, clock).check(texts)
 
     assert asyncio.run(check()) == [shown(issued), None, None]
@@ -204,8 +204,8 @@ def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
 
 def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):
     issued = tokens.issue(ALICE, "phone", ["play"])
-    redis_client.delete(keys.token(parse(issued.text)))
-    redis_client.lpush(keys.token(parse(issued.text)), "no record")
+    redis_client.delete(keys.token(digest_of(issued.text)))
+    redis_client.lpush(keys.token(digest_of(issued.text)), "no record")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         check(tokens, [issued.text])
 
@@ -246,7 +246,7 @@ def test_a_token_is_good_for_its_days_and_gone_from_the_server_after_them(
     tokens, redis_client, clock, days
 ):
     issued = tokens.issue(ALICE, "phone", ["play"], days)
-    name = keys.token(parse(issued.text))
+    name = keys.token(digest_of(issued.text))
     assert days * DAY - 60_000 < redis_client.pttl(name) <= days * DAY
     clock.now += days * DAY - 1
     assert check_one(tokens, issued.text).id == issued.id
@@ -258,7 +258,7 @@ def test_a_token_is_good_for_its_days_and_gone_from_the_server_after_them(
 def test_a_token_may_last_until_it_is_revoked(tokens, redis_client, clock):
     issued = tokens.issue(ALICE, "phone", ["play"], None)
     assert issued.expires is None
-    assert redis_client.ttl(keys.token(parse(issued.text))) == FOR_GOOD
+    assert redis_client.ttl(keys.token(digest_of(issued.text))) == FOR_GOOD
     clock.now += 4000 * DAY
     assert check_one(tokens, issued.text).id == issued.id
 
@@ -289,7 +289,7 @@ def test_the_last_day_of_use_is_kept_and_no_more_of_it(tokens, clock):
 
 def test_a_use_is_written_once_a_day_and_changes_nothing_else(tokens, redis_client):
     issued = tokens.issue(ALICE, "phone", ["play"], 7)
-    name = keys.token(parse(issued.text))
+    name = keys.token(digest_of(issued.text))
 
     def written() -> int:
         return redis_client.info("commandstats").get("cmdstat_set", {"calls": 0})["calls"]
@@ -355,18 +355,18 @@ def test_an_id_that_is_none_revokes_nothing(tokens, id_):
 
 
 def test_an_account_has_at_most_50_tokens(tokens, redis_client):
-    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST)]
-    assert str(MOST) in refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
-    assert len(redis_client.keys("{t:*")) == len(tokens.list_of(ALICE)) == MOST
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST_TOKENS)]
+    assert str(MOST_TOKENS) in refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
+    assert len(redis_client.keys("{t:*")) == len(tokens.list_of(ALICE)) == MOST_TOKENS
     tokens.issue(BOB, "bob's", ["play"])
     tokens.revoke(ALICE, issued[7].id)
     assert tokens.issue(ALICE, "one more", ["play"]).label == "one more"
 
 
 def test_tokens_that_have_expired_leave_room_for_others(tokens, redis_client):
-    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST)]
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST_TOKENS)]
     for token in issued[:3]:  # as Redis does by itself when their time has come
-        redis_client.delete(keys.token(parse(token.text)))
+        redis_client.delete(keys.token(digest_of(token.text)))
     new = [tokens.issue(ALICE, f"new {number}", ["play"]) for number in range(3)]
     assert {token.id for token in tokens.list_of(ALICE)} == {t.id for t in issued[3:] + new}
     refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
@@ -381,8 +381,8 @@ def test_tokens_issued_at_once_are_no_more_than_there_may_be(tokens):
             return False
 
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(issue, range(MOST + 10)))
-    assert sum(made) == len(tokens.list_of(ALICE)) == MOST
+        made = list(pool.map(issue, range(MOST_TOKENS + 10)))
+    assert sum(made) == len(tokens.list_of(ALICE)) == MOST_TOKENS
 
 
 # erased

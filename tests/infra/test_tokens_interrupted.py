@@ -9,10 +9,10 @@ from argon2 import PasswordHasher
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.accounts import Accounts
-from infra.embedded import EmbeddedServer
-from infra.tokens import UNLISTED_MS, Tokens
+from infra.people.accounts import Accounts
+from infra.people.tokens import UNLISTED_MS, Tokens
+from infra.redis import keys
+from infra.valkey.server import EmbeddedServer
 from tests.fakes.tokens import check
 from tests.helpers.steps import Killed, Steps, kill, stepped_client
 

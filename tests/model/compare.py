@@ -7,11 +7,11 @@ from hypothesis import event
 
 from domain.match import commands
 from domain.match.audit import verify
-from domain.match.events import decode, decode_refusal
-from domain.match.record import unpack_snapshot
-from infra.announce import Listener
-from infra.keys import shard_of
-from infra.outcomes import parse
+from domain.match.events import decode_event, decode_refusal
+from domain.match.history import unpack_snapshot
+from infra.redis.keys import shard_of
+from infra.store.outcome_pubsub import OutcomeListener
+from infra.store.outcomes import parse
 from infra.store.port import Store
 from tests.model.plain import TRIES, Match, Outcome, Server, Waiting
 
@@ -22,7 +22,7 @@ Place = tuple[int, str]
 class Comparison:
     """Holds a store against the model."""
 
-    def __init__(self, store: Store, model: Server, listener: Listener, shards: int) -> None:
+    def __init__(self, store: Store, model: Server, listener: OutcomeListener, shards: int) -> None:
         self._store = store
         self._model = model
         self._listener = listener
@@ -46,7 +46,7 @@ class Comparison:
             # a repetition of what is done already may go before its time
             repeated = (board, waits.sent.id) in self._model.outcomes
             assert repeated or board not in late, "a command was done before an earlier one"
-            self._model.settle(waits, internal=cut and self._tried.get(place, 0) >= TRIES)
+            self._model.remove_filling(waits, internal=cut and self._tried.get(place, 0) >= TRIES)
             touched.add(board)
         for board in touched:
             self.check_match(board)
@@ -58,14 +58,14 @@ class Comparison:
         self._tried = {
             (shard, entry): tries
             for shard in range(self._shards)
-            for entry, tries in self._store.tried(shard).items()
+            for entry, tries in self._store.attempts(shard).items()
         }
 
     def check_told(self, wanted: Collection[bytes] = ()) -> None:
         """Whatever a door is told is true; of the ids that are `wanted` it is told."""
         missing = set(wanted)
         # an announcement may still be on its way to us
-        while heard := self._listener.heard(5 if missing else 0):
+        while heard := self._listener.poll(5 if missing else 0):
             for id_, stored in heard:
                 missing.discard(id_)
                 kept = [self._store.outcome(at, i) for at, i in self._model.outcomes if i == id_]
@@ -78,7 +78,7 @@ class Comparison:
         outcome = parse(stored)
         event(outcome.code or "accepted")
         assert (outcome.code, outcome.seq) == (expected.code, expected.seq)
-        assert outcome.digest == commands.digest(commands.encode(expected.sent))
+        assert outcome.digest == commands.command_digest(commands.encode_command(expected.sent))
 
     def check_match(self, board: int) -> None:
         """Events, state, outcomes and counted refusals of a match are the model's."""
@@ -90,7 +90,7 @@ class Comparison:
             if at == board:
                 self.check_outcome(self._store.outcome(board, id_), expected)
         for (actor, ply), count in match.refusals.items():
-            assert self._store.refused(board, actor, ply) == count
+            assert self._store.count_refusals(board, actor, ply) == count
 
     def _check_state(self, board: int, match: Match) -> None:
         state = unpack_snapshot(self._store.snapshots([board])[0]).state
@@ -106,7 +106,7 @@ class Comparison:
             events = self._store.events(board)
             if events:
                 verify(board, events)
-            self._place(board, events, logs[shard_of(board, self._shards)])
+            self._record_of(board, events, logs[shard_of(board, self._shards)])
         for shard, expected in enumerate(logs):
             leaves = self._store.leaves(shard, 0, 100_000)
             assert dict(leaves) == expected
@@ -118,7 +118,7 @@ class Comparison:
             if at != board:
                 continue
             index = parse(self._store.outcome(board, id_) or b"").index
-            own = [data for data in events if decode(data).command == id_]
+            own = [data for data in events if decode_event(data).command == id_]
             if expected.code:
                 ((_, leaf),) = self._store.leaves(shard_of(board, self._shards), index, 1)
                 refusal = decode_refusal(leaf)

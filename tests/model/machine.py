@@ -12,25 +12,34 @@ from hypothesis import event, note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
+from domain.match.commands import (
+    AnswerOffer,
+    Command,
+    CommandEnvelope,
+    DeclineMatch,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+    StartMatch,
+)
 from domain.match.decide import decide
-from infra import keys
-from infra.announce import Listener
 from infra.durability import Mode
-from infra.gateway import submission_of
-from infra.keys import lane_of, shard_of, shards_of
-from infra.lanes import LEASE_MS, Lanes
+from infra.redis import keys
+from infra.redis.keys import lane_of, shard_of, shards_of
+from infra.store.gateway import submission_of
+from infra.store.leases import LEASE_MS, LaneLeases
+from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import (
-    NOTHING,
-    Committed,
-    Entry,
-    Known,
+    NO_MESSAGES,
+    AlreadyDecided,
+    CommitResult,
+    InboxEntry,
+    Layout,
+    NotAccepted,
     Queued,
-    Shape,
-    Turned,
     Write,
 )
-from infra.store.server import RedisStore
+from infra.store.redis_store import RedisStore
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
@@ -48,11 +57,11 @@ OPTIONS = st.sampled_from(
 )
 BAD_STARTS = st.sampled_from(
     [
-        Start(rules="pow2/9", options=(), seats=(ALICE, BOB)),
-        Start(rules="pow2/1", options=("-quick",), seats=(ALICE, BOB)),
-        Start(rules="pow2/1", options=("-fast", "-middle"), seats=(ALICE, BOB)),
-        Start(rules="pow2/1", options=(), seats=(ALICE, ALICE)),
-        Start(rules="pow2/1", options=(), seats=(ALICE, BOB, CAROL)),
+        StartMatch(rules="pow2/9", options=(), seats=(ALICE, BOB)),
+        StartMatch(rules="pow2/1", options=("-quick",), seats=(ALICE, BOB)),
+        StartMatch(rules="pow2/1", options=("-fast", "-middle"), seats=(ALICE, BOB)),
+        StartMatch(rules="pow2/1", options=(), seats=(ALICE, ALICE)),
+        StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB, CAROL)),
     ]
 )
 NO_MOVES = ("", "?", "m13:j7", "a13-z9", "m13-m5:l4,l4", "m13-m5:", "m13-m9-m5", "x" * 513)
@@ -61,15 +70,15 @@ FOREIGN = ("a1-\u212a5", "m13-\u2029m9", "\uff4d13-m9")
 TEXTS = st.sampled_from(NO_MOVES + MOVES + FOREIGN)
 WORDS = st.sampled_from(
     [
-        Offer(kind="draw"),
-        Offer(kind="undo"),
-        Offer(kind="abort"),
-        Offer(kind="pause"),
-        Offer(kind="tea"),
-        Answer(accept=True),
-        Answer(accept=False),
-        Resign(),
-        Decline(),
+        MakeOffer(kind="draw"),
+        MakeOffer(kind="undo"),
+        MakeOffer(kind="abort"),
+        MakeOffer(kind="pause"),
+        MakeOffer(kind="tea"),
+        AnswerOffer(accept=True),
+        AnswerOffer(accept=False),
+        ResignMatch(),
+        DeclineMatch(),
     ]
 )
 
@@ -103,12 +112,12 @@ class Steps(RedisStore):
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         del block_ms  # what comes has come already
         return super().waiting(shards, count, first=first)
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         self.before()
         results = super().commit(writes)
         self.after()
@@ -133,12 +142,12 @@ class MatchServer(RuleBasedStateMachine):
         type(self).sequences += 1
         self.client = self.connect()
         self.store = self.store_class(self.client, self.mode, CAP)
-        self.store.create(Shape(SHARDS, LANES))
-        self.lanes = Lanes(self.client, nobody_comes)
-        self.listener = Listener(self.client, DOOR)
+        self.store.create(Layout(SHARDS, LANES))
+        self.lanes = LaneLeases(self.client, nobody_comes)
+        self.listener = OutcomeListener(self.client, DOOR)
         self.model = Server(SHARDS, CAP)
         self.compare = Comparison(self.store, self.model, self.listener, SHARDS)
-        self.sent: list[Sent] = []
+        self.sent: list[CommandEnvelope] = []
         self.cut = [False] * LANES
         """Whether the lane's last drain died."""
 
@@ -160,7 +169,7 @@ class MatchServer(RuleBasedStateMachine):
 
     # what is sent
 
-    def _send(self, sent: Sent) -> None:
+    def _send(self, sent: CommandEnvelope) -> None:
         """Hand a command in; the answer at the door is the model's."""
         type(self).commands_sent += 1
         note(f"send {sent}")
@@ -169,10 +178,10 @@ class MatchServer(RuleBasedStateMachine):
         expected = self.model.expected(sent, ply)
         (answer,) = self.store.submit([new])
         match answer:
-            case Known(stored):
+            case AlreadyDecided(stored):
                 assert isinstance(expected, Outcome)
                 self.compare.check_outcome(stored, expected)
-            case Turned(code):
+            case NotAccepted(code):
                 event(code)
                 assert code == expected
             case Queued(entry, _):
@@ -180,7 +189,7 @@ class MatchServer(RuleBasedStateMachine):
                 self.model.waiting.append(Waiting(entry, sent))
 
     def _new(self, board: int, actor: bytes, command: Command) -> None:
-        sent = Sent(board, len(self.sent).to_bytes(16, "big"), actor, command)
+        sent = CommandEnvelope(board, len(self.sent).to_bytes(16, "big"), actor, command)
         self.sent.append(sent)
         self._send(sent)
 
@@ -188,15 +197,15 @@ class MatchServer(RuleBasedStateMachine):
         """Move, as the player whose turn it will be when what waits is done."""
         match = self.model.foreseen(board)
         if match.turn is not None:
-            self._new(board, match.seats[match.turn], Move(text=text))
+            self._new(board, match.seats[match.turn], PlayMove(text=text))
 
     @rule(board=BOARDS, options=OPTIONS, swapped=st.booleans())
     def challenge(self, *, board: int, options: tuple[str, ...], swapped: bool) -> None:
         seats = (BOB, ALICE) if swapped else (ALICE, BOB)
-        self._new(board, seats[0], Start(rules="pow2/1", options=options, seats=seats))
+        self._new(board, seats[0], StartMatch(rules="pow2/1", options=options, seats=seats))
 
     @rule(board=BOARDS, actor=ACTORS, start=BAD_STARTS)
-    def challenge_badly(self, board: int, actor: bytes, start: Start) -> None:
+    def challenge_badly(self, board: int, actor: bytes, start: StartMatch) -> None:
         self._new(board, actor, start)
 
     @rule(
@@ -214,7 +223,7 @@ class MatchServer(RuleBasedStateMachine):
             legal = match.legal()
             text = legal[choice % len(legal)]
             text = f" {text.upper()} " if loud else text
-            move = Move(text=text, ply=match.ply if ply else None)
+            move = PlayMove(text=text, ply=match.ply if ply else None)
             self._new(board, match.seats[match.turn], move)
 
     @rule(board=BOARDS)
@@ -232,7 +241,7 @@ class MatchServer(RuleBasedStateMachine):
 
     @rule(board=BOARDS, actor=ACTORS, text=TEXTS, ply=st.none() | st.integers(-1, 3))
     def play_anything(self, board: int, actor: bytes, text: str, ply: int | None) -> None:
-        self._new(board, actor, Move(text=text, ply=ply))
+        self._new(board, actor, PlayMove(text=text, ply=ply))
 
     @rule(board=BOARDS, actor=ACTORS, command=WORDS)
     def say(self, board: int, actor: bytes, command: Command) -> None:
@@ -242,8 +251,8 @@ class MatchServer(RuleBasedStateMachine):
     def propose(self, *, board: int, first: bool, accept: bool) -> None:
         """One offers a draw, and the other answers."""
         pair = (ALICE, BOB) if first else (BOB, ALICE)
-        self._new(board, pair[0], Offer(kind="draw"))
-        self._new(board, pair[1], Answer(accept=accept))
+        self._new(board, pair[0], MakeOffer(kind="draw"))
+        self._new(board, pair[1], AnswerOffer(accept=accept))
 
     @precondition(lambda self: self.sent)
     @rule(which=st.integers(0, 999), times=st.integers(1, 3))
@@ -256,12 +265,12 @@ class MatchServer(RuleBasedStateMachine):
     def reuse(self, which: int, board: int | None, actor: bytes, command: Command) -> None:
         """An id comes again, with another command."""
         old = self.sent[-1 - which % len(self.sent)]
-        self._send(Sent(board or old.match, old.id, actor, command))
+        self._send(CommandEnvelope(board or old.match, old.id, actor, command))
 
     @rule(board=BOARDS, actor=ACTORS)
     def insist(self, board: int, actor: bytes) -> None:
         for _ in range(20):
-            self._new(board, actor, Move(text="?"))
+            self._new(board, actor, PlayMove(text="?"))
 
     # what is done with it
 
@@ -282,7 +291,7 @@ class MatchServer(RuleBasedStateMachine):
         """Ask the inboxes how far the drain came, and compare."""
         entries = self.store.waiting(shards_of(lane, LANES, SHARDS), 10_000)
         left: set[Place] = {(entry.shard, entry.id) for entry in entries}
-        self.compare.settle(self._lane(lane), left, cut=self.cut[lane])
+        self.compare.remove_filling(self._lane(lane), left, cut=self.cut[lane])
         self.compare.check_told()
         assert len(self._lane(lane)) == len(left)
         self.cut[lane] = died
@@ -292,10 +301,10 @@ class MatchServer(RuleBasedStateMachine):
         """Everything is done, and the doors are told."""
         new = {waits.sent.id for waits in self._lane(lane)}
         self._drain(lane)
-        self.compare.settle(self._lane(lane), set(), cut=self.cut[lane])
+        self.compare.remove_filling(self._lane(lane), set(), cut=self.cut[lane])
         self.compare.check_told(new)
-        assert self.store.depth(shards_of(lane, LANES, SHARDS)) == 0
-        assert not self.client.exists(keys.lease(lane), keys.held(lane))
+        assert self.store.inbox_size(shards_of(lane, LANES, SHARDS)) == 0
+        assert not self.client.exists(keys.lease(lane), keys.lease_mark(lane))
         self.cut[lane] = False
 
     @rule(lane=LANE)

@@ -11,7 +11,16 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from domain.match.commands import Answer, Command, Decline, Move, Offer, Resign, Sent, Start
+from domain.match.commands import (
+    AnswerOffer,
+    Command,
+    CommandEnvelope,
+    DeclineMatch,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+    StartMatch,
+)
 from tests.games.pow2 import reference as pow2
 
 REFUSALS = 50
@@ -71,7 +80,7 @@ class Match:
 
     def act(self, actor: bytes, command: Command) -> list[Event]:
         """Carry a command out, and give its events; or raise `Refused`, changing nothing."""
-        if isinstance(command, Start):
+        if isinstance(command, StartMatch):
             return self._start(command)
         if not self.seats:
             raise Refused("unknown-board")
@@ -80,26 +89,26 @@ class Match:
         if self.over:
             raise Refused("match-over")
         seat = self.seats.index(actor)
-        return self._turn(seat, command)
+        return self._hashing_slot(seat, command)
 
     def _turn(self, seat: int, command: Command) -> list[Event]:
         match command:
-            case Move():
+            case PlayMove():
                 return self._move(seat, command)
-            case Offer():
+            case MakeOffer():
                 return self._offer(seat, command.kind)
-            case Answer():
+            case AnswerOffer():
                 return self._answer(seat, accept=command.accept)
-            case Resign():
+            case ResignMatch():
                 return [["resigned", seat], self._end([1 - seat], "resignation")]
-            case Decline():
+            case DeclineMatch():
                 if seat in self.moved:
                     raise Refused("too-late")
                 return [["declined", seat], self._end([], "declined")]
-            case Start():
+            case StartMatch():
                 raise AssertionError("a start is nobody's turn")
 
-    def _start(self, command: Start) -> list[Event]:
+    def _start(self, command: StartMatch) -> list[Event]:
         if self.seats:
             raise Refused("already-started")
         if command.rules != "pow2/1":
@@ -120,7 +129,7 @@ class Match:
         # chance has no part in this game, so there is no setup; seat 0 is to move
         return [["match-started", command.rules, list(self.options), seats, None, 0]]
 
-    def _move(self, seat: int, command: Move) -> list[Event]:
+    def _move(self, seat: int, command: PlayMove) -> list[Event]:
         if command.ply is not None and command.ply != self.ply:
             raise Refused("stale-ply")
         if seat != self.turn:
@@ -209,7 +218,7 @@ def read(text: str) -> str:
 class Outcome:
     """What became of a command: the code is empty when it was accepted."""
 
-    sent: Sent
+    sent: CommandEnvelope
     code: str
     seq: int
     """Of its first event, or of the last one before it when it was refused."""
@@ -220,7 +229,7 @@ class Waiting:
     """A command in the inbox."""
 
     entry: str
-    sent: Sent
+    sent: CommandEnvelope
 
 
 class Server:
@@ -237,7 +246,7 @@ class Server:
         """Give a match."""
         return self.matches.setdefault(board, Match())
 
-    def expected(self, sent: Sent, ply: int) -> str | Outcome:
+    def expected(self, sent: CommandEnvelope, ply: int) -> str | Outcome:
         """Say how a command is received: its outcome, a refusal at the door, or `queued`."""
         known = self.outcomes.get((sent.match, sent.id))
         if known:
@@ -273,7 +282,7 @@ class Server:
         self.outcomes[sent.match, sent.id] = Outcome(sent, code, before if code else before + 1)
 
 
-def _carry_out(match: Match, sent: Sent) -> str:
+def _carry_out(match: Match, sent: CommandEnvelope) -> str:
     """Let a command act; give the code of its refusal, if it is one."""
     try:
         match.events += match.act(sent.actor, sent.command)

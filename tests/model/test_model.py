@@ -10,14 +10,14 @@ import redis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from domain.match.commands import Move, Sent
-from domain.match.decide import Decided, Rejected, decide
-from domain.match.record import Broken
+from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.decide import Decision, Rejection, decide
+from domain.match.history import BrokenHistory
 from domain.match.state import MatchState
-from infra import keys
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.store.port import Committed, Write
+from infra.redis import keys
+from infra.store.port import CommitResult, Write
+from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client
 from tests.helpers.examples import FULL
 from tests.model.machine import MatchServer, Steps
@@ -83,9 +83,9 @@ def test_a_real_server_with_fsync_does_too(valkey: EmbeddedServer) -> None:
 # the model is no rubber stamp: it notices what is wrong
 
 
-def deaf(sent: Sent, state: MatchState, *more: Any) -> Decided | Rejected:
+def deaf(sent: CommandEnvelope, state: MatchState, *more: Any) -> Decision | Rejection:
     """Decide without looking at the ply a move is meant for."""
-    if isinstance(sent.command, Move):
+    if isinstance(sent.command, PlayMove):
         move = msgspec.structs.replace(sent.command, ply=None)
         sent = msgspec.structs.replace(sent, command=move)
     return decide(sent, state, *more)
@@ -96,7 +96,7 @@ class Deaf(OnFake):
 
 
 class LosesAnEvent(Steps):
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         results = super().commit(writes)
         if len(writes) > 1 and writes[-1].snapshot is not None:
             self._client.rpop(keys.events(writes[-1].shard, writes[-1].board))
@@ -108,7 +108,7 @@ class Loses(OnFake):
 
 
 class SwapsTwo(Steps):
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         """What was decided last is committed first."""
         return super().commit(writes[::-1])[::-1]
 
@@ -118,12 +118,12 @@ class Swaps(OnFake):
 
 
 class DoublesRefusals(Steps):
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         results = super().commit(writes)
         for write in writes:
-            if write.refused:
+            if write.refusal_field:
                 name = keys.refusals(write.shard, write.board)
-                self._client.hincrby(name, write.refused, 1)
+                self._client.hincrby(name, write.refusal_field, 1)
         return results
 
 
@@ -142,5 +142,5 @@ def test_a_server_with_a_fault_is_told_from_the_model(machine: type[MatchServer]
         database=None,
         report_multiple_bugs=False,
     )
-    with pytest.raises((AssertionError, Broken)):
+    with pytest.raises((AssertionError, BrokenHistory)):
         run_state_machine_as_test(machine, settings=once)

@@ -25,20 +25,21 @@ if __name__ == "__main__":
 from domain.match import commands  # noqa: E402
 from domain.match.events import (  # noqa: E402
     AnchorLeaf,
-    Envelope,
     Event,
+    EventEnvelope,
     RefusedLeaf,
     command_id,
 )
 from domain.match.state import MatchState  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
-from infra import keys, queue  # noqa: E402
-from infra.faults import POINTS  # noqa: E402
-from infra.settings import table  # noqa: E402
-from services.api.edge import REGISTRY  # noqa: E402
+from infra.failpoints import FAILPOINTS  # noqa: E402
+from infra.redis import keys  # noqa: E402
+from infra.settings import setting_table  # noqa: E402
+from infra.store import rq_wakeup  # noqa: E402
 from services.app.error_codes import PROBLEMS  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
-from services.language.forms import FORMS  # noqa: E402
+from services.http.middleware import REGISTRY  # noqa: E402
+from services.language.commands import FORMS  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
 
 Protocol = dict[str, Any]
@@ -52,7 +53,7 @@ def gather() -> Protocol:
     return {
         "events": tags(Event),
         "leaves": tags(RefusedLeaf | AnchorLeaf),
-        "envelope": list(Envelope.__struct_fields__),
+        "envelope": list(EventEnvelope.__struct_fields__),
         "snapshot": list(MatchState.__struct_fields__),
         "commands": tags(commands.Command),
         "command ids": {
@@ -61,11 +62,11 @@ def gather() -> Protocol:
         },
         "codes": {code.value: [one.exit, one.status] for code, one in PROBLEMS.items()},
         "rules": {rules_id(one): sorted(map(str, one.players)) for one in all_rules()},
-        "settings": {row.env: True for row in table()},
+        "settings": {row.env: True for row in setting_table()},
         "command lines": {form.rule: form.name for form in FORMS},
         "programs": programs(),
-        "queues": {queue.COMMANDS: [queue.DRAIN]},
-        "fault points": dict.fromkeys(POINTS, True),
+        "queues": {rq_wakeup.COMMANDS: [rq_wakeup.DRAIN]},
+        "fault points": dict.fromkeys(FAILPOINTS, True),
         "keys": dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys.__doc__, re.MULTILINE), True),
         "metrics": dict.fromkeys(
             re.findall(r"^# TYPE (matchpost\w+) ", metrics, re.MULTILINE), True

@@ -6,8 +6,8 @@ from argon2 import PasswordHasher
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra import keys
-from infra.accounts import Accounts, check_password, read_name
+from infra.people.accounts import Accounts, check_password, read_name
+from infra.redis import keys
 from tests.fakes.memory import memory_client
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-import services.api
+import services.http.api
 from domain.match.events import command_id
-from services.api.app import ROUTES
-from services.api.context import DOOR
-from services.language.forms import FORMS
-from services.language.parsing import parse
+from services.http.app import ROUTES
+from services.http.context import API_FRONT_END
+from services.language.commands import FORMS
+from services.language.parser import parse
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
-EXAMPLES = json.loads((Path(services.api.__file__).parent / "examples.json").read_text())
+EXAMPLES = json.loads((Path(services.http.api.__file__).parent / "examples.json").read_text())
 
 KINDS = ("anonymous", "stranger", "opponent", "spectator")
 """A spectator is a stranger whose token is for reading only."""
@@ -144,7 +144,7 @@ def new_world(api: Api) -> World:
     refused = alice.move(board, "m13-a1", headers={"Idempotency-Key": "refused"})
     assert code_of(refused) == "illegal-move"
     names = {
-        "board": board, "ply": 0, "command": command_id(DOOR, alice.account, "refused").hex(), "challenge": made["id"],
+        "board": board, "ply": 0, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
         "code": "usage",
     }  # fmt: skip

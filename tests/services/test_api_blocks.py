@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra import keys
-from infra.starts import MOST_BETWEEN_TWO
+from infra.people.pending_starts import MOST_BETWEEN_TWO
+from infra.redis import keys
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 
@@ -150,7 +150,7 @@ def test_blocks_and_starts_go_with_the_account(api):
     one, other = api.players()
     assert one.put(f"/api/account/blocks/{other.name}", None).is_success
     assert start(one, other).is_success
-    names = [keys.blocked(one.account), keys.starts(one.account)]
+    names = [keys.blocked(one.account), keys.pending_starts(one.account)]
     assert api.parts.data.exists(*names) == len(names)
     assert one.post("/api/account/deletion", {"password": PASSWORD}).is_success
     assert api.parts.data.exists(*names) == 0

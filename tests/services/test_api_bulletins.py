@@ -4,20 +4,32 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.projections.notices import KEPT, Kept, Kind, Notice, Place, place_of
+from infra.projections.notices import (
+    MOST_NOTICES,
+    NoticeKind,
+    NoticePosition,
+    NoticesAfter,
+    PlayerNotice,
+    position_of,
+)
 from infra.store.port import Watermark
-from services.api.bulletins import PATIENCE_SECONDS, Bulletins, Gap, Horizon
-from services.api.context import Rhythm
+from services.http.context import TaskIntervals
+from services.http.streams.notice_stream import (
+    MAX_LAG_SECONDS,
+    NoticeGap,
+    NoticeStream,
+    NoticeWatermark,
+)
 from tests.helpers.api import Api, Player, Told, code_of
 
 HEARTBEAT = 0.4
 
-START: Place = (0, 0, 0, "")
+START: NoticePosition = (0, 0, 0, "")
 
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(heartbeat=HEARTBEAT)) as api:
+    with Api(tmp_path_factory.mktemp("api"), intervals=TaskIntervals(heartbeat=HEARTBEAT)) as api:
         yield api
 
 
@@ -122,7 +134,7 @@ class Logs:
         self.mark = Watermark(100, (5, 5))
         self.counts = [5, 5]
         self.now = 0.0
-        self.horizon = Horizon(self, lambda: self.counts, lambda: self.now)
+        self.horizon = NoticeWatermark(self, lambda: self.counts, lambda: self.now)
 
     def watermark(self) -> Watermark:
         return self.mark
@@ -130,54 +142,56 @@ class Logs:
 
 def test_the_horizon_is_the_watermark_that_the_list_has_read_up_to():
     logs = Logs()
-    assert logs.horizon.look() == 100
+    assert logs.horizon.poll() == 100
     logs.mark = Watermark(200, (6, 5))
-    assert logs.horizon.look() is None
+    assert logs.horizon.poll() is None
     logs.mark = Watermark(300, (9, 9))  # a later one is not waited for: it might never be reached
     logs.counts = [6, 5]
-    assert logs.horizon.look() == 200
-    assert logs.horizon.look() is None
+    assert logs.horizon.poll() == 200
+    assert logs.horizon.poll() is None
 
 
 def test_a_list_that_knows_of_no_logs_yet_has_read_nothing():
     logs = Logs()
     logs.counts = []
-    assert logs.horizon.look() is None
+    assert logs.horizon.poll() is None
     logs.mark = Watermark(100, (0, 0))
-    fresh = Horizon(logs, list, lambda: 0.0)
-    assert fresh.look() == 100
+    fresh = NoticeWatermark(logs, list, lambda: 0.0)
+    assert fresh.poll() == 100
 
 
 def test_a_list_that_lags_for_ever_is_told_all_the_same(caplog):
     logs = Logs()
     logs.counts = [5, 4]
-    assert logs.horizon.look() is None
-    logs.now = PATIENCE_SECONDS
-    assert logs.horizon.look() == 100
+    assert logs.horizon.poll() is None
+    logs.now = MAX_LAG_SECONDS
+    assert logs.horizon.poll() == 100
     assert "lags" in caplog.text
 
 
 class Boxes:
     """Notices of one account."""
 
-    def __init__(self, *notices: Notice) -> None:
+    def __init__(self, *notices: PlayerNotice) -> None:
         self.notices = list(notices)
-        self.oldest: Place | None = None
+        self.oldest: NoticePosition | None = None
         self.asked: dict[bytes, int] = defaultdict(int)
 
-    def since(self, account: bytes, after: Place) -> Kept:
+    def since(self, account: bytes, after: NoticePosition) -> NoticesAfter:
         self.asked[account] += 1
-        return Kept([one for one in self.notices if one.at >= after[0]], self.oldest)
+        return NoticesAfter([one for one in self.notices if one.at >= after[0]], self.oldest)
 
 
-def notice(at: int, board: int, kind: Kind = Kind.YOUR_TURN) -> Notice:
-    return Notice(at, board, 1, kind)
+def notice(at: int, board: int, kind: NoticeKind = NoticeKind.YOUR_TURN) -> PlayerNotice:
+    return PlayerNotice(at, board, 1, kind)
 
 
-def take(boxes: Boxes, logs: Logs, count: int, after: Place = START) -> list[Notice | Gap]:
-    async def taking() -> list[Notice | Gap]:
+def take(
+    boxes: Boxes, logs: Logs, count: int, after: NoticePosition = START
+) -> list[PlayerNotice | NoticeGap]:
+    async def taking() -> list[PlayerNotice | NoticeGap]:
         found = []
-        async with Bulletins(boxes, logs.horizon, look_seconds=0.005) as bulletins:
+        async with NoticeStream(boxes, logs.horizon, look_seconds=0.005) as bulletins:
             async for one in bulletins.notices(b"account.", after, 0.1):
                 if one is None:
                     break
@@ -190,25 +204,25 @@ def take(boxes: Boxes, logs: Logs, count: int, after: Place = START) -> list[Not
 
 
 def test_notices_are_told_in_their_order_whatever_order_they_came_in():
-    boxes = Boxes(notice(30, 1), notice(20, 9), notice(20, 2), notice(20, 2, Kind.OVER))
+    boxes = Boxes(notice(30, 1), notice(20, 9), notice(20, 2), notice(20, 2, NoticeKind.OVER))
     found = take(boxes, Logs(), 4)
-    assert [place_of(one) for one in found] == sorted(map(place_of, boxes.notices))
+    assert [position_of(one) for one in found] == sorted(map(position_of, boxes.notices))
 
 
 def test_what_is_younger_than_the_horizon_waits_for_what_may_come_before_it():
     logs, boxes = Logs(), Boxes(notice(150, 1), notice(90, 1))
     assert take(boxes, logs, 2) == [notice(90, 1)]
     logs.mark = Watermark(151, (5, 5))
-    assert take(boxes, logs, 2, place_of(notice(90, 1))) == [notice(150, 1)]
+    assert take(boxes, logs, 2, position_of(notice(90, 1))) == [notice(150, 1)]
 
 
 def test_all_who_watch_an_account_are_told_by_one_look():
     boxes, logs = Boxes(), Logs()
 
-    async def watching() -> list[list[Notice | None]]:
-        async with Bulletins(boxes, logs.horizon, look_seconds=0.01) as bulletins:
+    async def watching() -> list[list[PlayerNotice | None]]:
+        async with NoticeStream(boxes, logs.horizon, look_seconds=0.01) as bulletins:
 
-            async def watch() -> list[Notice | None]:
+            async def watch() -> list[PlayerNotice | None]:
                 notices = bulletins.notices(b"account.", START, 30)
                 return [await anext(notices), await anext(notices)]
 
@@ -238,16 +252,16 @@ def test_a_look_that_fails_is_taken_again(caplog):
 
 def test_a_gap_is_told_before_the_oldest_that_is_kept():
     boxes = Boxes(notice(50, 1), notice(60, 1))
-    boxes.oldest = place_of(notice(50, 1))
-    before = place_of(notice(40, 1))
-    assert take(boxes, Logs(), 3, before) == [Gap(before, 50), *boxes.notices]
+    boxes.oldest = position_of(notice(50, 1))
+    before = position_of(notice(40, 1))
+    assert take(boxes, Logs(), 3, before) == [NoticeGap(before, 50), *boxes.notices]
     # who has the oldest that is kept has missed nothing
     assert take(boxes, Logs(), 3, boxes.oldest) == [notice(60, 1)]
 
 
 def test_a_gap_that_is_younger_than_the_horizon_waits_for_it():
     boxes = Boxes(notice(100, 1))
-    boxes.oldest = place_of(notice(100, 1))
+    boxes.oldest = position_of(notice(100, 1))
     assert take(boxes, Logs(), 1, START) == []
 
 
@@ -310,7 +324,7 @@ def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
         first = next(told)
     letters = api.parts.letters
     seats = api.parts.accounts.id_of(one.name), api.parts.accounts.id_of(other.name)
-    for number in range(KEPT + 1):
+    for number in range(MOST_NOTICES + 1):
         letters.chat(board, seats[0], f"line {number}", number.to_bytes(16), seats)
     with follow(api, other, Last_Event_ID=first.id) as told:
         gap, oldest = news(told), news(told)

@@ -196,7 +196,7 @@ def test_who_waits_hears_as_soon_as_it_is_decided(api, pair):
     with ThreadPoolExecutor(1) as pool:
         with api.asleep():
             waiting = pool.submit(one.move, board, "m13-j7", params={"wait": 20})
-            until(lambda: api.parts.store.depth(range(4)))
+            until(lambda: api.parts.store.inbox_size(range(4)))
             assert not waiting.done()
         assert waiting.result(timeout=10).status_code == 200
 
@@ -206,7 +206,7 @@ def test_an_outcome_that_nobody_announced_is_found(api, pair):
     one, _, board = pair
     with ThreadPoolExecutor(1) as pool, api.asleep():
         waiting = pool.submit(one.move, board, "m13-j7", params={"wait": 20})
-        until(lambda: api.parts.store.depth(range(4)))
+        until(lambda: api.parts.store.inbox_size(range(4)))
         api.drain_silently()
         assert waiting.result(timeout=10).status_code == 200
 
@@ -239,7 +239,7 @@ def test_without_durability_nothing_is_more_than_pending(tmp_path):
 def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     one, _, board = pair
     passed = []
-    monkeypatch.setattr("infra.async_gateway.point", passed.append)
+    monkeypatch.setattr("infra.store.async_gateway.point", passed.append)
     key = {"Idempotency-Key": "first"}
     submitted = ["submit.ready", "submit.queued", "submit.woken"]
     with ThreadPoolExecutor(1) as pool:

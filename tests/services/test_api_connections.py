@@ -9,12 +9,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from services.api import streams
-from services.api.connections import Bounds, bounds_for
-from services.api.networks import network_of
+from services.http.client_network import network_of
+from services.http.connections import ConnectionLimits, limits_for
+from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
 
-HURRIED = Bounds(head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6)
+HURRIED = ConnectionLimits(
+    head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6
+)
 
 
 @pytest.fixture(scope="module")
@@ -162,9 +164,9 @@ def test_behind_a_trusted_proxy_all_share_its_connections(tmp_path: Path):
 
 
 def test_few_files_are_shared_and_many_are_not_all_used():
-    assert bounds_for(1_024).connections < 1_024
-    assert bounds_for(1_024).by_address < bounds_for(1_024).connections
-    assert bounds_for(1_000_000) == Bounds()
+    assert limits_for(1_024).connections < 1_024
+    assert limits_for(1_024).by_address < limits_for(1_024).connections
+    assert limits_for(1_000_000) == ConnectionLimits()
 
 
 def test_a_network_is_an_address_or_half_of_one_of_ipv6():
@@ -176,7 +178,7 @@ def test_a_network_is_an_address_or_half_of_one_of_ipv6():
 
 @pytest.fixture
 def few_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    monkeypatch.setattr(streams.Streams.__init__, "__defaults__", (3, 2, 5))
+    monkeypatch.setattr(limits.StreamLimits.__init__, "__defaults__", (3, 2, 5))
     with Api(tmp_path) as api:
         yield api
 

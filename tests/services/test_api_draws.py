@@ -5,10 +5,10 @@ from hashlib import sha256
 
 import pytest
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
-from domain.match.commands import Sent, Start
-from domain.match.events import Absent, MatchStarted, decode
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
+from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.events import Absent, MatchStarted, decode_event
 from services.cli.verify import check
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
@@ -287,14 +287,14 @@ def test_a_match_called_for_before_commitments_were_there_starts_with_the_vacati
     on_vacation(api, one)
     store, gateway = api.parts.store, api.parts.gateway
     board = store.allocate(one.account)
-    start = Start(
+    start = StartMatch(
         rules="powerdrain/1", options=(), seats=(one.account, other.account), gather=True,
-        text=b"text", terms=Terms(days=3, forfeit=0),
+        text=b"text", terms=TimeControl(days=3, forfeit=0),
     )  # fmt: skip
-    assert gateway.send(Sent(board, b"a" * 16, one.account, start), 0, 10).accepted
+    assert gateway.send(CommandEnvelope(board, b"a" * 16, one.account, start), 0, 10).accepted
     assert match(api, board)["draw"] is None
     assert other.give(board, {"do": "accept", "entropy": "luck"}).is_success
-    bodies = [decode(data).body for data in store.events(board)]
+    bodies = [decode_event(data).body for data in store.events(board)]
     assert any(isinstance(body, Absent) for body in bodies)
     assert any(isinstance(body, MatchStarted) for body in bodies)
     found = match(api, board)

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from domain.match.audit import verify
-from domain.match.events import decode
-from infra import keys
-from infra.clients import make_async_client
-from infra.pipe import Pipe
+from domain.match.events import decode_event
+from infra.redis import keys
+from infra.redis.autopipeline import AutoPipeline
+from infra.redis.clients import make_async_client
 from infra.store.async_store import AsyncStore
-from infra.store.port import Shape
-from services.api.context import Rhythm
-from services.api.following import Follower
+from infra.store.port import Layout
+from services.http.context import TaskIntervals
+from services.http.streams.event_stream import LogTail
 from tests.helpers.api import Api, Player, Told, code_of, until
 
 HEARTBEAT = 0.3
@@ -25,7 +25,7 @@ MOVES = ["m13-j7", "a13-d7", "m1-i3"]
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(heartbeat=HEARTBEAT)) as api:
+    with Api(tmp_path_factory.mktemp("api"), intervals=TaskIntervals(heartbeat=HEARTBEAT)) as api:
         yield api
 
 
@@ -60,7 +60,7 @@ def test_events_are_the_stored_bytes_with_what_they_say(api, pair):
     assert [event["seq"] for event in shown] == [1, 2, 3, 4]
     assert [event["body"]["move"] for event in shown[1:]] == MOVES
     assert shown[1]["actor"] == one.account.hex()
-    assert shown[1]["at"] == decode(stored[1]).at
+    assert shown[1]["at"] == decode_event(stored[1]).at
 
 
 def test_the_bytes_hash_to_the_hash_and_the_hashes_are_a_chain(api, pair):
@@ -233,10 +233,10 @@ def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redi
     async def watch() -> list[bytes]:
         async with (
             make_async_client(valkey.url, blocking_timeout=10) as client,
-            Pipe(client) as pipe,
+            AutoPipeline(client) as pipe,
         ):
-            store = Flaky(client, pipe, Shape(shards=4, lanes=1))
-            async with Follower(store, again_seconds=0.01) as follower:
+            store = Flaky(client, pipe, Layout(shards=4, lanes=1))
+            async with LogTail(store, again_seconds=0.01) as follower:
                 found: list[bytes] = []
                 first = asyncio.create_task(begin(store))
                 async for seq, data in follower.events(1, 1, 60):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import services.api
+import services.http.api
 from tests.helpers.api import Api, Player, code_of
 
-EXAMPLES = json.loads((Path(services.api.__file__).parent / "examples.json").read_text())
+EXAMPLES = json.loads((Path(services.http.api.__file__).parent / "examples.json").read_text())
 
 SETTINGS = settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -13,13 +13,13 @@ import pytest
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
-from infra.accounts import HASHES_AT_ONCE, HASHES_WAITING, Account
 from infra.mail.outbox import Outbox
-from infra.sessions import Sessions
-from infra.tokens import Tokens
-from services.api.context import Rhythm
-from services.app.password_check import FRESH_MS
-from services.web.visitors import SESSION
+from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING, Account
+from infra.people.sessions import Sessions
+from infra.people.tokens import Tokens
+from services.app.recent_password import FRESH_MS
+from services.http.context import TaskIntervals
+from services.http.web.session import SESSION_COOKIE
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.web import Guest, door
 
@@ -46,7 +46,7 @@ class GatedHasher(PasswordHasher):
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), rhythm=Rhythm(heartbeat=0.2)) as api:
+    with Api(tmp_path_factory.mktemp("api"), intervals=TaskIntervals(heartbeat=0.2)) as api:
         yield api
 
 
@@ -210,7 +210,7 @@ def test_the_old_address_is_told_without_the_new_one(api):
     def told() -> list[tuple[str, str]]:
         return [
             (one.letter.to, one.letter.body)
-            for one in outbox.take(outbox.now() + 1, 100)
+            for one in outbox.lease_due(outbox.now() + 1, 100)
             if one.letter.id.startswith("addresses-")
         ]
 
@@ -230,7 +230,7 @@ def test_the_old_address_is_told_without_the_new_one(api):
 def old_session(api: Api, guest: Guest, name: str) -> None:
     """Log a guest in, as if that had been a while ago."""
     past = Sessions(api.parts.data, lambda: api.parts.store.now() - FRESH_MS - 1_000)
-    guest.http.cookies.set(SESSION, past.open(api.parts.accounts.id_of(name)).text)
+    guest.http.cookies.set(SESSION_COOKIE, past.open(api.parts.accounts.id_of(name)).text)
     guest.name = name
 
 

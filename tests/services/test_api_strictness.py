@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from infra.projections.ratings import Ratings
-from infra.projections.scores import Scores
-from services.api.bodies import LIMIT
-from services.api.metrics import serving_metrics
+from infra.projections.leaderboards import Leaderboards
+from infra.projections.ratings import RatingsQuery
+from services.http.api.bodies import MAX_BODY_BYTES
+from services.http.metrics import serving_metrics
 from tests.helpers.api import Api, Player, code_of
 
 
@@ -141,7 +141,7 @@ def test_a_body_that_says_nothing_else_is_taken_for_json(api, kind):
 
 def test_a_body_that_is_too_long_is_cut_off(api, player, board):
     path = f"/api/matches/{board}/commands"
-    fits = b'{"do":"resign"' + b" " * (LIMIT - 15) + b"}"
+    fits = b'{"do":"resign"' + b" " * (MAX_BODY_BYTES - 15) + b"}"
     for content, status in ((fits + b" ", 413), (b"x" * 10**6, 413)):
         said = api.http.post(path, content=content, headers=player.headers)
         assert (said.status_code, code_of(said)) == (status, "too-long")
@@ -307,7 +307,7 @@ def test_what_should_not_happen_is_answered_and_told_to_the_operator(api, monkey
     def fail(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(Scores, "best", fail)
+    monkeypatch.setattr(Leaderboards, "best", fail)
     answer = api.http.get("/api/puzzles/one/scores")
     assert (answer.status_code, code_of(answer)) == (500, "internal")
     assert "bug" not in answer.text
@@ -318,7 +318,7 @@ def test_lists_that_are_made_anew_are_unavailable_meanwhile(api, monkeypatch):
     def late(*_: object) -> None:
         raise LookupError("ratings are made anew; try again later")
 
-    monkeypatch.setattr(Ratings, "of", late)
+    monkeypatch.setattr(RatingsQuery, "of", late)
     answer = api.http.get("/api/ratings/pow2")
     assert (answer.status_code, code_of(answer)) == (503, "unavailable")
     assert "made anew" in answer.json()["detail"]
@@ -335,7 +335,7 @@ def test_a_damaged_match_is_said_to_be_one_and_the_others_are_served(api, player
     assert api.http.get(f"/api/matches/{whole}").is_success
     said = player.give(damaged, RESIGN)
     assert (said.status_code, code_of(said)) == (503, "damaged")
-    assert list(api.parts.damage.found()) == [damaged]
+    assert list(api.parts.damage.all()) == [damaged]
 
 
 def test_what_is_measured_names_routes_and_no_more(api, player, board):

@@ -94,7 +94,7 @@ def test_lines_that_wait_keep_nobody_else_waiting(api):
                 pool.submit(do, api, f"pow2 move {board} {one.name} {PASSWORD} m13-j7")
                 for board in boards
             ]
-            until(lambda: api.parts.store.depth(range(4)) >= 20)
+            until(lambda: api.parts.store.inbox_size(range(4)) >= 20)
             assert api.http.get("/api/help").is_success  # answered in a thread, too
             assert not any(each.done() for each in waiting)
         assert {each.result(30).status_code for each in waiting} == {200}

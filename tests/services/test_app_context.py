@@ -1,12 +1,12 @@
 import pytest
 from redis import Redis
 
-from infra.accounts import Accounts
 from infra.durability import DurabilityError, Mode
-from infra.embedded import EmbeddedServer, NotRunningError
+from infra.people.accounts import Accounts
 from infra.settings import Settings
-from infra.store.port import Shape
-from infra.store.server import RedisStore
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
 from services.language import LOCAL, Language
 from tests.fakes.app import CHEAP, FakeApp
@@ -40,11 +40,11 @@ def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_clien
     del redis_client
     settings = Settings(data=settings.data, redis_url=valkey.url)
     with App(settings) as parts:
-        parts.store.create(Shape(shards=4, lanes=1))
+        parts.store.create(Layout(shards=4, lanes=1))
         for line in ("signup alice wonderland", "signup bob builder2"):
             assert Language(parts, origin=LOCAL).do(line).code == ""
         assert Language(parts, origin=LOCAL).do("pow2 challenge alice bob", "k", 0.0).pending
-        assert parts.store.depth(range(4)) == 1
+        assert parts.store.inbox_size(range(4)) == 1
         assert parts.queue.llen("rq:queue:commands") == 1
 
 
@@ -53,7 +53,7 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
     url = f"{valkey.url}?db=1"
     settings = Settings(data=settings.data, redis_url=valkey.url, queue_url=url)
     with App(settings) as parts:
-        parts.lanes.want(0)
+        parts.lanes.request_drain(0)
         assert parts.data.keys() == []
         assert parts.queue.exists("lease:0")
 
@@ -63,7 +63,7 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
 )
 def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, line):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
-        RedisStore(client, Mode.NONE).create(Shape(shards=4, lanes=1))
+        RedisStore(client, Mode.NONE).create(Layout(shards=4, lanes=1))
         accounts = Accounts(client, CHEAP)
         for name in ("alice", "a1", "b1"):
             accounts.signup(name, "wonderland")
@@ -75,7 +75,7 @@ def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, 
 
 def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
-        RedisStore(client, Mode.NONE).create(Shape(shards=4, lanes=1))
+        RedisStore(client, Mode.NONE).create(Layout(shards=4, lanes=1))
         with App(settings) as parts, pytest.raises(DurabilityError):
             _ = parts.gateway
         with App(Settings(data=settings.data, durability=Mode.NONE)) as parts:
@@ -88,7 +88,7 @@ def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
 
     before = connections()
     with App(Settings(data=settings.data, redis_url=valkey.url)) as parts:
-        parts.store.create(Shape(shards=4, lanes=1))
+        parts.store.create(Layout(shards=4, lanes=1))
         assert parts.gateway
         assert connections() > before
     until(lambda: connections() == before)

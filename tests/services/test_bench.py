@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from domain.match.decide import Decided, decide
-from domain.match.record import NO_MATCH, Snapshot, seal
+from domain.match.decide import Decision, decide
+from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
 from services.bench.workload import games, moves, starts
 from tests.helpers.served import SCRIPT
 
@@ -98,10 +98,10 @@ def test_the_workload_is_whole_games_that_are_accepted_in_the_order_given() -> N
     played = games(3)
     snapshots: dict[int, Snapshot] = {}
     for sent in [*starts(played), *moves(played)]:
-        before = snapshots.get(sent.match, NO_MATCH)
+        before = snapshots.get(sent.match, EMPTY_SNAPSHOT)
         decided = decide(sent, before.state)
-        assert isinstance(decided, Decided), decided
-        _, snapshots[sent.match] = seal(sent, decided, before, 1)
+        assert isinstance(decided, Decision), decided
+        _, snapshots[sent.match] = chain_events(sent, decided, before, 1)
     assert len(snapshots) == 3
     assert all(snapshot.state.over for snapshot in snapshots.values())
 

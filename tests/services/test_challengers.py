@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from domain.match.events import command_id, decode
-from infra import keys
-from infra.limits import CommandLimit
-from infra.starts import MOST, MOST_BETWEEN_TWO
+from domain.match.events import command_id, decode_event
+from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
+from infra.rate_limits import CommandRateLimit
+from infra.redis import keys
 from services.language import UNKNOWN, Answer, Language, Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -76,7 +76,7 @@ def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
 )
 def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, proven, challenger):
     board = board_of(door.do(line, proven))
-    first = decode(door.app.store.events(board)[0])
+    first = decode_event(door.app.store.events(board)[0])
     assert first.actor == door.ids[challenger]
 
 
@@ -103,10 +103,10 @@ def test_who_proves_something_else_starts_nothing(door, line, proven, code):
 
 def test_the_operators_terminal_asks_for_no_proof_and_takes_one(door):
     board = board_of(door.terminal.do("pow2 challenge alice bob"))
-    assert decode(door.app.store.events(board)[0]).actor == door.ids["alice"]
+    assert decode_event(door.app.store.events(board)[0]).actor == door.ids["alice"]
     line = "pow2 challenge alice bob --password=builder2 --as=bob"
     assert (
-        decode(door.app.store.events(board_of(door.terminal.do(line)))[0]).actor
+        decode_event(door.app.store.events(board_of(door.terminal.do(line)))[0]).actor
         == (door.ids["bob"])
     )
     assert door.terminal.do("pow2 challenge alice bob --password=guessing").code == (
@@ -143,7 +143,7 @@ def test_a_players_keys_are_the_players_own(door):
 
 
 def test_five_matches_wait_between_two_until_the_other_moves(door):
-    first, *_ = door.fill("alice", "bob")
+    first, *_ = door.add_filling("alice", "bob")
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
     assert "bob has not taken up 5 matches" in refused.sentence
@@ -161,13 +161,13 @@ def test_five_matches_wait_between_two_until_the_other_moves(door):
 
 @pytest.mark.parametrize("text", ["decline", "resign"])
 def test_a_match_that_the_other_ended_waits_no_longer(door, text):
-    first, *_ = door.fill("alice", "bob")
+    first, *_ = door.add_filling("alice", "bob")
     door.terminal.move(first, "bob", text)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
 def test_a_match_that_is_over_after_the_other_acted_waits_no_longer(door):
-    first, *_ = door.fill("alice", "bob")
+    first, *_ = door.add_filling("alice", "bob")
     door.terminal.move(first, "alice", "propose draw")
     door.terminal.move(first, "bob", "reject")
     door.terminal.move(first, "alice", "resign")
@@ -193,7 +193,7 @@ def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, te
 
 
 def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
-    for board in door.fill("alice", "bob"):
+    for board in door.add_filling("alice", "bob"):
         door.terminal.move(board, "alice", "resign")
     set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
@@ -217,9 +217,9 @@ def test_of_three_all_others_have_to_take_it_up(door):
 
 
 def test_fifty_matches_of_one_player_wait_and_no_more(door):
-    for number in range(MOST // MOST_BETWEEN_TWO):
+    for number in range(MOST_STARTS // MOST_BETWEEN_TWO):
         door.sign_up(f"other{number}")
-        door.fill("alice", f"other{number}")
+        door.add_filling("alice", f"other{number}")
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
     assert "50 matches" in refused.sentence
@@ -231,7 +231,7 @@ def test_a_repetition_is_answered_alike_whatever_waits(door):
     first = door.do("pow2 challenge alice bob", "alice", key="first")
     door.terminal.move(board_of(first), "alice", "m13-j7")
     door.terminal.move(board_of(first), "bob", "a13-d7")
-    door.fill("alice", "bob")
+    door.add_filling("alice", "bob")
     assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.TOO_MANY
     assert door.do("pow2 challenge alice bob", "alice", key="first") == first
     door.terminal.do("block bob builder2 alice")
@@ -240,7 +240,7 @@ def test_a_repetition_is_answered_alike_whatever_waits(door):
 
 
 def test_a_start_that_was_refused_gives_no_number_away(door):
-    door.fill("alice", "bob")
+    door.add_filling("alice", "bob")
     for _ in range(3):
         assert door.do("pow2 challenge alice bob", "alice", key="k").code == Code.TOO_MANY
     assert door.app.store.allocate(b"x" * 16) == MOST_BETWEEN_TWO + 1
@@ -279,16 +279,16 @@ def test_a_start_that_came_to_nothing_while_a_clock_ran_ahead_stands_in_nobody_s
 
 def set_times(door: Door, at: int) -> None:
     """Have all starts of alice been asked for at a time."""
-    name = keys.starts(door.ids["alice"])
+    name = keys.pending_starts(door.ids["alice"])
     for command, value in door.app.client.hgetall(name).items():
         door.app.client.hset(name, command, f"{at}:{value.decode().partition(':')[2]}")
 
 
 def test_what_is_counted_goes_with_the_account(door):
-    door.fill("alice", "bob")
-    assert door.app.client.exists(keys.starts(door.ids["alice"]))
+    door.add_filling("alice", "bob")
+    assert door.app.client.exists(keys.pending_starts(door.ids["alice"]))
     assert door.do("delete alice wonderland").code == ""
-    assert not door.app.client.exists(keys.starts(door.ids["alice"]))
+    assert not door.app.client.exists(keys.pending_starts(door.ids["alice"]))
 
 
 # several lines
@@ -306,7 +306,7 @@ def test_each_line_of_several_counts_where_the_way_in_counts(door):
 
 
 def test_a_line_too_many_is_refused_and_those_before_it_are_answered(door):
-    limit = CommandLimit(2)
+    limit = CommandRateLimit(2)
     origin = Origin(count=lambda: limit.check(b"network."))
     answer = Language(door.app).do("multiple\n" + "games\n" * 5, origin=origin)
     assert answer.code == Code.TOO_FAST
@@ -314,7 +314,7 @@ def test_a_line_too_many_is_refused_and_those_before_it_are_answered(door):
 
 
 def test_each_line_of_a_proven_player_counts_in_their_pace(door):
-    door.app.pace = CommandLimit(3)
+    door.app.pace = CommandRateLimit(3)
     line = "pow2 challenge alice bob\n"
     answer = Language(door.app).do("multiple\n" + line * 5, origin=Origin(door.ids["alice"]))
     assert answer.code == Code.TOO_FAST

@@ -12,8 +12,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from infra import gateway, keys
-from infra.settings import SettingsError, table
+from infra.redis import keys
+from infra.settings import SettingsError, setting_table
+from infra.store import gateway
 from services import __version__
 from services.cli import errors
 from services.cli.flags import SETTINGS, split_line
@@ -149,7 +150,7 @@ def test_a_door_waits_as_long_as_the_gateway_does():
 
 
 def test_each_setting_has_its_flag():
-    assert list(SETTINGS) == [row.name for row in table()]
+    assert list(SETTINGS) == [row.name for row in setting_table()]
 
 
 def test_a_word_that_is_no_text_is_refused(nowhere):

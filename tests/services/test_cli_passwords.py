@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import Code, Refusal
 from services.cli import do
-from services.language.parsing import blanks
+from services.language.parser import password_blanks
 from tests.helpers.served import Served
 
 
@@ -33,7 +33,7 @@ HYPHENS = [
 
 @pytest.mark.parametrize("line", HYPHENS)
 def test_a_hyphen_that_is_no_password_asks_for_nothing(line):
-    assert blanks(line) == []
+    assert password_blanks(line) == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_hyphen_that_is_no_password_asks_for_nothing(line):
     ],
 )
 def test_a_hyphen_in_the_place_of_a_password_stands_for_one(line, parts):
-    found = blanks(line)
+    found = password_blanks(line)
     assert [(one.part, one.userid) for one in found] == parts
     assert all(line[one.start] == "-" for one in found)
 

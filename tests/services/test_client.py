@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from infra.people.tokens import Scope
 from infra.settings import load
-from infra.tokens import Scope
 from services.app.context import App
 from services.client import Client, ProblemError, client
 from tests.helpers.served import Served

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from services.language.forms import FORMS, OF_GAMES
-from services.language.parsing import parse, rules
+from services.language.commands import FORMS, GAME_FORMS
+from services.language.parser import form_names, parse
 from tests.fakes.app import FakeApp, Terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
@@ -47,11 +47,11 @@ def test_the_page_says_what_each_form_does():
 
 
 def test_the_grammar_has_the_forms_of_the_table_and_no_others():
-    assert sorted(form.rule for form in FORMS) == sorted(rules())
+    assert sorted(form.rule for form in FORMS) == sorted(form_names())
 
 
 def test_a_form_is_one_of_a_games_where_its_rule_begins_with_a_game():
-    assert all(form.of_game for form in OF_GAMES)
+    assert all(form.of_game for form in GAME_FORMS)
     for form, section in zip(FORMS, SECTIONS, strict=True):
         assert form.of_game == all(parse(example).has("game") for example in section.examples)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code, Refusal
-from infra.blocks import MOST
-from infra.challenges import Proposal
+from infra.people.blocks import MOST_BLOCKS
+from infra.people.challenges import Proposal
 from services.app.actor import Actor
 from services.app.challenges import take
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -101,7 +101,7 @@ def test_what_can_t_be_blocked(terminal):
 
 def test_there_are_only_so_many_blocks(terminal):
     blocks, bob = terminal.app.blocks, of(terminal, "bob")
-    for number in range(MOST):
+    for number in range(MOST_BLOCKS):
         blocks.add(bob, number.to_bytes(8, "big"))
     assert terminal.do(f"block {BOB} alice").code == Code.TOO_MANY
     blocks.add(bob, bytes(8))

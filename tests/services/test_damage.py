@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra import keys
+from infra.redis import keys
 from services.cli import verify
 from services.doctor import Level, gather, judge
 from services.language import Language
@@ -55,7 +55,7 @@ def test_a_damaged_event_is_a_sentence_in_lists(api, pair, accept):
     answer = events_of(api, board, accept)
     assert (answer.status_code, code_of(answer)) == (503, "damaged")
     assert SENTENCE in answer.json()["detail"]
-    assert board in api.parts.damage.found()
+    assert board in api.parts.damage.all()
     assert events_of(api, board, accept).status_code == 503
     before = api.http.get(f"/api/matches/{board}/events?limit=2", headers={"Accept": accept})
     assert before.is_success
@@ -122,4 +122,4 @@ def test_the_doctor_tells_what_was_met_until_it_holds_again(api, pair, capsys):
 def test_what_verify_finds_is_told_by_the_doctor(api, pair):
     board = damaged(api, pair)
     assert verify.run(str(board), api.settings) == 1
-    assert "its bytes are no event" in api.parts.damage.found()[board]
+    assert "its bytes are no event" in api.parts.damage.all()[board]

@@ -14,18 +14,18 @@ import msgspec
 import pytest
 from redis import Redis
 
-from domain.match.commands import Move
-from infra import keys
+from domain.match.commands import PlayMove
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.heartbeats import Beat, Heartbeat, Role
+from infra.heartbeats import Heartbeat, HeartbeatRecord, Role
+from infra.projections.generations import Generations, ProjectionFailure
 from infra.projections.lag import Lag
-from infra.projections.shelf import Shelf, Stuck
 from infra.projections.specs import RATINGS, SPECS
-from infra.queue import wake
+from infra.redis import keys
 from infra.settings import Settings
-from infra.store.port import Shape, Submission
-from infra.store.server import RedisStore
+from infra.store.port import Layout, Submission
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.server import EmbeddedServer
 from services.cli.doctor import exit_code, worst
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import (
@@ -50,7 +50,7 @@ GIB = 1 << 30
 @pytest.fixture
 def settings(valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path) -> Settings:
     """Settings for the real server, with the data of four shards in one lane on it."""
-    RedisStore(redis_client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
+    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
     return Settings(data=tmp_path, redis_url=valkey.url, shards=4)
 
 
@@ -69,7 +69,7 @@ def worker(settings: Settings, redis_client: Redis) -> None:
 def living(client: Redis, *roles: Role) -> None:
     """Signs of life of these roles, all of this process."""
     for role in roles:
-        Heartbeat(role, "1").beat(client)
+        Heartbeat(role, "1").write(client)
 
 
 def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Finding]:
@@ -177,13 +177,13 @@ def test_nothing_is_wrong_with_a_server_and_a_worker(settings: Settings) -> None
 
 
 def test_a_server_without_workers_is_bad(settings: Settings, redis_client: Redis) -> None:
-    wake(redis_client, 0)
+    enqueue_drain(redis_client, 0)
     assert said(found(settings), Level.BAD, "no command worker runs; 1 job waits")
 
 
 @pytest.mark.usefixtures("worker")
 def test_fewer_workers_than_lanes_are_told(settings: Settings, redis_client: Redis) -> None:
-    RedisStore(redis_client, Mode.FSYNC).create(Shape(shards=4, lanes=2))
+    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=2))
     assert said(found(settings), Level.WARN, "1 command worker for 2 lanes")
 
 
@@ -195,7 +195,7 @@ def test_a_lease_that_never_ends_is_bad(settings: Settings, redis_client: Redis)
 
 @pytest.mark.usefixtures("worker")
 def test_a_drain_that_was_cut_off_is_told(settings: Settings, redis_client: Redis) -> None:
-    redis_client.set(keys.held(0), "a killed drain")
+    redis_client.set(keys.lease_mark(0), "a killed drain")
     assert said(found(settings), Level.WARN, "the last drain of lane 0 was cut off")
 
 
@@ -220,11 +220,11 @@ def test_a_full_inbox_is_bad(settings: Settings, redis_client: Redis) -> None:
 def test_an_entry_that_was_set_aside_is_bad(settings: Settings, redis_client: Redis) -> None:
     store = RedisStore(redis_client, Mode.FSYNC)
     store.submit([SUBMISSION])
-    store.set_aside(store.waiting([1], 1)[0])
+    store.dead_letter(store.waiting([1], 1)[0])
     (finding,) = found(settings)
     assert finding.level is Level.BAD
     assert "1 entry of shard 1 could not be decoded" in finding.what
-    assert keys.aside(1) in finding.remedy
+    assert keys.dead_letters(1) in finding.remedy
 
 
 @pytest.mark.usefixtures("worker")
@@ -232,8 +232,8 @@ def test_a_command_that_made_trouble_is_told(
     settings: Settings, redis_client: Redis, tmp_path: Path
 ) -> None:
     bench = Bench(redis_client, tmp_path)
-    bench.send(ALICE, Move(text="m13-m9"))
-    bench.store.try_again(1, bench.store.waiting([1], 1)[0].id)
+    bench.send(ALICE, PlayMove(text="m13-m9"))
+    bench.store.count_attempt(1, bench.store.waiting([1], 1)[0].id)
     assert said(
         found(settings), Level.WARN, "a command of shard 1 has failed, or was cut off, 1 time"
     )
@@ -323,17 +323,19 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
     bench = Bench(redis_client, tmp_path)
     bench.start(1)
     catch_up(bench.store, redis_client)
-    shelf = Shelf(redis_client, SPECS[0])
+    shelf = Generations(redis_client, SPECS[0])
     live = shelf.live()
     assert live is not None
-    stuck = Stuck("leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x")
-    shelf.note_stuck(live[1], "3", stuck)
+    stuck = ProjectionFailure(
+        "leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x"
+    )
+    shelf.note_failure(live[1], "3", stuck)
     words = "lists are stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
     assert said(found(settings), Level.WARN, words)
 
 
 def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) -> None:
-    redis_client.hset(keys.SHAPE, "format", "9")
+    redis_client.hset(keys.LAYOUT, "format", "9")
     assert said(found(settings), Level.BAD, "the data has format 9")
 
 
@@ -345,9 +347,9 @@ def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:
 # on facts that are made up
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
-BEATS = tuple(Beat(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
+BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
 SERVER = ServerFacts(
-    "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Shape(1, 1), "", beats=BEATS
+    "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Layout(1, 1), "", beats=BEATS
 )
 FACTS = Facts(
     Settings(data=Path("/data"), shards=1),

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
-from infra import keys
-from infra.clock import Clock, ClockNotes
-from infra.embedded import EmbeddedServer
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
+from infra.redis import keys
 from infra.settings import Settings
+from infra.store.server_clock import ServerClock, ServerClockRecord
+from infra.valkey.server import EmbeddedServer
 from services.doctor import Finding, Level, gather, judge
 from tests.helpers.timed import TimedBench
 
-NAG = Terms(nag=1, forfeit=3)
+NAG = TimeControl(nag=1, forfeit=3)
 HOUR = DAY // 24
 
 
@@ -101,7 +101,7 @@ def test_a_match_that_is_never_due_is_never_overdue(
     bench: TimedBench, settings: Settings, redis_client: Redis
 ) -> None:
     bench.now = ours() - 900 * DAY
-    bench.challenge(Terms(nag=0, forfeit=0), 1)
+    bench.challenge(TimeControl(nag=0, forfeit=0), 1)
     bench.start(2)
     assert not redis_client.exists(keys.due(1), keys.due(2))
     assert said(settings)[1].level is Level.OK
@@ -120,11 +120,11 @@ def test_without_data_there_is_nothing_to_be_overdue(
 def test_a_clock_that_was_set_is_told_for_an_hour(
     bench: TimedBench, settings: Settings, step: int, words: str
 ) -> None:
-    notes = ClockNotes(bench.client)
-    notes.write(Clock(ours(), step, ours() - HOUR // 2 - 30_000))
+    notes = ServerClockRecord(bench.client)
+    notes.write(ServerClock(ours(), step, ours() - HOUR // 2 - 30_000))
     (finding,) = [one for one in said(settings) if one.level is Level.BAD]
     assert finding.what == (
         f"the server's clock was {words}; no reminder is sent and no flag falls for another 29 min"
     )
-    notes.write(Clock(ours(), step, ours() - HOUR - 1))
+    notes.write(ServerClock(ours(), step, ours() - HOUR - 1))
     assert [one.level for one in said(settings)] == [Level.OK, Level.OK]

@@ -11,16 +11,23 @@ import msgspec
 import pytest
 from redis import Redis
 
-from infra import keys
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.heartbeats import SILENT_MS, Beat, Beating, Heartbeat, Role, read_beats
-from infra.mail.agreed import OtherKeyError, agree
-from infra.mail.letter import Letter, Purpose
-from infra.mail.outbox import Outbox, Rest
+from infra.heartbeats import (
+    SILENT_MS,
+    Heartbeat,
+    HeartbeatRecord,
+    HeartbeatThread,
+    Role,
+    read_heartbeats,
+)
+from infra.mail.email import Email, Purpose
+from infra.mail.key_check import MailKeyMismatchError, check_mail_key
+from infra.mail.outbox import Outbox, RelayBackoff
+from infra.redis import keys
 from infra.settings import Settings
-from infra.store.port import Shape
-from infra.store.server import RedisStore
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, OutboxFacts
 from services.serve.main import _sign_of_life
@@ -32,10 +39,10 @@ NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
 @pytest.fixture
 def facts(valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path) -> Facts:
     """Facts of a real server on which every process gives signs of life."""
-    RedisStore(redis_client, Mode.FSYNC).create(Shape(shards=4, lanes=1))
+    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
     found = gather(Settings(data=tmp_path, redis_url=valkey.url, shards=4))
     assert found.server is not None
-    beats = tuple(Beat(role, "there", 8, "1", 1, found.server.clock) for role in NEEDED)
+    beats = tuple(HeartbeatRecord(role, "there", 8, "1", 1, found.server.clock) for role in NEEDED)
     return with_(found, beats=beats)
 
 
@@ -118,7 +125,7 @@ def test_what_hangs_is_told_with_since_when(facts: Facts) -> None:
 
 def test_what_was_there_of_late_is_missed_whatever_the_settings_say(facts: Facts) -> None:
     assert facts.server is not None
-    mailer = Beat(Role.MAILER, "there", 9, "1", 1, facts.server.clock - 2 * SILENT_MS)
+    mailer = HeartbeatRecord(Role.MAILER, "there", 9, "1", 1, facts.server.clock - 2 * SILENT_MS)
     words = [f.what for f in told(with_(facts, beats=(*facts.server.beats, mailer)))]
     assert words == [
         "no mailer sends signs of life",
@@ -129,8 +136,8 @@ def test_what_was_there_of_late_is_missed_whatever_the_settings_say(facts: Facts
 def test_mail_keys_that_differ_are_told(facts: Facts) -> None:
     assert facts.server is not None
     clock = facts.server.clock
-    mailer = Beat(Role.MAILER, "a", 1, "1", 1, clock, mail_key="one")
-    intake = Beat(Role.MAIL, "b", 2, "1", 1, clock, mail_key="other")
+    mailer = HeartbeatRecord(Role.MAILER, "a", 1, "1", 1, clock, mail_key="one")
+    intake = HeartbeatRecord(Role.MAIL, "b", 2, "1", 1, clock, mail_key="other")
     beats = (*facts.server.beats, mailer)
     assert [f.level for f in told(with_(facts, beats=beats))] == [Level.OK]
     one(
@@ -171,11 +178,11 @@ def test_letters_that_nobody_sends_are_told(facts: Facts) -> None:
 
 def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -> None:
     outbox = Outbox(redis_client, lambda: 1_000)
-    outbox.put(Letter(id="a@b", to="c@d", subject="s", body="b", purpose=Purpose.ANSWER))
-    outbox.lay_in(Rest(2_000, 1, "connection refused"))
+    outbox.enqueue(Email(id="a@b", to="c@d", subject="s", body="b", purpose=Purpose.ANSWER))
+    outbox.start_backoff(RelayBackoff(2_000, 1, "connection refused"))
     found = gather(facts.settings).server
     assert found is not None
-    assert (found.outbox.waiting, found.outbox.down) == (1, "connection refused")
+    assert (found.outbox.size, found.outbox.down) == (1, "connection refused")
     assert found.outbox.late > 1_000_000
 
 
@@ -184,27 +191,27 @@ def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -
 
 def test_a_sign_of_life_stands_until_the_process_ends_in_good_order(redis_client: Redis) -> None:
     heartbeat = Heartbeat(Role.WEB, "1", lost=lambda: [2])
-    heartbeat.beat(redis_client)
-    (beat,) = read_beats(redis_client)
+    heartbeat.write(redis_client)
+    (beat,) = read_heartbeats(redis_client)
     assert (beat.role, beat.host, beat.pid) == (Role.WEB, socket.gethostname(), os.getpid())
-    assert (beat.version, beat.lost) == ("1", (2,))
+    assert (beat.version, beat.lost_shards) == ("1", (2,))
     assert not beat.is_silent(beat.at + SILENT_MS)
     assert beat.is_silent(beat.at + SILENT_MS + 1)
     assert beat.is_silent(beat.at - SILENT_MS - 1)
-    heartbeat.end(redis_client)
-    assert read_beats(redis_client) == []
+    heartbeat.remove(redis_client)
+    assert read_heartbeats(redis_client) == []
 
 
 def test_who_begins_takes_away_those_that_were_killed_here(redis_client: Redis) -> None:
-    mine = [Beat(Role.WEB, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50)]
+    mine = [HeartbeatRecord(Role.WEB, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50)]
     others = [
-        Beat(Role.MAIL, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50),
-        Beat(Role.WEB, "elsewhere", 2**22 + 1, "1", 1, 1 << 50),
+        HeartbeatRecord(Role.MAIL, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50),
+        HeartbeatRecord(Role.WEB, "elsewhere", 2**22 + 1, "1", 1, 1 << 50),
     ]
     for beat in (*mine, *others):
-        redis_client.hset(keys.BEATS, beat.field, msgspec.msgpack.encode(beat))
-    Heartbeat(Role.WEB, "1").beat(redis_client)
-    assert {beat.field for beat in read_beats(redis_client)} == {
+        redis_client.hset(keys.HEARTBEATS, beat.field, msgspec.msgpack.encode(beat))
+    Heartbeat(Role.WEB, "1").write(redis_client)
+    assert {beat.field for beat in read_heartbeats(redis_client)} == {
         *(beat.field for beat in others),
         f"web/{socket.gethostname()}/{os.getpid()}",
     }
@@ -214,22 +221,24 @@ def test_a_thread_beats_until_it_is_left(valkey: EmbeddedServer, redis_client: R
     def connect() -> Redis:
         return Redis.from_url(valkey.url)
 
-    with Beating(connect, Heartbeat(Role.WEB, "1")):
-        until(lambda: read_beats(redis_client))
-    assert read_beats(redis_client) == []
+    with HeartbeatThread(connect, Heartbeat(Role.WEB, "1")):
+        until(lambda: read_heartbeats(redis_client))
+    assert read_heartbeats(redis_client) == []
 
 
 def test_a_mail_key_that_others_work_with_is_not_replaced(redis_client: Redis) -> None:
-    agree(redis_client, "one", 0)
-    agree(redis_client, "one", 0)
+    check_mail_key(redis_client, "one", 0)
+    check_mail_key(redis_client, "one", 0)
     other = Heartbeat(Role.MAILER, "1", mail_key="one")
-    other.beat(redis_client)
-    now = read_beats(redis_client)[0].at
-    with pytest.raises(OtherKeyError, match="the mail key here is another than that of the mailer"):
-        agree(redis_client, "two", now)
+    other.write(redis_client)
+    now = read_heartbeats(redis_client)[0].at
+    with pytest.raises(
+        MailKeyMismatchError, match="the mail key here is another than that of the mailer"
+    ):
+        check_mail_key(redis_client, "two", now)
     other.end(redis_client)
-    agree(redis_client, "two", now)
-    agree(redis_client, "two", now)
+    check_mail_key(redis_client, "two", now)
+    check_mail_key(redis_client, "two", now)
 
 
 # whole servers
@@ -260,14 +269,14 @@ def test_a_mailer_alone_is_no_command_worker(
     served = Served(tmp_path / "data", more)
     process = subprocess.Popen([SCRIPT, "mailer"], env=served.env, stderr=subprocess.DEVNULL)
     try:
-        until(lambda: redis_client.scard("rq:workers") and read_beats(redis_client))
+        until(lambda: redis_client.scard("rq:workers") and read_heartbeats(redis_client))
         findings = judge(gather(facts.settings))
     finally:
         process.terminate()
         process.wait(30)
     told = [finding.what for finding in findings if finding.level is Level.BAD]
     assert told == ["no command worker runs; no jobs wait", "no scheduler sends signs of life"]
-    assert read_beats(redis_client) == [], "it ended in good order"
+    assert read_heartbeats(redis_client) == [], "it ended in good order"
 
 
 @pytest.mark.slow
@@ -281,17 +290,17 @@ def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
         "MATCHPOST_HTTP": "127.0.0.1:0",
     }
     with Served(tmp_path / "data", more):
-        until(lambda: {beat.role for beat in read_beats(redis_client)} == set(Role))
-        beats = read_beats(redis_client)
+        until(lambda: {beat.role for beat in read_heartbeats(redis_client)} == set(Role))
+        beats = read_heartbeats(redis_client)
     keyed = [beat.mail_key for beat in beats if beat.role in (Role.MAIL, Role.MAILER)]
     assert keyed[0] == keyed[1] != ""
-    assert read_beats(redis_client) == []
+    assert read_heartbeats(redis_client) == []
 
 
 def test_the_scheduler_goes_on_where_nothing_can_be_written(redis_client: Redis) -> None:
     tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)
-    redis_client.set(keys.BEATS, "no hash")  # any write to it fails
+    redis_client.set(keys.HEARTBEATS, "no hash")  # any write to it fails
     tick()
-    redis_client.delete(keys.BEATS)
+    redis_client.delete(keys.HEARTBEATS)
     _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)()
-    assert [beat.role for beat in read_beats(redis_client)] == [Role.SCHEDULER]
+    assert [beat.role for beat in read_heartbeats(redis_client)] == [Role.SCHEDULER]

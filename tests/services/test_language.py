@@ -7,7 +7,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from domain.rules import all_rules
-from services.app.games import games
+from services.app.games import game_keys
 from services.cli.verify import check
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
@@ -281,8 +281,8 @@ def test_a_match_that_can_not_be_read_is_told(terminal, line):
 
 
 def test_every_command_in_the_help_of_a_game_is_one(terminal):
-    pages = "\n".join(terminal.do(f"help {game}").page for game in games())
-    commands = re.findall(rf"^  (?:> )?((?:{'|'.join(games())})\b.*)$", pages, re.MULTILINE)
+    pages = "\n".join(terminal.do(f"help {game}").page for game in game_keys())
+    commands = re.findall(rf"^  (?:> )?((?:{'|'.join(game_keys())})\b.*)$", pages, re.MULTILINE)
     assert len(commands) > 15
     for line in commands:
         answer = terminal.do(line)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from infra.limits import CommandLimit
+from infra.rate_limits import CommandRateLimit
 from services.cli.verify import check
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.games import whole_game
@@ -224,7 +224,7 @@ def test_what_can_not_be_submitted_lays_nothing_ready(terminal, board, line, cod
 
 
 def test_who_submits_too_often_in_a_minute_is_asked_to_wait(terminal, board):
-    terminal.app.pace = CommandLimit(2)
+    terminal.app.pace = CommandRateLimit(2)
     codes = [submit(terminal, board, "alice", "m13-j7").code for _ in range(3)]
     assert codes == ["", "", Code.TOO_FAST]
     assert confirm(terminal, board, "alice").code == Code.TOO_FAST

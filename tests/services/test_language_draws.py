@@ -5,14 +5,14 @@ from hashlib import sha256
 
 import pytest
 
-from domain.match.events import Called, MatchStarted, decode
-from infra.mail.addresses import Addresses
-from infra.mail.composer import Told
-from infra.projections.lists import State
-from infra.projections.notices import Kind
+from domain.match.events import Called, MatchStarted, decode_event
+from infra.mail.addresses import ServerAddresses
+from infra.mail.composer import MatchUpdate
+from infra.projections.match_lists import MatchFilter
+from infra.projections.notices import NoticeKind
 from services.app.context import App
 from services.cli.verify import check
-from services.mail.composing import Composing
+from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import FakeApp, Terminal
 
 TEXT = b"bob's text"
@@ -37,13 +37,13 @@ def bob(terminal: Terminal, board: int, said: str, key: str | None = None):
 
 
 def bodies(app: App, board: int) -> list:
-    return [decode(data).body for data in app.store.events(board)]
+    return [decode_event(data).body for data in app.store.events(board)]
 
 
-def told(terminal: Terminal, board: int, seat: int) -> Told:
+def told(terminal: Terminal, board: int, seat: int) -> MatchUpdate:
     history = terminal.app.store.events(board)
     account = bodies(terminal.app, board)[0].seats[seat]
-    return Told(account, board, seat, len(history), (Kind.REVEAL,), tuple(history))
+    return MatchUpdate(account, board, seat, len(history), (NoticeKind.REVEAL,), tuple(history))
 
 
 def test_a_player_commits_and_reveals_by_hand(terminal):
@@ -55,7 +55,9 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     shown = terminal.do(f"powerdrain show {board}").text
     assert "it starts when Negative (bob) revealed what they committed to" in shown
     assert "\nwaits until " in shown
-    assert [row.board for row in terminal.app.lists.of(account(terminal), State.NEXT)] == [board]
+    assert [row.board for row in terminal.app.lists.of(account(terminal), MatchFilter.NEXT)] == [
+        board
+    ]
     assert bob(terminal, board, "reveal").code == "usage"
     assert bob(terminal, board, "reveal ff").code == "wrong-text"
     started = bob(terminal, board, f"reveal {TEXT.hex()}")
@@ -138,14 +140,14 @@ def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
 
 
 def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_done(terminal):
-    composing = Composing(terminal.app, Addresses(bytes(32), "play.example.org"))
+    composing = NotificationTexts(terminal.app, ServerAddresses(bytes(32), "play.example.org"))
     board = called(terminal)
-    asked = composing.told(told(terminal, board, 1)).body
+    asked = composing.match_update(told(terminal, board, 1)).body
     assert "To play, write accept" in asked
     assert "Also: decline, say TEXT." in asked
     bob(terminal, board, f"accept --commitment={DIGEST}")
     assert (
         "revealed by itself. Or write reveal and the text"
-        in composing.told(told(terminal, board, 1)).body
+        in composing.match_update(told(terminal, board, 1)).body
     )
-    assert "Nothing is asked of you now" in composing.told(told(terminal, board, 0)).body
+    assert "Nothing is asked of you now" in composing.match_update(told(terminal, board, 0)).body

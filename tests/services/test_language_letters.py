@@ -7,8 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from infra.letters import BOX_LIMIT, BROADCAST_LIMIT, RECIPIENTS, TEXT_LIMIT, Letters
-from infra.limits import CommandLimit
+from infra.people.messages import (
+    BOX_LIMIT,
+    BROADCAST_LIMIT,
+    MOST_RECIPIENTS,
+    TEXT_LIMIT,
+    MessageStore,
+)
+from infra.rate_limits import CommandRateLimit
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
@@ -17,7 +23,7 @@ def terminal() -> Iterator[Terminal]:
     """A terminal where a minute goes by between any two letters."""
     app = FakeApp()
     minutes = itertools.count(1_700_000_000_000, 60_000)
-    app.letters = Letters(app.client, lambda: 4, lambda: next(minutes))
+    app.letters = MessageStore(app.client, lambda: 4, lambda: next(minutes))
     yield Terminal(app)
     app.close()
 
@@ -145,7 +151,7 @@ def test_a_text_has_two_thousand_characters_at_most(terminal, form):
 
 
 def test_a_message_goes_to_twenty_at_most(terminal):
-    names = [f"player{number:02}" for number in range(RECIPIENTS)]
+    names = [f"player{number:02}" for number in range(MOST_RECIPIENTS)]
     for name in names:
         terminal.app.accounts.signup(name, "explorer")
     said = accepted(terminal, f"message alice wonderland {','.join(names)} hello")
@@ -337,7 +343,7 @@ def test_a_key_is_its_senders_own(terminal):
 def test_who_writes_too_much_in_a_minute_is_asked_to_wait(terminal, line):
     terminal.challenge()
     terminal.app.accounts.set_arbiter("alice", True)
-    terminal.app.pace = CommandLimit(2)
+    terminal.app.pace = CommandRateLimit(2)
     assert [terminal.do(line).code for _ in range(3)] == ["", "", Code.TOO_FAST]
 
 
@@ -345,7 +351,7 @@ def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
     accounts = terminal.app.accounts
     account = accounts.id_of("alice")
     accounts.add_addresses_of(account, ["a@b.org"])
-    terminal.app.standing.bounced(account, "a@b.org", "550 no such user")
+    terminal.app.standing.mark_bounced(account, "a@b.org", "550 no such user")
     page = terminal.do("messages alice wonderland").page
     assert page.startswith("mail to a@b.org came back: 550 no such user; `add alice password a@b")
     assert "came back" not in terminal.do("messages bob builder2").page

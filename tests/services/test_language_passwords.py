@@ -22,10 +22,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from domain.errors import Code
-from infra.accounts import Accounts
-from infra.limits import LoginLimit
+from infra.people.accounts import Accounts
+from infra.rate_limits import LoginRateLimit
 from services.language import LOCAL, Language
-from services.language.parsing import parse
+from services.language.parser import parse
 from tests.fakes.app import CHEAP, FakeApp
 from tests.helpers.examples import FULL
 
@@ -79,7 +79,7 @@ class Office:
     def __init__(self, secrets: Secrets) -> None:
         self.app = FakeApp()
         self.app.accounts = Accounts(
-            self.app.client, CHEAP, limit=LoginLimit(self.app.client, most=1_000_000)
+            self.app.client, CHEAP, limit=LoginRateLimit(self.app.client, most=1_000_000)
         )
         self.language = Language(self.app, origin=LOCAL)
         for name, password in zip(NAMES, secrets.right, strict=True):

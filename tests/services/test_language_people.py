@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code
-from infra.accounts import Accounts, Profile
-from infra.limits import CommandLimit
+from infra.people.accounts import Accounts, Profile
+from infra.rate_limits import CommandRateLimit
 from services.cli.verify import check
 from tests.fakes.app import CHEAP, FakeApp, Terminal
 
@@ -278,7 +278,7 @@ PACED = [line for line in OWN if not line.startswith("delete")]
 @pytest.mark.parametrize("line", PACED)
 def test_whoever_gives_too_many_commands_in_a_minute_is_asked_to_wait(terminal, line):
     terminal.challenge()
-    terminal.app.pace = CommandLimit(1)
+    terminal.app.pace = CommandRateLimit(1)
     before = profile(terminal, "alice")
     assert terminal.do("messages alice wonderland").code == ""
     answer = terminal.do(line.format("alice wonderland"))

@@ -5,9 +5,9 @@ import pytest
 
 from domain.errors import Code
 from domain.match.events import NO_HASH
-from domain.match.record import Snapshot, pack_snapshot
+from domain.match.history import Snapshot, pack_snapshot
 from domain.match.state import MatchState
-from infra.store.port import REFUSALS
+from infra.store.port import MOST_REFUSALS
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
@@ -104,7 +104,9 @@ def test_what_a_door_can_tell_is_refused_and_never_queued(
     board_of_alice_and_bob, line, code, sentence
 ):
     store = board_of_alice_and_bob.app.store
-    before = msgspec.msgpack.encode([store.events(1), store.leaves(1, 0, 99), store.depth([1])])
+    before = msgspec.msgpack.encode(
+        [store.events(1), store.leaves(1, 0, 99), store.inbox_size([1])]
+    )
     answer = board_of_alice_and_bob.do(line)
     assert answer.code == code
     assert sentence in answer.sentence
@@ -112,7 +114,7 @@ def test_what_a_door_can_tell_is_refused_and_never_queued(
     assert not answer.page
     assert answer.sentence[0] != " "
     assert not answer.sentence.endswith(".")
-    after = msgspec.msgpack.encode([store.events(1), store.leaves(1, 0, 99), store.depth([1])])
+    after = msgspec.msgpack.encode([store.events(1), store.leaves(1, 0, 99), store.inbox_size([1])])
     assert after == before
 
 
@@ -166,7 +168,7 @@ def test_there_must_be_an_offer_to_answer(terminal, text):
 
 def test_after_too_many_refusals_a_player_is_not_heard_at_this_ply(terminal):
     board = terminal.challenge()
-    for _ in range(REFUSALS):
+    for _ in range(MOST_REFUSALS):
         assert terminal.move(board, "bob", "a13-d7").code == Code.NOT_YOUR_TURN
     assert terminal.move(board, "bob", "a13-d7").code == Code.TOO_MANY_REFUSALS
     assert terminal.move(board, "alice", "m13-j7").code == ""

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from domain.match.record import unpack_snapshot
+from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
-from domain.rules import pinned
+from domain.rules import rules_by_id
 from services.cli.verify import check
 from services.language import Answer
 from tests.fakes.app import FakeApp, Terminal
@@ -43,7 +43,7 @@ def any_move(terminal: Terminal, board: int, name: str) -> None:
     """Play the first legal move of Halves."""
     (data,) = terminal.app.store.snapshots([board])
     state = unpack_snapshot(data).state
-    text = next(iter(pinned(state.rules).legal_moves(position_of(state))))
+    text = next(iter(rules_by_id(state.rules).legal_moves(position_of(state))))
     assert terminal.move_in("halves", board, name, text).code == ""
 
 

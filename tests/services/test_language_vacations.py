@@ -2,10 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.clocks import ledger
-from domain.clocks.days import DAY
+from domain.clocks import match_clock
+from domain.clocks.calendar import DAY
 from domain.errors import Code
-from domain.match.record import unpack_snapshot
+from domain.match.history import unpack_snapshot
 from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
 
@@ -22,7 +22,7 @@ def terminal() -> Iterator[Terminal]:
 def deadline(terminal: Terminal, board: int) -> int:
     (data,) = terminal.app.store.snapshots([board])
     state = unpack_snapshot(data).state
-    found = ledger.deadline(state.clock, state.next)
+    found = match_clock.flag_time(state.clock, state.next)
     assert found is not None
     return found
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra import keys, liveness
-from infra.embedded import EmbeddedServer
-from infra.liveness import Heart
+from infra import liveness
+from infra.liveness import LivenessMonitor
+from infra.redis import keys
+from infra.valkey.server import EmbeddedServer
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
@@ -26,7 +27,7 @@ QUIET = BEGIN + "exec('while True: HEART.step(); time.sleep(0.01)')"
 LOOPING = BEGIN + "open(sys.argv[1], 'a').write('x'); exec('while True: pass')"
 STUCK = BEGIN + "open(sys.argv[1], 'a').write('x'); time.sleep(600)"
 WAITING = BEGIN + (
-    "from infra.clients import make_client; client = make_client(sys.argv[1]); "
+    "from infra.redis.clients import make_client; client = make_client(sys.argv[1]); "
     "exec('while True: client.ping(); time.sleep(0.01)')"
 )
 
@@ -44,7 +45,7 @@ def watched(code: str, *arguments: str) -> ProcessChild:
 
 def begun(child: ProcessChild) -> bool:
     """Whether a child has given a sign of life."""
-    return child._pulse is not None and child._pulse._begun
+    return child._pulse is not None and child._pulse._seen
 
 
 def supervise(child: ProcessChild, seconds: float, condition: object = None) -> None:
@@ -113,16 +114,16 @@ def test_who_waits_for_a_server_that_hangs_is_left_alone(
 
 def test_a_decision_is_a_step_and_a_wait_of_another_thread_is_none() -> None:
     now = [0.0]
-    heart = Heart(lambda: now[0])
+    heart = LivenessMonitor(lambda: now[0])
     with heart.waiting():
         now[0] = 60.0
-        assert not heart.beats
+        assert not heart.is_alive
     heart.step()
-    assert heart.beats
+    assert heart.is_alive
     now[0] = 69.9
-    assert heart.beats
+    assert heart.is_alive
     now[0] = 70.1
-    assert not heart.beats
+    assert not heart.is_alive
 
 
 # the real thing

@@ -3,14 +3,14 @@
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.rules import current
-from services.language.parsing import parse_at_seat
-from services.mail.asking import LINES, Player, at_seat, at_server, bare_subject
-from services.mail.reading import read
+from domain.rules import latest_rules
+from services.language.parser import parse_at_seat
+from services.mail.mail_commands import LINES, SeatPlayer, at_seat, at_server, bare_subject
+from services.mail.parse.message import read
 from tests.helpers.mails import mail
 
 MOVE = "pow2 move 1 alice wonderland m13-j7"
-ALICE = Player(13, b"alice's.", "alice", current("pow2"))
+ALICE = SeatPlayer(13, b"alice's.", "alice", latest_rules("pow2"))
 
 
 def texts(subject="", text=""):
@@ -132,8 +132,8 @@ def test_more_lines_than_a_mail_may_have_are_refused_together():
 )  # fmt: skip
 def test_no_password_is_repeated(line, shown, hint):
     (order,) = at_server(read(mail("", line)))
-    assert (order.shown, order.hint) == (shown, hint)
-    assert order.secret == ("***" in shown)
+    assert (order.shown, order.safe_quote) == (shown, hint)
+    assert order.has_password == ("***" in shown)
 
 
 def test_a_long_line_is_repeated_in_part():
@@ -201,17 +201,17 @@ def test_several_words_of_a_seat_are_several_commands():
 def test_a_password_is_not_taken_for_a_move():
     (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE)
     assert (order.text, order.shown) == ("", "")
-    assert "password" in order.refused
+    assert "password" in order.refusal
 
 
 def test_words_that_are_nothing_are_neither_carried_out_nor_repeated():
     (order,) = at_seat(read(mail("Thanks for the game, wonderland")), ALICE)
     assert (order.text, order.shown) == ("", "")
-    assert "neither a move nor a command" in order.refused
+    assert "neither a move nor a command" in order.refusal
 
 
 def test_a_move_of_another_game_is_read_by_its_own_rules():
-    player = Player(5, b"alice's.", "alice", current("halves"))
+    player = SeatPlayer(5, b"alice's.", "alice", latest_rules("halves"))
     assert said("4,2", "my move", player) == ["move 5 4,2"]
     assert said("keep", "", player) == ["move 5 keep"]
 

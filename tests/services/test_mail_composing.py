@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.match.events import decode
-from domain.match.record import unpack_snapshot
+from domain.match.events import decode_event
+from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
-from domain.rules import all_rules, pinned, rules_id
-from infra.mail.addresses import Addresses
-from infra.mail.composer import Text, Told
-from infra.mail.letter import fit_subject
-from infra.mail.progress import Item
-from infra.projections.notices import Kind
-from services.mail.composing import Composing
+from domain.rules import all_rules, rules_by_id, rules_id
+from infra.mail.addresses import ServerAddresses
+from infra.mail.composer import EmailText, MatchUpdate
+from infra.mail.email import clean_subject
+from infra.mail.progress import DigestItem
+from infra.projections.notices import NoticeKind
+from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 NAMES = tuple(PASSWORDS)
@@ -29,25 +29,25 @@ def terminal() -> Iterator[Terminal]:
 
 
 @pytest.fixture
-def composing(terminal: Terminal) -> Composing:
-    return Composing(terminal.app, Addresses(bytes(32), "play.example.org"))
+def composing(terminal: Terminal) -> NotificationTexts:
+    return NotificationTexts(terminal.app, ServerAddresses(bytes(32), "play.example.org"))
 
 
 def state_of(terminal: Terminal, board: int) -> MatchState:
     return unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
 
 
-def told(terminal: Terminal, board: int, seat: int, *kinds: Kind) -> Told:
+def told(terminal: Terminal, board: int, seat: int, *kinds: NoticeKind) -> MatchUpdate:
     """What a seat is told of the match's last command."""
     history = terminal.app.store.events(board)
-    command = decode(history[-1]).command
-    seq = next(one.seq for one in map(decode, history) if one.command == command)
+    command = decode_event(history[-1]).command
+    seq = next(one.seq for one in map(decode_event, history) if one.command == command)
     account = state_of(terminal, board).seats[seat]
-    return Told(account, board, seat, seq, kinds or (Kind.YOUR_TURN,), tuple(history))
+    return MatchUpdate(account, board, seat, seq, kinds or (NoticeKind.YOUR_TURN,), tuple(history))
 
 
-def check(text: Text) -> None:
-    assert text.subject == fit_subject(text.subject)
+def check(text: EmailText) -> None:
+    assert text.subject == clean_subject(text.subject)
     assert text.subject.startswith("match")
     assert text.body.replace("\n", "").isprintable()
     assert max(map(len, text.body.splitlines())) < 200
@@ -66,7 +66,7 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
     subjects = set()
     for _ in range(8):
         state = state_of(terminal, board)
-        texts = [composing.told(told(terminal, board, seat)) for seat in range(players)]
+        texts = [composing.match_update(told(terminal, board, seat)) for seat in range(players)]
         for text in texts:
             check(text)
         subjects |= {text.subject for text in texts}
@@ -74,37 +74,39 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
         assert asked == [seat == state.next for seat in range(players)]
         if state.over:
             break
-        move = chance.choice(list(pinned(state.rules).legal_moves(position_of(state))))
+        move = chance.choice(list(rules_by_id(state.rules).legal_moves(position_of(state))))
         assert terminal.move_in(rules.key, board, NAMES[state.next], move).code == ""
     assert len(subjects) == 1
-    items = [Item(board, 1, kind, 5) for kind in Kind]
+    items = [DigestItem(board, 1, kind, 5) for kind in NoticeKind]
     check(composing.digest(state_of(terminal, board).seats[0], items))
 
 
 def test_the_move_a_mail_names_is_one_that_can_be_played(terminal, composing):
     board = terminal.challenge()
-    body = composing.told(told(terminal, board, 0)).body
+    body = composing.match_update(told(terminal, board, 0)).body
     move = body.partition("such as ")[2].split(",")[0]
     assert terminal.move(board, "alice", move).code == ""
 
 
 def test_who_has_moved_can_t_decline_any_more(terminal, composing):
     board = terminal.challenge()
-    assert "Also: decline, resign," in composing.told(told(terminal, board, 0)).body
+    assert "Also: decline, resign," in composing.match_update(told(terminal, board, 0)).body
     for name, move in (("alice", "m13-j7"), ("bob", "a13-d7")):
         terminal.move(board, name, move)
-    assert "Also: resign," in composing.told(told(terminal, board, 0)).body
+    assert "Also: resign," in composing.match_update(told(terminal, board, 0)).body
 
 
 def test_who_has_left_is_a_former_player(terminal, composing):
     board = terminal.challenge()
     account = state_of(terminal, board).seats[0]
     terminal.do("delete alice wonderland")
-    assert "Light a former player" in composing.told(told(terminal, board, 1)).body
+    assert "Light a former player" in composing.match_update(told(terminal, board, 1)).body
     assert composing.digest(account, []).subject.startswith("matchpost: ")
 
 
 def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
     board = terminal.challenge()
     carol = terminal.app.accounts.id_of("carol")
-    assert f"match {board}" not in composing.digest(carol, [Item(board, 1, "started", 5)]).body
+    assert (
+        f"match {board}" not in composing.digest(carol, [DigestItem(board, 1, "started", 5)]).body
+    )

@@ -12,10 +12,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
 from infra.durability import DurabilityError
-from services.mail.doors import CONNECTIONS, MAILS, Doors
-from services.mail.intake import Counter
-from services.mail.mime import LINE, SIZE, UnfitError
-from services.mail.office import TryAgainError
+from services.mail.inbound import TryAgainError
+from services.mail.parse.mime import LINE, SIZE, UnfitError
+from services.mail.smtp_handler import SerialExecutor
+from services.mail.smtp_server import CONNECTIONS, MAILS, Connections
 from services.serve.sockets import listen, listen_unix
 from tests.helpers.mails import mail
 from tests.helpers.served import until
@@ -28,7 +28,7 @@ class FakeTaker:
     """Takes what it is told to; `raises` is what happens instead."""
 
     def __init__(self) -> None:
-        self.taken: list[tuple[str, str, bytes]] = []
+        self.is_processed: list[tuple[str, str, bytes]] = []
         self.opened = 0
         self.raises: Exception | None = None
         self.waits = False
@@ -45,7 +45,7 @@ class FakeTaker:
         self.going_on.wait(10)
         if self.raises is not None:
             raise self.raises
-        self.taken.append((recipient, sender, data))
+        self.is_processed.append((recipient, sender, data))
 
     @contextmanager
     def open(self) -> Iterator["FakeTaker"]:
@@ -57,7 +57,7 @@ class Running:
     """Doors that are open, in a loop of a thread of their own."""
 
     def __init__(self, taker, path, **limits):
-        self.counter = Counter(taker.open)
+        self.counter = SerialExecutor(taker.open)
         self._sockets = [listen("127.0.0.1:0"), listen_unix(path)]
         self.smtp = self._sockets[0].getsockname()
         self.lmtp = path
@@ -70,7 +70,7 @@ class Running:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
 
     async def _open(self, limits):
-        self.doors = Doors(self.counter, "play.example.org", **limits)
+        self.doors = Connections(self.counter, "play.example.org", **limits)
         self._servers = [await self.doors.listen(one) for one in self._sockets]
 
     async def end(self):
@@ -117,7 +117,7 @@ def sent(running, data=b"a\r\n", sender="a@example.org"):
 def test_a_mail_is_taken_by_smtp_as_it_is(running, taker):
     data = mail("m13-j7\n.\n..dots\n")
     assert sent(running, data).startswith("250 2.0.0 ")
-    assert taker.taken == [(HERE, "a@example.org", data + b"\r\n")]
+    assert taker.is_processed == [(HERE, "a@example.org", data + b"\r\n")]
 
 
 def test_a_mail_is_taken_by_lmtp_with_one_answer_for_its_one_recipient(running, taker):
@@ -127,7 +127,7 @@ def test_a_mail_is_taken_by_lmtp_with_one_answer_for_its_one_recipient(running, 
         assert wire.say("LHLO here").startswith("250 ")
         assert wire.send("a@example.org", HERE, mail("m13-j7")).startswith("250 2.0.0 ")
         assert wire.say("NOOP").startswith("250 ")
-    assert len(taker.taken) == 1
+    assert len(taker.is_processed) == 1
 
 
 def test_the_real_client_of_the_library_is_served(running, taker):
@@ -135,12 +135,12 @@ def test_the_real_client_of_the_library_is_served(running, taker):
         assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
     with smtplib.LMTP(str(running.lmtp)) as client:
         assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
-    assert len(taker.taken) == 2
+    assert len(taker.is_processed) == 2
 
 
 def test_a_mail_from_nobody_is_taken(running, taker):
     assert sent(running, sender="").startswith("250 ")
-    assert taker.taken[0][1] in ("", "<>")
+    assert taker.is_processed[0][1] in ("", "<>")
 
 
 def test_nobody_else_s_mail_is_taken(running, taker):
@@ -148,7 +148,7 @@ def test_nobody_else_s_mail_is_taken(running, taker):
         wire.begin().say("MAIL FROM:<a@example.org>")
         assert wire.say("RCPT TO:<somebody@elsewhere.org>").startswith("550 5.1.1 ")
         assert wire.say("DATA").startswith("503 ")
-    assert taker.taken == []
+    assert taker.is_processed == []
 
 
 def test_a_second_recipient_is_to_have_a_mail_of_its_own(running, taker):
@@ -158,7 +158,7 @@ def test_a_second_recipient_is_to_have_a_mail_of_its_own(running, taker):
         assert wire.say(f"RCPT TO:<{HERE}>").startswith("452 4.5.3 ")
         assert wire.say("DATA").startswith("354 ")
         assert wire.say("a\r\n.").startswith("250 ")
-    assert len(taker.taken) == 1
+    assert len(taker.is_processed) == 1
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_mail_too_large_is_refused(running, taker):
     assert sent(running, b"a\r\n" * (SIZE // 3 + 1)).startswith("552 ")
     with Wire(running.smtp) as wire:
         assert wire.begin().say(f"MAIL FROM:<a@b.org> SIZE={SIZE + 1}").startswith("552 ")
-    assert taker.taken == []
+    assert taker.is_processed == []
 
 
 def test_a_line_too_long_is_refused_and_the_next_mail_is_taken(running, taker):
@@ -226,14 +226,14 @@ def test_a_line_too_long_is_refused_and_the_next_mail_is_taken(running, taker):
         wire.begin()
         assert wire.send("a@b.org", HERE, b"a" * (LINE + 10)).startswith("500 ")
         assert wire.send("a@b.org", HERE, b"a" * LINE).startswith("250 ")
-    assert len(taker.taken) == 1
+    assert len(taker.is_processed) == 1
 
 
 @pytest.mark.parametrize("end", [b"\n.\n", b"\r\n.\n", b"\n.\r\n", b"\r.\r", b"\r\n.\r"])
 def test_no_other_line_end_ends_a_mail(running, taker, end):
     hidden = b"a" + end + b"MAIL FROM:<b@b.org>\r\nRCPT TO:<" + HERE.encode() + b">\r\nDATA\r\nb"
     assert sent(running, hidden).startswith("250 ")
-    assert taker.taken == [(HERE, "a@example.org", hidden + b"\r\n")]
+    assert taker.is_processed == [(HERE, "a@example.org", hidden + b"\r\n")]
 
 
 def test_a_connection_too_many_is_told_to_come_again(running):
@@ -257,7 +257,7 @@ def test_a_connection_has_ten_mails(running, taker):
             assert wire.send("a@b.org", HERE, b"a").startswith("250 ")
         assert wire.say("MAIL FROM:<a@b.org>").startswith("421 ")
         assert wire.answer() == ""
-    assert len(taker.taken) == MAILS
+    assert len(taker.is_processed) == MAILS
 
 
 def test_a_client_that_says_nothing_is_left(open_doors):
@@ -307,7 +307,7 @@ def test_a_mail_in_hand_is_answered_before_the_end(running, taker, wait_until):
         assert wire.answer().startswith("250 ")
         assert wire.answer() == ""
         ending.result(20)
-    assert len(taker.taken) == 1
+    assert len(taker.is_processed) == 1
 
 
 def test_a_mail_is_carried_out_to_its_end_when_its_sender_leaves(running, taker, wait_until):
@@ -320,7 +320,7 @@ def test_a_mail_is_carried_out_to_its_end_when_its_sender_leaves(running, taker,
         wait_until(lambda: taker.waits)
     wait_until(lambda: not running.doors.open)
     taker.going_on.set()
-    wait_until(lambda: taker.taken)
+    wait_until(lambda: taker.is_processed)
 
 
 def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(running, tmp_path):

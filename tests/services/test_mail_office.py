@@ -6,14 +6,14 @@ from contextlib import ExitStack
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.events import decode
-from domain.match.record import unpack_snapshot
-from infra.accounts import Accounts, Address
-from infra.mail.codes import Codes
-from infra.mail.deliveries import ANSWERS, REFUSALS
-from infra.sessions import Sessions
-from services.mail.mime import UnfitError
-from services.mail.office import WRONG_PASSWORDS, TryAgainError
+from domain.match.events import decode_event
+from domain.match.history import unpack_snapshot
+from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
+from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts import Accounts, MailAddress
+from infra.people.sessions import Sessions
+from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
+from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
 from tests.helpers.mails import mail, report
@@ -162,7 +162,7 @@ def test_a_seat_s_address_proves_its_player_as_a_challenger(office, line):
     seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, line)
     assert "has started" in letter.body
-    assert decode(office.app.store.events(2)[0]).actor == office.ids["alice"]
+    assert decode_event(office.app.store.events(2)[0]).actor == office.ids["alice"]
 
 
 def test_a_seat_s_address_proves_nobody_else(office):
@@ -182,7 +182,7 @@ def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
     (letter,) = office.take(SERVER, line, sender=box("bob"))
     assert "has started" in letter.body
     assert "builder2" not in letter.body + letter.subject
-    assert decode(office.app.store.events(1)[0]).actor == office.ids["bob"]
+    assert decode_event(office.app.store.events(1)[0]).actor == office.ids["bob"]
 
 
 def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
@@ -213,10 +213,10 @@ def test_with_several_addresses_the_one_that_wrote_is_answered_and_else_all(offi
     seat = office.seat(office.challenge(), 0, "alice")
     office.own(
         "alice",
-        Address(box("alice"), verified=True),
-        Address("a@home.example", verified=True),
-        Address("alice@work.example"),
-        Address("a@gone.example", verified=True, bounced="550 gone"),
+        MailAddress(box("alice"), verified=True),
+        MailAddress("a@home.example", verified=True),
+        MailAddress("alice@work.example"),
+        MailAddress("a@gone.example", verified=True, bounced="550 gone"),
     )
     assert [letter.to for letter in office.take(seat, "show", sender="a@HOME.example")] == [
         "a@home.example"
@@ -228,7 +228,7 @@ def test_with_several_addresses_the_one_that_wrote_is_answered_and_else_all(offi
 
 def test_who_has_no_proven_address_is_not_answered(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    office.own("alice", Address(box("alice")))
+    office.own("alice", MailAddress(box("alice")))
     assert office.take(seat, "m13-j7") == []
     assert moves(office) == ["m13-j7"]
 
@@ -254,7 +254,7 @@ def test_a_signup_is_answered_where_it_came_from(office):
 
 def test_who_has_no_proven_address_is_answered_where_a_good_password_came_from(office):
     office.challenge()
-    office.own("alice", Address("victim@elsewhere.org"))
+    office.own("alice", MailAddress("victim@elsewhere.org"))
     (letter,) = office.take(SERVER, MOVE, sender="alice@new.example")
     assert letter.to == "alice@new.example"
 
@@ -393,7 +393,7 @@ def test_our_own_addresses_and_postmasters_are_not_answered(office):
 
 
 def test_an_address_is_sent_twenty_answers_an_hour(office):
-    for _ in range(ANSWERS):
+    for _ in range(REPLIES_AN_HOUR):
         assert office.take(SERVER, "games", sender=box("eve"))
     assert office.take(SERVER, "games", sender="eve@EXAMPLE.org") == []
     assert office.take(SERVER, "games", sender=box("bob"))
@@ -401,7 +401,7 @@ def test_an_address_is_sent_twenty_answers_an_hour(office):
 
 def test_what_is_not_answered_any_more_is_carried_out_all_the_same(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    for _ in range(ANSWERS):
+    for _ in range(REPLIES_AN_HOUR):
         office.take(seat, "show")
     assert office.take(seat, "m13-j7") == []
     assert moves(office) == ["m13-j7"]
@@ -409,7 +409,7 @@ def test_what_is_not_answered_any_more_is_carried_out_all_the_same(office):
 
 def test_what_is_refused_at_a_match_is_answered_however_many_answers_there_were(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    for _ in range(ANSWERS):
+    for _ in range(REPLIES_AN_HOUR):
         office.take(seat, "show")
     for text in ("m13-m14", "My move is j7-g1"):
         (letter,) = office.take(seat, text)
@@ -421,17 +421,19 @@ def test_what_is_refused_at_a_match_is_answered_however_many_answers_there_were(
 
 def test_the_last_answer_says_that_it_is_the_last(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    bodies = [office.take(seat, "show")[0].body for _ in range(ANSWERS)]
-    assert ["the last of 20 answers" in body for body in bodies] == [False] * (ANSWERS - 1) + [True]
+    bodies = [office.take(seat, "show")[0].body for _ in range(REPLIES_AN_HOUR)]
+    assert ["the last of 20 answers" in body for body in bodies] == [False] * (
+        REPLIES_AN_HOUR - 1
+    ) + [True]
     assert "what is refused is answered all the same" in bodies[-1]
 
 
 def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    bodies = [letter.body for _ in range(ANSWERS + REFUSALS + 5)
+    bodies = [letter.body for _ in range(REPLIES_AN_HOUR + REFUSALS_AN_HOUR + 5)
               for letter in office.take(seat, "out of the office")]  # fmt: skip
-    assert len(bodies) == ANSWERS + REFUSALS
-    assert f"the last of {REFUSALS} answers" in bodies[-1]
+    assert len(bodies) == REPLIES_AN_HOUR + REFUSALS_AN_HOUR
+    assert f"the last of {REFUSALS_AN_HOUR} answers" in bodies[-1]
 
 
 def test_the_lines_below_say_resign_nothing(office):
@@ -551,8 +553,8 @@ def test_an_address_for_leaving_is_nobody_s_once_the_account_is_gone(office):
 
 
 def code_for(office, name, address):
-    office.own(name, Address(address))
-    code = Codes(office.app.client, office.outbox.now).issue(office.ids[name], address)
+    office.own(name, MailAddress(address))
+    code = VerificationCodes(office.app.client, office.outbox.now).issue(office.ids[name], address)
     return office.addresses.code(office.ids[name], code)
 
 

@@ -4,8 +4,8 @@ from base64 import b64encode
 
 import pytest
 
-from services.mail.mime import FIELDS, LINE, NESTING, PARTS, SIZE, UnfitError
-from services.mail.reading import Failure, read
+from services.mail.parse.message import Failure, read
+from services.mail.parse.mime import FIELDS, LINE, NESTING, PARTS, SIZE, UnfitError
 from tests.helpers.mails import in_parts, mail, part, report, several
 
 

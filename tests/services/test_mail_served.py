@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from domain.match.record import unpack_snapshot
-from infra.accounts import Accounts, Address
+from domain.match.history import unpack_snapshot
 from infra.durability import Mode
-from infra.mail.addresses import FILE_NAME, Addresses, read_secret
+from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.outbox import Outbox
-from infra.store.server import RedisStore
+from infra.people.accounts import Accounts, MailAddress
+from infra.store.redis_store import RedisStore
 from tests.fakes.sink import free_port
 from tests.helpers.mails import mail
 from tests.helpers.served import SCRIPT, Served, until
@@ -54,7 +54,7 @@ def served(empty):
 
 def seat(served, number, name, board=1):
     """The address of a seat."""
-    addresses = Addresses(read_secret(served.data / FILE_NAME), DOMAIN)
+    addresses = ServerAddresses(read_secret(served.data / FILE_NAME), DOMAIN)
     with served.client() as client:
         return addresses.of(board, number, Accounts(client).id_of(name))
 
@@ -74,7 +74,7 @@ def own(served, name):
     """Prove an address for a player, as a code would."""
     with served.client() as client:
         accounts = Accounts(client)
-        proven = (Address(f"{name}@example.org", verified=True),)
+        proven = (MailAddress(f"{name}@example.org", verified=True),)
         accounts.change_of(accounts.id_of(name), lambda record: replace(record, addresses=proven))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from infra.accounts import Accounts, Address
+from infra.people.accounts import Accounts, MailAddress
 from tests.fakes.sink import Sink
 from tests.helpers.served import SCRIPT, Served, until
 
@@ -39,7 +39,7 @@ def sign_up(served: Served, *names: str) -> None:
     with served.client() as client:
         accounts = Accounts(client)
         for name in names:
-            proven = (Address(f"{name}@example.org", verified=True),)
+            proven = (MailAddress(f"{name}@example.org", verified=True),)
             account = accounts.signup(name, "password")
             accounts.change_of(account, lambda record, to=proven: replace(record, addresses=to))
 

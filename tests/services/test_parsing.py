@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from services.app.games import games
-from services.language.forms import FORMS
-from services.language.parsing import Line, Unparsed, parse, rules, written
+from services.app.games import game_keys
+from services.language.commands import FORMS
+from services.language.parser import CommandLine, UnparsedLine, form_names, forms_with_text, parse
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 EXAMPLES = [
@@ -26,7 +26,7 @@ LANGUAGE = sorted(
     {word for form in FORMS for word in form.name.split()}
     | {"propose", "undo", "accept", "reject", "resume", "clear", "display", "language", "notify"}
     | {"challenges", "--password=secret", "--as=bob"}
-    | {"all", "active", "inactive", "next", "-", "--", "-x", "--lang=de", "7", "1#0", *games()}
+    | {"all", "active", "inactive", "next", "-", "--", "-x", "--lang=de", "7", "1#0", *game_keys()}
 )
 
 WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.split() == [text])
@@ -45,7 +45,7 @@ def replaced(line: str, word: str) -> str:
 def test_every_form_with_a_password_has_an_example():
     asked = {form.rule for form in FORMS if re.search(r"\bpassword\b|\bold\b", form.usage())}
     assert {parse(line).form for line in SIGNED} == asked
-    assert {parse(line).form for line in EXAMPLES} == rules()
+    assert {parse(line).form for line in EXAMPLES} == form_names()
 
 
 # words of the language
@@ -79,7 +79,7 @@ def test_no_word_of_the_language_is_read_as_the_beginning_of_another(line):
 def refused(line: str) -> bool:
     try:
         parse(line)
-    except Unparsed:
+    except UnparsedLine:
         return True
     return False
 
@@ -201,11 +201,11 @@ def test_a_message_names_its_readers_and_then_says_something(text):
 @given(lines=st.lists(TEXTS, min_size=1))
 def test_several_commands_are_all_the_lines_after_the_first(lines):
     body = "\n".join(lines)
-    assert parse(f"multiple\n{body}") == Line("multiple", (("body", body.strip()),))
+    assert parse(f"multiple\n{body}") == CommandLine("multiple", (("body", body.strip()),))
 
 
 def test_the_forms_with_a_text_are_named():
-    assert written() == {"message", "broadcast", "chat", "multiple"}
+    assert forms_with_text() == {"message", "broadcast", "chat", "multiple"}
 
 
 # whatever is typed
@@ -213,7 +213,7 @@ def test_the_forms_with_a_text_are_named():
 
 @given(text=st.text())
 def test_any_text_is_read_or_has_no_form(text):
-    assert refused(text) or parse(text).form in rules()
+    assert refused(text) or parse(text).form in form_names()
 
 
 @given(words=st.lists(st.sampled_from([*LANGUAGE, "alice", "wonderland", "1", "\n", "x"])))
@@ -240,11 +240,11 @@ def test_words_in_any_order_are_read_or_have_no_form(words):
     ],
 )
 def test_the_longest_text_is_read_or_refused_without_an_error(line):
-    assert refused(line) or parse(line).form in rules()
+    assert refused(line) or parse(line).form in form_names()
 
 
 def test_what_has_no_form_is_not_repeated_by_the_error():
-    with pytest.raises(Unparsed) as caught:
+    with pytest.raises(UnparsedLine) as caught:
         parse("signup alice looking-glass\nwonderland")
     assert str(caught.value) == ""
     assert caught.value.__suppress_context__

@@ -7,14 +7,14 @@ from threading import Event, Thread
 import pytest
 from redis import Redis
 
-from domain.match.commands import Decline, Move, Offer, Resign
-from infra import keys
-from infra.embedded import EmbeddedServer
-from infra.letters import Letters
-from infra.projections.lists import Lists
-from infra.projections.shelf import LINGER_SECONDS, Generation, Shelf
+from domain.match.commands import DeclineMatch, MakeOffer, PlayMove, ResignMatch
+from infra.people.messages import MessageStore
+from infra.projections.generations import EXPIRE_SECONDS, Generation, Generations
+from infra.projections.match_lists import MatchLists
 from infra.projections.specs import LISTS, SPECS
+from infra.redis import keys
 from infra.settings import Settings
+from infra.valkey.server import EmbeddedServer
 from services.cli.main import PROJECTIONS
 from services.cli.rebuild import run
 from tests.helpers.bench import Bench
@@ -34,17 +34,17 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
     made = Bench(redis_client, tmp_path / "seeds")
     made.start(*range(1, 13))
     for board in (6, 9):  # without a move of each it would not be rated
-        made.send(ALICE, Move(text="m13-j7"), board)
-        made.send(BOB, Move(text="a13-c11"), board)
+        made.send(ALICE, PlayMove(text="m13-j7"), board)
+        made.send(BOB, PlayMove(text="a13-c11"), board)
     for board in range(1, 13):
-        order = [Resign(), Decline(), Offer(kind="draw")][board % 3]
+        order = [ResignMatch(), DeclineMatch(), MakeOffer(kind="draw")][board % 3]
         made.send((ALICE, BOB)[board % 2], order, board)
     made.drain()
     return made
 
 
 def live(client: Redis) -> Generation:
-    found = Shelf(client, LISTS).live()
+    found = Generations(client, LISTS).live()
     assert found is not None
     return found[1]
 
@@ -69,12 +69,12 @@ def test_what_is_rebuilt_is_what_the_side_worker_makes(
 def test_only_what_is_named_is_rebuilt(bench: Bench, settings: Settings) -> None:
     side = catch_up(bench.store, bench.client)
     assert run(["lists", "lists"], check=False, settings=settings) == 0
-    numbers = {spec.name: Shelf(bench.client, spec).live() for spec in SPECS}
+    numbers = {spec.name: Generations(bench.client, spec).live() for spec in SPECS}
     assert {name for name, at in numbers.items() if at and at[1].number > 1} == {"lists"}
     # the worker finds the new one when there is something to write
     bench.start(20)
     settle(side)
-    assert Lists(bench.client).rows([20]) != [None]
+    assert MatchLists(bench.client).rows([20]) != [None]
 
 
 def test_nobody_needs_a_side_worker_to_rebuild(bench: Bench, settings: Settings) -> None:
@@ -91,7 +91,7 @@ def test_what_is_replaced_can_be_read_for_a_while(bench: Bench, settings: Settin
     assert run(["lists"], check=False, settings=settings) == 0
     assert live(bench.client) != old
     assert not bench.client.exists(old.mark)
-    assert 0 < bench.client.ttl(old.key("rows")) <= LINGER_SECONDS
+    assert 0 < bench.client.ttl(old.key("rows")) <= EXPIRE_SECONDS
     assert bench.client.ttl(live(bench.client).key("rows")) == -1
 
 
@@ -113,7 +113,7 @@ def test_any_difference_is_found(
     bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
     catch_up(bench.store, bench.client)
-    found = Shelf(bench.client, SPECS[-1]).live()
+    found = Generations(bench.client, SPECS[-1]).live()
     assert found is not None
     players = found[1].key("players:pow2")
     table = found[1].key("table:pow2")
@@ -168,7 +168,7 @@ def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(
     bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     catch_up(bench.store, bench.client)
-    left = Shelf(bench.client, LISTS).begin("killed later", 4)
+    left = Generations(bench.client, LISTS).begin("killed later", 4)
     bench.client.hset(left.key("rows"), "1", "x")
     assert run(["history", "lists"], check=False, settings=settings) == 1
     assert run(["lists"], check=True, settings=settings) == 1
@@ -226,7 +226,7 @@ def test_it_works_while_people_play(tmp_path: Path) -> None:
 
 
 def seq_of(client: Redis, board: int) -> int:
-    (row,) = Lists(client).rows([board])
+    (row,) = MatchLists(client).rows([board])
     return row.seq if row else 0
 
 
@@ -235,7 +235,7 @@ def test_notices_of_letters_are_no_part_of_what_is_compared(
 ) -> None:
     catch_up(bench.store, bench.client)
     bench.client.set(keys.account(BOB), b"a record")
-    letters = Letters(bench.client, lambda: bench.store.shape().shards)
+    letters = MessageStore(bench.client, lambda: bench.store.layout().shards)
     letters.chat(1, ALICE, "hello", bytes(16), (ALICE, BOB))
     assert letters.unread_chat(BOB) == {1: 1}
     assert run([], check=True, settings=settings) == 0

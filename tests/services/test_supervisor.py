@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.embedded import EmbeddedServer
+from infra.valkey.server import EmbeddedServer
 from services.serve import supervisor as supervisor_module
 from services.serve.child import Child, ProcessChild
 from services.serve.supervisor import Supervisor

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import pytest
 
-from domain.rules import all_rules, current
+from domain.rules import all_rules, latest_rules
 from services.app.typography import as_flag, as_move, as_plain
-from services.language.parsing import parse
+from services.language.parser import parse
 from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.api import Api
 
@@ -79,7 +79,7 @@ class Shuffling:
 
 @pytest.mark.parametrize("key", sorted({rules.key for rules in all_rules()}))
 def test_no_move_of_any_game_is_changed(key):
-    rules, chance = current(key), random.Random(7)
+    rules, chance = latest_rules(key), random.Random(7)
     players = next(n for n in range(1, 5) if n in rules.players)
     options = rules.read_options([])
     drawn = rules.needs_draw(options, players)

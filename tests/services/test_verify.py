@@ -5,11 +5,11 @@ import pytest
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.commands import Resign, Sent
-from domain.match.decide import Decided, decide
-from domain.match.events import decode, decode_refusal, encode
-from domain.match.record import Broken, pack_snapshot, seal, unpack_snapshot
-from infra import outcomes
+from domain.match.commands import CommandEnvelope, ResignMatch
+from domain.match.decide import Decision, decide
+from domain.match.events import decode_event, decode_refusal, encode_event
+from domain.match.history import BrokenHistory, chain_events, pack_snapshot, unpack_snapshot
+from infra.store import outcomes
 from infra.store.memory import MemoryStore
 from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
@@ -41,8 +41,8 @@ def store() -> MemoryStore:
     return app.store
 
 
-def broken(store: MemoryStore) -> Broken:
-    with pytest.raises(Broken) as caught:
+def broken(store: MemoryStore) -> BrokenHistory:
+    with pytest.raises(BrokenHistory) as caught:
         check(store, BOARD)
     return caught.value
 
@@ -75,16 +75,16 @@ def a_flipped_bit(data: bytes) -> bytes:
 
 
 def another_time(data: bytes) -> bytes:
-    envelope = decode(data)
-    return encode(msgspec.structs.replace(envelope, at=envelope.at + 1))
+    envelope = decode_event(data)
+    return encode_event(msgspec.structs.replace(envelope, at=envelope.at + 1))
 
 
 def another_actor(data: bytes) -> bytes:
-    return encode(msgspec.structs.replace(decode(data), actor=b"intruder"))
+    return encode_event(msgspec.structs.replace(decode_event(data), actor=b"intruder"))
 
 
 def another_command(data: bytes) -> bytes:
-    return encode(msgspec.structs.replace(decode(data), command=b"x" * 16))
+    return encode_event(msgspec.structs.replace(decode_event(data), command=b"x" * 16))
 
 
 def nothing(data: bytes) -> bytes:
@@ -172,13 +172,13 @@ def test_an_inserted_copy_is_found(store, place, copied):
     assert broken(store).seq == (copied + 2 if beside else place + 1)
 
 
-def forged(store: MemoryStore) -> tuple[Sent, list[bytes], bytes]:
+def forged(store: MemoryStore) -> tuple[CommandEnvelope, list[bytes], bytes]:
     """A resignation that nobody sent, chained to the last event, and the snapshot after it."""
     snapshot = unpack_snapshot(store._matches[BOARD].snapshot)
-    sent = Sent(BOARD, b"f" * 16, snapshot.state.seats[0], Resign())
+    sent = CommandEnvelope(BOARD, b"f" * 16, snapshot.state.seats[0], ResignMatch())
     decided = decide(sent, snapshot.state)
-    assert isinstance(decided, Decided)
-    leaves, after = seal(sent, decided, snapshot, 0)
+    assert isinstance(decided, Decision)
+    leaves, after = chain_events(sent, decided, snapshot, 0)
     return sent, list(leaves), pack_snapshot(after)
 
 
@@ -206,7 +206,7 @@ def test_a_forged_end_snapshot_and_outcome_are_found_by_the_log(store, index, sa
     match.events += leaves
     match.snapshot = snapshot
     tail = outcomes.tail("", EVENTS + 1, "")
-    match.outcomes[sent.id] = outcomes.stored(bytes(8), index, tail)
+    match.outcomes[sent.id] = outcomes.encode_stored(bytes(8), index, tail)
     found = broken(store)
     assert found.seq == EVENTS + 1
     assert f"log is {said}" in found.sentence
@@ -234,11 +234,13 @@ def test_a_snapshot_that_was_changed_is_found(store):
 
 def test_an_outcome_that_was_changed_is_found(store):
     match = store._matches[BOARD]
-    command = decode(match.events[4]).command
+    command = decode_event(match.events[4]).command
     stored = match.outcomes[command]
-    match.outcomes[command] = outcomes.stored(stored[:8], 5, outcomes.tail("", 4, ""))
+    match.outcomes[command] = outcomes.encode_stored(stored[:8], 5, outcomes.tail("", 4, ""))
     assert broken(store).seq == 5
-    match.outcomes[command] = outcomes.stored(stored[:8], 5, outcomes.tail("internal", 5, "x"))
+    match.outcomes[command] = outcomes.encode_stored(
+        stored[:8], 5, outcomes.tail("internal", 5, "x")
+    )
     assert broken(store).seq == 5
     del match.outcomes[command]
     assert broken(store).seq == 5
@@ -250,9 +252,11 @@ OTHER_TAILS = [("illegal-move", 4, ""), ("", 5, "well played"), ("", 6, "")]
 @pytest.mark.parametrize("tail", OTHER_TAILS)
 def test_each_part_of_an_outcome_counts(store, tail):
     match = store._matches[BOARD]
-    command = decode(match.events[4]).command
+    command = decode_event(match.events[4]).command
     before = outcomes.parse(match.outcomes[command])
-    match.outcomes[command] = outcomes.stored(before.digest, before.index, outcomes.tail(*tail))
+    match.outcomes[command] = outcomes.encode_stored(
+        before.digest, before.index, outcomes.tail(*tail)
+    )
     assert broken(store).seq == 5
 
 
@@ -271,14 +275,14 @@ def test_an_outcome_that_can_not_be_read_is_found(store, stored):
 @pytest.mark.parametrize("place", range(EVENTS))
 def test_an_outcome_of_another_command_is_found(store, place):
     match = store._matches[BOARD]
-    command = decode(match.events[place]).command
+    command = decode_event(match.events[place]).command
     match.outcomes[command] = b"another." + match.outcomes[command][8:]
     assert broken(store).sentence == "the outcome stored for its command is of another command"
 
 
 def test_an_outcome_of_a_command_that_never_was_is_found(store):
     match = store._matches[BOARD]
-    match.outcomes[b"f" * 16] = outcomes.stored(bytes(8), 3, outcomes.tail("", 3, ""))
+    match.outcomes[b"f" * 16] = outcomes.encode_stored(bytes(8), 3, outcomes.tail("", 3, ""))
     found = broken(store)
     assert found.seq == 3
     assert found.sentence.startswith(f"it does not come from command {(b'f' * 16).hex()}")
@@ -288,7 +292,7 @@ REFUSAL = 1
 """The log index of the refusal, after the first event."""
 
 
-def the_refusal(store) -> tuple[bytes, outcomes.Outcome]:
+def the_refusal(store) -> tuple[bytes, outcomes.CommandOutcome]:
     """The refused command's id and outcome."""
     leaf = decode_refusal(store._logs[BOARD % 4][REFUSAL])
     return leaf.command, outcomes.parse(store.outcome(BOARD, leaf.command))
@@ -309,7 +313,7 @@ def the_refusal(store) -> tuple[bytes, outcomes.Outcome]:
 def test_a_refusal_that_was_changed_is_found(store, other):
     command, was = the_refusal(store)
     now = msgspec.structs.replace(was, **other)
-    store._matches[BOARD].outcomes[command] = outcomes.stored(
+    store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
         now.digest, now.index, outcomes.tail(now.code, now.seq, now.sentence)
     )
     broken(store)
@@ -321,7 +325,7 @@ def test_a_refusal_that_was_changed_is_found(store, other):
 def test_a_refusals_leaf_that_was_changed_is_found(store, other):
     log = store._logs[BOARD % 4]
     leaf = decode_refusal(log[REFUSAL])
-    log[REFUSAL] = encode(msgspec.structs.replace(leaf, **other)) if other else b"nothing"
+    log[REFUSAL] = encode_event(msgspec.structs.replace(leaf, **other)) if other else b"nothing"
     found = broken(store)
     assert (found.seq, found.sentence) == (
         1,
@@ -340,13 +344,13 @@ def test_a_commands_move_may_have_said_its_ply_and_consent_may_be_a_proposal():
 
 
 def test_the_log_has_the_events_in_their_order(store):
-    first, second = (decode(store.events(BOARD)[place]).command for place in (1, 2))
+    first, second = (decode_event(store.events(BOARD)[place]).command for place in (1, 2))
     match, log = store._matches[BOARD], store._logs[BOARD % 4]
     a, b = outcomes.parse(match.outcomes[first]), outcomes.parse(match.outcomes[second])
     log[a.index], log[b.index] = log[b.index], log[a.index]
     for command, was, index in ((first, a, b.index), (second, b, a.index)):
         tail = outcomes.tail("", was.seq, "")
-        match.outcomes[command] = outcomes.stored(was.digest, index, tail)
+        match.outcomes[command] = outcomes.encode_stored(was.digest, index, tail)
     assert broken(store).sentence == "the log has it before its predecessor"
 
 
@@ -365,15 +369,15 @@ def test_a_match_that_goes_on_meanwhile_is_read_at_one_moment(store):
         """A store in which a forged move is committed while the events are read."""
 
         def __init__(self) -> None:
-            self.reads = 0
+            self.add_reads = 0
 
         def snapshots(self, boards):
-            self.reads += 1
-            return store.snapshots(boards) if self.reads > 1 else [b"an older one"]
+            self.add_reads += 1
+            return store.snapshots(boards) if self.add_reads > 1 else [b"an older one"]
 
         def __getattr__(self, name):
             return getattr(store, name)
 
     busy = Busy()
     assert "holds" in check(busy, BOARD)
-    assert busy.reads == 4
+    assert busy.add_reads == 4

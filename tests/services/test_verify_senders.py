@@ -9,15 +9,15 @@ import pytest
 from domain.errors import Code
 from domain.games.halves.position import HalvesMove, canonical
 from domain.match import events
-from domain.match.commands import Answer, Return, Sent, Start
-from domain.match.events import Event, Flagged, Nagged, command_id, decode
-from domain.match.record import unpack_snapshot
-from domain.match.state import due, position_of
-from domain.rules import pinned
+from domain.match.commands import AnswerOffer, CommandEnvelope, EndVacation, StartMatch
+from domain.match.events import Event, Flagged, Nagged, command_id, decode_event
+from domain.match.history import unpack_snapshot
+from domain.match.state import next_due, position_of
+from domain.rules import rules_by_id
 from infra.durability import Mode
-from infra.lanes import Lanes
+from infra.store.leases import LaneLeases
 from infra.store.port import Store
-from infra.store.server import RedisStore
+from infra.store.redis_store import RedisStore
 from services.cli.verify import check, damaged_matches
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
@@ -38,7 +38,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 def kinds_of(store: Store, *boards: int) -> set[type]:
     """Return the kinds of events of matches, which must hold."""
     assert dict(damaged_matches(store, boards)) == {}
-    return {type(decode(data).body) for board in boards for data in store.events(board)}
+    return {type(decode_event(data).body) for board in boards for data in store.events(board)}
 
 
 def by_api(api: Api) -> set[type]:
@@ -109,7 +109,7 @@ def by_a_vacation(api: Api) -> set[type]:
 
 def heard(api: Api, board: int, wanted: set[type]) -> None:
     """Wait until a match has events of some kinds: nobody waits for the outcome of what led to them."""
-    until(lambda: wanted <= {type(decode(d).body) for d in api.parts.store.events(board)})
+    until(lambda: wanted <= {type(decode_event(d).body) for d in api.parts.store.events(board)})
 
 
 def by_the_scheduler(api: Api) -> set[type]:
@@ -126,9 +126,9 @@ def keep(api: Api, board: int, kind: type) -> None:
     """Have a scheduler act at the time when a match is due."""
     with api.server.client(blocking_timeout=5) as client:
         (data,) = api.parts.store.snapshots([board])
-        later = due(unpack_snapshot(data).state)
+        later = next_due(unpack_snapshot(data).state)
         store = RedisStore(client, Mode.FSYNC, clock=lambda: later)
-        Scheduler(store, Lanes(client, [].append), lambda: later).tick()
+        Scheduler(store, LaneLeases(client, [].append), lambda: later).tick()
     heard(api, board, {kind})
 
 
@@ -165,10 +165,10 @@ def by_commands_of_before_commitments(api: Api) -> set[type]:
     seats = tuple(map(api.parts.accounts.id_of, [player.name for player in api.players()]))
     ids = [command_id("api", seats[0], f"old {number} {seats[1].hex()}") for number in range(2)]
     board = api.parts.store.allocate(ids[0])
-    start = Start(rules="powerdrain/1", options=(), seats=seats, text=b"mine", gather=True)
+    start = StartMatch(rules="powerdrain/1", options=(), seats=seats, text=b"mine", gather=True)
     for sent in (
-        Sent(board, ids[0], seats[0], start),
-        Sent(board, ids[1], seats[1], Answer(accept=True, text=b"ours")),
+        CommandEnvelope(board, ids[0], seats[0], start),
+        CommandEnvelope(board, ids[1], seats[1], AnswerOffer(accept=True, text=b"ours")),
     ):
         api.parts.gateway.submit_all([sent])
     heard(api, board, {events.MatchStarted})
@@ -205,7 +205,7 @@ def terminal() -> Iterator[Terminal]:
 
 def spelled_otherwise(position: object) -> str:
     """Return a move that halves takes for a legal one that it writes otherwise; empty for none."""
-    rules = pinned("halves/1")
+    rules = rules_by_id("halves/1")
     for move in rules.moves(position):
         for kept in range(1, 19):
             other = HalvesMove(move.number, kept)
@@ -222,7 +222,7 @@ def test_a_move_that_was_spelled_otherwise_than_it_is_written_holds(terminal):
         state = unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
         assert state.next is not None
         text = spelled_otherwise(position_of(state))
-        move = text or next(pinned(state.rules).legal_moves(position_of(state)))
+        move = text or next(rules_by_id(state.rules).legal_moves(position_of(state)))
         answer = terminal.move_in("halves", board, ("alice", "bob")[state.next], move)
         assert not answer.refused, answer
     assert text not in unpack_snapshot(terminal.app.store.snapshots([board])[0]).state.moves.split()
@@ -233,6 +233,8 @@ def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
     board = terminal.challenge("--days=3")
     assert not terminal.do("vacation alice wonderland 5").refused
     store, account = terminal.app.store, terminal.app.accounts.id_of("alice")
-    late = Sent(board, command_id("vacation", account, "late"), account, Return(until=1))
+    late = CommandEnvelope(
+        board, command_id("vacation", account, "late"), account, EndVacation(until=1)
+    )
     assert terminal.app.gateway.send(late, 0).accepted
     assert "holds" in check(store, board)

@@ -13,14 +13,14 @@ import pytest
 from markupsafe import Markup
 
 from domain.match.state import positions
-from domain.rules import current, game_of
-from infra.notes import Notes
-from infra.unread import Counts
-from services.app.games import games
-from services.app.matches import state_of
-from services.web.boards import MOST_MOVES, Shown, picture, tried
-from services.web.films import film
-from services.web.library import _start
+from domain.rules import game_by_key, latest_rules
+from infra.people.notes import Notes
+from infra.people.unread import UnreadCounts
+from services.app.games import game_keys
+from services.app.matches import load_state
+from services.http.web.pages.games import _initial_position
+from services.http.web.views.animated_svg import animate_match
+from services.http.web.views.board_view import MAX_MOVES, BoardView, draw_position, preview_move
 from tests.fakes.tokens import check, check_one
 from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.web import Guest, door
@@ -93,7 +93,7 @@ def test_a_form_sent_twice_is_one_move(api, pair):
     fields |= {"do": "move", "move": "m13-j7", "ply": "0"}
     for _ in range(2):
         assert one.http.post(f"/m/{board}/act", data=fields).status_code == 303
-    assert state_of(api.parts, board).ply == 1
+    assert load_state(api.parts, board).ply == 1
 
 
 def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(api, pair):
@@ -106,7 +106,7 @@ def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(ap
     assert "m13-k5: no line joins m13 and k5." in refused.text
     taken = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-j7"})
     assert taken.status_code == 303
-    assert state_of(api.parts, board).moves == "m13-j7"
+    assert load_state(api.parts, board).moves == "m13-j7"
 
 
 def test_htmx_gets_a_refusal_as_a_sentence_for_the_place_where_messages_stand(pair):
@@ -179,7 +179,7 @@ def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, pair):
         answer = guest.send(where, fields, on="/login")
         assert answer.status_code == 303
         assert answer.headers["location"] == "/login?over=yes"
-    assert not state_of(api.parts, board).over
+    assert not load_state(api.parts, board).over
 
 
 def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api, come, pair):
@@ -211,12 +211,12 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
     assert "Set your moves" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
     one.move(board, "m13-j7")
-    assert state_of(api.parts, board).moves == "m13-j7 a13-d7"
+    assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
     board = start(one, two)
     two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"})
     assert two.send(f"/m/{board}/replies", {"line": ""}).status_code == 303
     one.move(board, "m13-j7")
-    assert state_of(api.parts, board).moves == "m13-j7"
+    assert load_state(api.parts, board).moves == "m13-j7"
 
 
 def test_a_match_that_waits_for_consent_is_accepted_with_a_word(api, pair):
@@ -247,7 +247,7 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
     (left,) = re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))
     answer = two.send(f"/challenges/{left}/take")
     board = int(answer.headers["location"].rpartition("/")[2])
-    seats = state_of(api.parts, board).seats
+    seats = load_state(api.parts, board).seats
     assert {*api.parts.accounts.name_of(seats)} == {one.name, two.name}
 
 
@@ -267,12 +267,12 @@ def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(pair):
 
 
 def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
-    game = game_of("torere")
+    game = game_by_key("torere")
     rules = game.latest
-    svg = picture(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
+    svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
     turned = svg.replace("icon light", "icon @").replace("icon dark", "icon light")
     shown = [
-        Shown(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
+        BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
         for each in (svg, turned.replace("icon @", "icon dark"))
     ]
     assert [each.looks for each in shown] == [(0, 1), (1, 0)]
@@ -281,7 +281,7 @@ def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin(
 def test_what_the_rules_call_an_ending_is_no_sentence_in_a_list(api, pair):
     board = whole_match(pair, "powerdrain")
     api.caught_up()
-    reason = state_of(api.parts, board).result.reason
+    reason = load_state(api.parts, board).result.reason
     page = pair[0].page(f"/players/{pair[0].name}")
     assert f"by {reason}" not in page
     assert re.search(r"has won</td>|share the win</td>", page)
@@ -296,12 +296,12 @@ def test_options_and_times_of_the_form_are_those_of_the_match(api, pair):
         "weekends": "off",
         "unrated": "1",
     }
-    state = state_of(api.parts, start(one, two, **fields))
+    state = load_state(api.parts, start(one, two, **fields))
     assert state.options == ("-exact", "-fast")
     terms = state.clock.terms
     assert (terms.bank, terms.increment, terms.weekends, terms.rated) == (14, 1, False, False)
     fields = {"number-0": "5", "pick-1": "-keep_chosen", "pick-4": ""}
-    state = state_of(api.parts, start(one, two, game="halves", **fields))
+    state = load_state(api.parts, start(one, two, game="halves", **fields))
     assert state.options == ("-keep_chosen", "-tiles_each=5")
 
 
@@ -359,19 +359,19 @@ def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):
 # what can be chosen
 
 
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", game_keys())
 def test_what_can_be_chosen_is_what_is_legal(api, pair, game):
     one, two = pair
-    rules = current(game)
+    rules = latest_rules(game)
     board = start(one, *([two] if rules.players != (1,) else []), game=game)
     chance = random.Random(game)
     for _ in range(6):
-        state = state_of(api.parts, board)
+        state = load_state(api.parts, board)
         if state.over:
             break
         position = positions(state)[-1]
         found = moves(one, board)
-        assert found == list(rules.legal_moves(position))[:MOST_MOVES]
+        assert found == list(rules.legal_moves(position))[:MAX_MOVES]
         mover = one if state.next == 0 else two
         mover.move(board, chance.choice(found))
 
@@ -397,21 +397,21 @@ def test_a_move_is_looked_at_before_it_is_played(api, pair):
     assert "no line joins" in one.page(f"/m/{board}/check?move=m13-k5")
     assert "Play it" in one.page(f"/m/{board}/check?move=m13-m5:l4")
     assert "Play it" not in two.page(f"/m/{board}/check?move=m13-m5:l4")
-    assert state_of(api.parts, board).ply == 0
+    assert load_state(api.parts, board).ply == 0
 
 
 def test_a_move_that_ends_the_match_is_said_to():
-    rules = current("powerdrain")
-    position = _start(rules, rules.read_options(["-o1"]), 2, "x")
+    rules = latest_rules("powerdrain")
+    position = _initial_position(rules, rules.read_options(["-o1"]), 2, "x")
     while True:
         move = next(iter(rules.legal_moves(position)))
         after = rules.play(position, rules.check(position, rules.read(move)))
         if rules.outcome(after):
             break
         position = after
-    found = tried(rules, position, move, ("ann", "bob"))
+    found = preview_move(rules, position, move, ("ann", "bob"))
     assert found.said.startswith("this ends the match: ")
-    assert not tried(rules, after, move, ()).legal
+    assert not preview_move(rules, after, move, ()).legal
 
 
 # replay and lines
@@ -459,10 +459,10 @@ def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):
     assert wrong.status_code == 422
     assert "Move 2: " in wrong.text
     assert guest.get(f"/m/{board}/0/if?line={'m1-m7+' * 2000}").status_code in (400, 413)
-    assert state_of(api.parts, board).ply == 1
+    assert load_state(api.parts, board).ply == 1
 
 
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", game_keys())
 def test_every_game_can_be_tried_to_its_end(come, game):
     guest, chance = come(), random.Random(game)
     where = (
@@ -545,7 +545,7 @@ def test_a_moving_picture_shows_at_each_time_what_a_board_shows(api, come, pair,
         mover.move(board, chance.choice(moves(one, board)))
     answer = come().get(f"/m/{board}/film.svg")
     root = ET.fromstring(answer.text)
-    state = state_of(api.parts, board)
+    state = load_state(api.parts, board)
     assert len(answer.text) < 6 * 25_000
     svg = "{http://www.w3.org/2000/svg}"
     moving = [part for part in root if part.find(f"{svg}animate") is not None]
@@ -568,7 +568,7 @@ def test_a_moving_picture_shows_at_each_time_what_a_board_shows(api, come, pair,
         if game == "halves":  # whose last move only the board before it tells all of
             continue
         assert not missing, (ply, names)
-    assert film(state, names) == answer.text
+    assert animate_match(state, names) == answer.text
 
 
 def _shown_at(moving, time: float, svg: str):
@@ -617,7 +617,7 @@ def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged
     api.caught_up()
     answer = one.send("/account/vacation", {"days": "3"})
     assert "you are on vacation until" in answer.text.lower()
-    until(lambda: state_of(api.parts, board).clock.off)
+    until(lambda: load_state(api.parts, board).clock.stops)
     assert one.send("/account/vacation", {"days": "31"}).status_code == 422
     assert one.send("/account/vacation", {"days": "a b"}).status_code == 422
     assert one.send("/account/vacation", {"days": "back"}).status_code == 200
@@ -630,10 +630,10 @@ def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
     said = one.send(f"/m/{board}/chat", {"text": "hello - you"}, on=f"/m/{board}")
     assert said.status_code == 303
     api.parts.letters.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
-    assert api.parts.unread.counts(account) == Counts({board: 1}, 1)
+    assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
     home = two.page("/")
     assert "omething was said in the match with" in home
     assert "omebody has written to you" in home
     assert "/m/0" not in home
     assert "hello - you" in two.page(f"/m/{board}")
-    assert api.parts.unread.counts(account) == Counts({}, 1)
+    assert api.parts.unread.counts(account) == UnreadCounts({}, 1)

@@ -9,15 +9,21 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from domain.rules import all_games, all_rules, game_of
+from domain.rules import all_games, all_rules, game_by_key
 from domain.rules.option_form import OptionField, OptionKind
-from services.app.games import games
-from services.web.assets import ASSETS, VERSION, url_of
-from services.web.choices import TIMES, featured, options_of, suggested, to_show
-from services.web.pages import HEADERS
-from services.web.plots import Series, plot
-from services.web.prose import blocks
-from services.web.visitors import Form
+from services.app.games import game_keys
+from services.http.web.assets import ASSETS, VERSION, asset_url
+from services.http.web.pages.help import help_blocks
+from services.http.web.render import HEADERS
+from services.http.web.session import Form
+from services.http.web.views.new_match_form import (
+    TIME_CHOICES,
+    chosen_options,
+    featured_games,
+    showcase_games,
+    suggested_game,
+)
+from services.http.web.views.rating_chart import ChartSeries, draw_chart
 from tests.helpers.api import Api, code_of
 from tests.helpers.web import Guest, Read, door
 
@@ -64,8 +70,8 @@ def pages(board: int) -> list[str]:
         "/signup",
         "/help",
         "/games",
-        *(f"/games/{key}" for key in games()),
-        *(f"/games/{key}/try" for key in games()),
+        *(f"/games/{key}" for key in game_keys()),
+        *(f"/games/{key}/try" for key in game_keys()),
         "/puzzles",
         "/ratings/line",
         "/players",
@@ -123,7 +129,7 @@ def test_no_page_has_anything_inline_or_from_elsewhere(come, played):
 
 def test_every_answer_tells_the_browser_what_it_may_do(come, played):
     guest = come()
-    for path in ("/", f"/m/{played}", "/nowhere/at/all", "/m/999999", url_of("page.js")):
+    for path in ("/", f"/m/{played}", "/nowhere/at/all", "/m/999999", asset_url("page.js")):
         headers = guest.get(path, headers=BROWSER).headers
         for name, value in HEADERS.items():
             assert headers.get_list(name) == [value], (path, name)
@@ -219,7 +225,7 @@ def test_the_page_of_a_match_weighs_less_than_150_kb_in_all(come, played):
     anna.log_in("anna")
     page = anna.page(f"/m/{played}")
     imported = ("notation.js", "elements.js", "stream.js", "worker.js")
-    loaded = {*Read(page).loaded, *map(url_of, imported), f"/m/{played}/moves"}
+    loaded = {*Read(page).loaded, *map(asset_url, imported), f"/m/{played}/moves"}
     weights = {path.rpartition("/")[2]: len(anna.get(path).content) for path in loaded}
     weights["the page"] = len(page.encode())
     weights["in all"] = sum(weights.values())
@@ -233,7 +239,7 @@ def test_the_page_of_a_match_weighs_less_than_150_kb_in_all(come, played):
 
 def test_assets_are_kept_for_good_under_their_version_and_not_under_another(come):
     guest = come()
-    now = guest.get(url_of("style.css"))
+    now = guest.get(asset_url("style.css"))
     assert "immutable" in now.headers["cache-control"]
     before = guest.get("/static/000000000000/style.css")
     assert before.content == now.content
@@ -243,8 +249,8 @@ def test_assets_are_kept_for_good_under_their_version_and_not_under_another(come
 
 
 def test_assets_are_sent_packed_to_who_takes_them_so(come):
-    plain = come(**{"Accept-Encoding": "identity"}).get(url_of("htmx.js"))
-    packed = come(**{"Accept-Encoding": "gzip"}).get(url_of("htmx.js"))
+    plain = come(**{"Accept-Encoding": "identity"}).get(asset_url("htmx.js"))
+    packed = come(**{"Accept-Encoding": "gzip"}).get(asset_url("htmx.js"))
     assert packed.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert packed.content == plain.content
@@ -267,9 +273,9 @@ def test_no_asset_names_anything_elsewhere():
 
 def test_every_option_that_can_be_chosen_is_one_of_the_game():
     for rules in all_rules():
-        for at, field in enumerate(game_of(rules.key).options_form):
+        for at, field in enumerate(game_by_key(rules.key).options_form):
             for name, value in values_of(field, at):
-                flags = options_of(rules.key, Form({name: (value,)}))
+                flags = chosen_options(rules.key, Form({name: (value,)}))
                 assert len(rules.write_options(rules.read_options(flags))) == 1, (name, value)
 
 
@@ -287,13 +293,13 @@ def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
 
 def test_what_is_usual_is_no_option():
     for rules in all_rules():
-        fields = list(enumerate(game_of(rules.key).options_form))
+        fields = list(enumerate(game_by_key(rules.key).options_form))
         form = Form(
             {f"number-{at}": (str(field.usual),) for at, field in fields}
             | {f"pick-{at}": ("",) for at, field in fields if field.kind is OptionKind.ONE_OF}
             | {f"names-{at}": ("",) for at, field in fields}
         )
-        assert options_of(rules.key, form) == ()
+        assert chosen_options(rules.key, form) == ()
 
 
 def test_every_option_of_every_game_is_in_the_form(api: Api, come: Callable[..., Guest]):
@@ -301,7 +307,7 @@ def test_every_option_of_every_game_is_in_the_form(api: Api, come: Callable[...,
     browser.log_in(api.player().name)
     for rules in all_rules():
         page = html.unescape(browser.page(f"/new?game={rules.key}"))
-        for at, field in enumerate(game_of(rules.key).options_form):
+        for at, field in enumerate(game_by_key(rules.key).options_form):
             assert field.title.en in page, (rules.key, field.field)
             for pick in field.picks:
                 assert f'name="pick-{at}" value="{pick.flag}"' in page
@@ -310,25 +316,25 @@ def test_every_option_of_every_game_is_in_the_form(api: Api, come: Callable[...,
 
 
 def test_the_games_that_are_offered_are_those_that_say_so(api: Api, come: Callable[..., Guest]):
-    assert {rules.key for rules in featured()} == {
+    assert {rules.key for rules in featured_games()} == {
         game.key for game in all_games() if game.featured
     }
-    assert suggested() == featured()[0]
-    shown = to_show()
-    assert shown[: len(featured())] == featured()
+    assert suggested_game() == featured_games()[0]
+    shown = showcase_games()
+    assert shown[: len(featured_games())] == featured_games()
     assert {rules.key for rules in shown} == {
         rules.key for rules in all_rules() if rules.players != (1,)
     }
     browser = come()
     browser.log_in(api.player().name)
     assert "<h1>New match</h1>" in browser.page("/new")
-    assert f"The rules of {suggested().title}" in browser.page("/new")
+    assert f"The rules of {suggested_game().title}" in browser.page("/new")
 
 
 def test_every_time_that_can_be_chosen_is_one():
     from domain.match.start_options import read_start_options  # noqa: PLC0415 - what it is judged by
 
-    for _, words in TIMES.values():
+    for _, words in TIME_CHOICES.values():
         assert read_start_options(words, 2).terms is not None
 
 
@@ -337,7 +343,7 @@ def test_every_time_that_can_be_chosen_is_one():
 
 def test_help_is_read_as_headings_sentences_and_what_is_drawn():
     page = "THE GAME\n\nFirst line\nand second.\n\n  a - b\n\n  c - d\n\n1. One\n   goes on\n2. Two"
-    assert [(one.kind, one.text) for one in blocks(page)] == [
+    assert [(one.kind, one.text) for one in help_blocks(page)] == [
         ("heading", "The game"),
         ("text", "First line and second."),
         ("drawn", "  a - b\n\n  c - d"),
@@ -348,7 +354,7 @@ def test_help_is_read_as_headings_sentences_and_what_is_drawn():
 
 def test_nothing_of_a_game_s_help_is_lost(api, come):
     guest = come()
-    for key in games():
+    for key in game_keys():
         page = guest.page(f"/games/{key}")
         words = re.sub(r"<[^>]*>", " ", page)
         for word in re.findall(r"[A-Za-z]{4,}", api.http.get(f"/api/help?topic={key}").text):
@@ -356,11 +362,13 @@ def test_nothing_of_a_game_s_help_is_lost(api, come):
 
 
 def test_a_plot_has_a_line_for_each_player_within_the_picture():
-    drawn = plot("Ratings", [Series("a<b", (1500, 1600, 1550)), Series("bob", (1500, 1400))])
+    drawn = draw_chart(
+        "Ratings", [ChartSeries("a<b", (1500, 1600, 1550)), ChartSeries("bob", (1500, 1400))]
+    )
     assert drawn.count("<polyline") == 2
     assert "a&lt;b 1550" in drawn
     assert ">2 matches</text>" in drawn
-    assert ">1 match</text>" in plot("Ratings", [Series("bob", (1500, 1400))])
+    assert ">1 match</text>" in draw_chart("Ratings", [ChartSeries("bob", (1500, 1400))])
     for points in re.findall(r'points="([^"]*)"', drawn):
         for point in points.split():
             x, y = map(float, point.split(","))
@@ -369,8 +377,8 @@ def test_a_plot_has_a_line_for_each_player_within_the_picture():
 
 
 def test_what_has_no_two_points_has_no_plot():
-    assert plot("Ratings", [Series("bob", (1500,))]) == ""
-    assert plot("Ratings", []) == ""
+    assert draw_chart("Ratings", [ChartSeries("bob", (1500,))]) == ""
+    assert draw_chart("Ratings", []) == ""
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/apia", 404), ("/logout", 405)])

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from infra.sessions import LASTS_SECONDS, Sessions
-from services.app.matches import state_of
-from services.web.browsers import name_of_browser
-from services.web.pages import own_path
-from services.web.routes import PAGES
-from services.web.visitors import csrf_of
+from infra.people.sessions import LASTS_SECONDS, Sessions
+from services.app.matches import load_state
+from services.http.web.render import local_path
+from services.http.web.routes import PAGES
+from services.http.web.session import csrf_token
+from services.http.web.user_agent import browser_name
 from tests.helpers.api import PASSWORD, Api
 from tests.helpers.web import Guest, door
 
@@ -88,7 +88,7 @@ def test_by_tls_the_cookie_is_one_that_no_other_host_can_set(come):
     assert "secure" in cookie(page, "__Host-guest").lower()
     # the client keeps no secure cookie of a plain URL, as no browser does
     held = cookie(page, "__Host-guest").split(";")[0]
-    proof = csrf_of(held.partition("=")[2])
+    proof = csrf_token(held.partition("=")[2])
     come().sign_up("ben")
     answer = guest.http.post(
         "/login",
@@ -227,7 +227,7 @@ def test_after_the_login_one_is_where_one_wanted_to_be(come):
     "path", ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "/\r\nx", ""]
 )
 def test_nobody_is_sent_to_another_site(path):
-    assert own_path(path) == "/"
+    assert local_path(path) == "/"
 
 
 def test_htmx_is_told_where_to_log_in(come):
@@ -257,7 +257,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     assert f'<a href="{where}">Log in again</a> and your move is still here' in by_htmx.text
     guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
-    assert state_of(api.parts, board).ply == 0
+    assert load_state(api.parts, board).ply == 0
 
 
 def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
@@ -278,7 +278,7 @@ def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
     ],
 )
 def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):
-    assert name_of_browser(agent) == name
+    assert browser_name(agent) == name
 
 
 def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):

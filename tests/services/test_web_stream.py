@@ -7,19 +7,19 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from infra.sessions import Sessions
-from services.api.context import Rhythm
-from services.api.marks import Chat, Home, marks
-from services.api.streams import BY_ACCOUNT
+from infra.people.sessions import Sessions
+from services.http.context import TaskIntervals
+from services.http.streams.limits import MAX_PER_ACCOUNT
+from services.http.streams.page_marks import ChatTopic, HomeTopic, page_marks
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
 
-QUICK = Rhythm(heartbeat=0.2)
+QUICK = TaskIntervals(heartbeat=0.2)
 
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("web"), rhythm=QUICK) as api:
+    with Api(tmp_path_factory.mktemp("web"), intervals=QUICK) as api:
         yield api
 
 
@@ -33,11 +33,11 @@ class Told:
     """What a stream has told, message by message."""
 
     def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
+        self._line_threads = lines
         self.known: dict[str, object] = {}
 
     def __next__(self) -> dict[str, object]:
-        for line in self._lines:
+        for line in self._line_threads:
             if line.startswith("data: "):
                 self.known |= json.loads(line.removeprefix("data: "))
                 return self.known
@@ -85,16 +85,16 @@ def test_chat_and_home_are_told_to_those_they_concern_alone(api, come):
     other.log_in(stranger.name)
     query = f"boards={board}&home=true"
     with follow(guest, query) as told, follow(other, query) as strange, follow(nobody, query) as no:
-        chat, home = Chat(board), Home(two.account)
+        chat, home = ChatTopic(board), HomeTopic(two.account)
         for topic, name in ((chat, f"chat {board}"), (home, "home")):
-            told.until(name, marks(api.parts, [topic])[topic])
+            told.until(name, page_marks(api.parts, [topic])[topic])
         one.post(f"/api/matches/{board}/chat", {"text": "hello"})
-        told.until(f"chat {board}", marks(api.parts, [chat])[chat])
-        before = marks(api.parts, [home])[home]
+        told.until(f"chat {board}", page_marks(api.parts, [chat])[chat])
+        before = page_marks(api.parts, [home])[home]
         one.move(board, "m13-j7")
         api.caught_up()
-        assert marks(api.parts, [home])[home] != before
-        told.until("home", marks(api.parts, [home])[home])
+        assert page_marks(api.parts, [home])[home] != before
+        told.until("home", page_marks(api.parts, [home])[home])
         for others in (strange, no):
             others.until(f"match {board}", 2)
             assert f"chat {board}" not in others.known
@@ -116,7 +116,7 @@ def test_it_ends_within_a_heartbeat_of_its_session(api, come):
 def test_it_counts_among_the_streams_that_one_account_may_have(come):
     guest = come().sign_up("greedy")
     with ExitStack() as stack:
-        streams = [stack.enter_context(follow(guest, "home=true")) for _ in range(BY_ACCOUNT)]
+        streams = [stack.enter_context(follow(guest, "home=true")) for _ in range(MAX_PER_ACCOUNT)]
         assert {next(told)["user"] for told in streams} == {"greedy"}
         refused = guest.get("/stream?home=true")
         assert refused.status_code == 429
@@ -134,11 +134,11 @@ def test_a_page_holds_the_marks_of_what_it_shows(api, come):
     api.caught_up()
     guest = come()
     guest.log_in(one.name)
-    home, chat = Home(one.account), Chat(board)
+    home, chat = HomeTopic(one.account), ChatTopic(board)
     shown = re.search(r'id="matches" data-mark="([0-9a-f]{16})"', guest.page("/"))
-    assert shown[1] == marks(api.parts, [home])[home]
+    assert shown[1] == page_marks(api.parts, [home])[home]
     said = re.search(r'id="chat" data-mark="([0-9a-f]{16})"', guest.page(f"/m/{board}"))
-    assert said[1] == marks(api.parts, [chat])[chat]
+    assert said[1] == page_marks(api.parts, [chat])[chat]
     part = guest.page(f"/m/{board}/chat", headers={"HX-Request": "true"})
     assert f'data-mark="{said[1]}"' in part
     assert "<html" not in part

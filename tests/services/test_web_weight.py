@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from services.web import exports
-from services.web.lines import MOST_LINKED
+from services.http.web.pages import exports
+from services.http.web.views.variations import MAX_LINKS
 from tests.helpers.api import Api
 from tests.helpers.web import door
 
@@ -66,13 +66,13 @@ def test_a_long_line_has_links_to_its_last_moves_alone(api):
     rows = re.findall(r"<li>(<a [^>]*>)?-?a5(?:</a>)?</li>", answer.text)
     linked = [row for row in rows if row]
     assert len(rows) == 1_700
-    assert 0 < len(linked) <= MOST_LINKED
+    assert 0 < len(linked) <= MAX_LINKS
     assert all(rows[-len(linked) :])
     assert 'class="now"' in rows[-1]
 
 
 def test_the_moves_of_a_crowded_jump_are_listed_in_part(api, monkeypatch):
-    monkeypatch.setattr("services.web.boards.MOST_MOVES", 20)
+    monkeypatch.setattr("services.http.web.views.board_view.MAX_MOVES", 20)
     stones = "c3,c5,c6,d4,e3,e5,f3,f6,g4,g5,h3,h6"
     told = api.http.get("/games/jump/try/moves", params={"options": f"-solitaire={stones}"}).json()
     assert told["more"]
@@ -95,7 +95,7 @@ def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, mo
 
 
 def test_no_match_grows_without_end_by_any_way_in(api, monkeypatch):
-    monkeypatch.setattr("infra.gateway.MOST_PLIES", 1)
+    monkeypatch.setattr("infra.store.gateway.MOST_PLIES", 1)
     one, other = api.players()
     board = api.match(one, other)
     move = {"do": "move", "move": "m13-j7"}

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from domain.match.record import unpack_snapshot
+from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
-from domain.rules import all_rules, pinned, rules_id
+from domain.rules import all_rules, rules_by_id, rules_id
 from services.cli.verify import check
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -38,7 +38,7 @@ def test_a_whole_match_is_played_by_typing_and_holds(terminal, rules, players):
     assert started.code == "", started
     board = int(started.sentence.split()[1].rstrip(","))
     while not (state := state_of(terminal, board)).over:
-        legal = list(pinned(state.rules).legal_moves(position_of(state)))
+        legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))
         if "done" in legal and state.ply < PLIES and len(legal) > 1:
             legal.remove("done")
         move = "done" if "done" in legal and state.ply >= PLIES else chance.choice(legal)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from infra.sessions import Sessions
+from infra.people.sessions import Sessions
 from tests.helpers.api import Api, Player
 from tests.helpers.browser import Person, chromium
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from services.app.matches import state_of
+from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Player
 from tests.helpers.browser import PHONE, faults_of
 
@@ -121,7 +121,7 @@ def test_a_match_is_played_with_the_keyboard_alone(api, person, pair):
     tab_to(one.page, "#confirm")
     keys.press("Enter")
     one.page.locator(".moves a.now", has_text="m5-m9").wait_for()
-    assert state_of(api.parts, board).ply == 3
+    assert load_state(api.parts, board).ply == 3
 
 
 def tab_to(page, selector: str) -> None:

@@ -5,14 +5,14 @@ from hashlib import sha256
 import pytest
 from playwright.sync_api import expect
 
-from domain.match.events import Called, MatchStarted, Revealed, Sealed, decode
-from services.app.matches import state_of
+from domain.match.events import Called, MatchStarted, Revealed, Sealed, decode_event
+from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
 
 
 def bodies(api, board):
-    return [decode(data).body for data in api.parts.store.events(board)]
+    return [decode_event(data).body for data in api.parts.store.events(board)]
 
 
 def kept(one) -> int:
@@ -30,7 +30,7 @@ def forgets(one) -> None:
 def calls(one, other) -> int:
     """Start a match of chance that gathers, by the form; gives its board."""
     one.goes_to("/new?game=powerdrain")
-    one.page.get_by_label("Userid of your opponent").fill(other.name)
+    one.page.get_by_label("Userid of your opponent").add_filling(other.name)
     one.page.get_by_label("All players contribute to the draw").check()
     one.page.get_by_role("button", name="Start").click()
     one.page.wait_for_url("**/m/*")
@@ -45,7 +45,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     expect(dora.page.locator("[data-keeper]")).to_contain_text(
         "This browser keeps your secret text"
     )
-    dora.page.get_by_label("A word of yours").fill("swordfish")
+    dora.page.get_by_label("A word of yours").add_filling("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     for one in (lena, dora):
         one.page.locator("#board-area svg").wait_for()
@@ -53,7 +53,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     found = bodies(api, board)
     assert isinstance(found[0], Called)
     (started,) = [body for body in found if isinstance(body, MatchStarted)]
-    texts = dict(zip(state_of(api.parts, board).seats, started.draw.texts, strict=True))
+    texts = dict(zip(load_state(api.parts, board).seats, started.draw.texts, strict=True))
     mine, other = (texts[api.parts.accounts.id_of(one.name)] for one in (dora, lena))
     assert mine[32:] == sha256(b"swordfish").digest()
     assert (len(mine), len(other)) == (64, 32)
@@ -95,7 +95,7 @@ def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(ap
     board = calls(lena, dora)
     dora.goes_to(f"/m/{board}")
     expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
-    dora.page.get_by_label("A word of yours").fill("swordfish")
+    dora.page.get_by_label("A word of yours").add_filling("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     dora.page.locator("#board-area svg").wait_for()
     revealed = [body for body in bodies(api, board) if isinstance(body, Revealed)]
@@ -117,7 +117,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     form = elsewhere.page.locator("[data-elsewhere]")
     expect(form).to_contain_text("open matchpost in the browser")
     field = form.get_by_label("Or write the text")
-    field.fill(texts[1].hex())
+    field.add_filling(texts[1].hex())
     field.evaluate("(field) => { field.dataset.before = 'yes'; }")
     # the form is drawn anew with what happens, and what was typed stays
     api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from services.app.matches import state_of
+from services.app.matches import load_state
 from tests.fakes.tokens import check_one
 from tests.helpers.browser import choices
 
@@ -40,7 +40,7 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     page.locator(".moves a", has_text="l4-k3:j2").click()
     page.wait_for_url(f"**/m/{board}/3")
     expect(page.locator('[data-place="k3"] .piece')).to_have_count(1)
-    page.get_by_label("Move", exact=True).fill("2")
+    page.get_by_label("Move", exact=True).add_filling("2")
     page.wait_for_url(f"**/m/{board}/2")
     expect(page.locator('[data-place="c11"] .piece')).to_have_count(1)
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
@@ -86,7 +86,7 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
     assert "m5" in choices(one.page)
     one.page.go_back()
     expect(one.page.locator(".moves a.now")).to_have_text("m5-m9")
-    assert state_of(api.parts, board).moves.split() == list(MOVES)
+    assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 
 def test_replies_are_laid_ready_on_the_board(api, person):
@@ -109,7 +109,7 @@ def test_replies_are_laid_ready_on_the_board(api, person):
     light.page.locator("#confirm").click()
     light.page.locator(".moves a.now", has_text="a13-d7").wait_for()
     light.waits_for_turn()
-    assert state_of(api.parts, board).ply == 2
+    assert load_state(api.parts, board).ply == 2
 
 
 def test_a_puzzle_is_solved_as_far_as_it_goes(person):
@@ -152,11 +152,11 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     one.page.get_by_role("button", name="Start").click()
     one.page.wait_for_url("**/m/*")
     field = one.page.get_by_label("Move", exact=True)
-    field.fill("m13-k5")
+    field.add_filling("m13-k5")
     one.page.get_by_role("button", name="Check").click()
     expect(one.page.locator(".message")).to_contain_text("no line joins m13 and k5")
     one.page.get_by_role("link", name="Back").click()
-    field.fill("m13-m5:l4")
+    field.add_filling("m13-m5:l4")
     one.page.get_by_role("button", name="Check").click()
     expect(one.page.locator("main")).to_contain_text("m1: Light, fresh becomes Light, aged")
     one.page.get_by_role("button", name="Play it").click()
@@ -164,7 +164,7 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     board = int(one.page.url.rpartition("/")[2])
     two.goes_to(f"/m/{board}")
     expect(two.page.locator("#turn")).to_have_text(re.compile("Your turn"))
-    two.page.get_by_label("Say something").fill("Hello!")
+    two.page.get_by_label("Say something").add_filling("Hello!")
     two.page.get_by_role("button", name="Send").click()
     expect(two.page.locator("#chat")).to_contain_text("Hello!")
     two.page.get_by_role("link", name="Replay").click()
@@ -172,10 +172,10 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     two.page.get_by_role("link", name="To the start").click()
     two.page.wait_for_url(f"**/m/{board}/0")
     two.page.get_by_role("link", name="What if, from here").click()
-    two.page.get_by_label("Move", exact=True).fill("m1-m7")
+    two.page.get_by_label("Move", exact=True).add_filling("m1-m7")
     two.page.get_by_role("button", name="Play").click()
     two.page.wait_for_url(f"**/m/{board}/0/if?line=m1-m7")
-    assert state_of(api.parts, board).ply == 1
+    assert load_state(api.parts, board).ply == 1
 
 
 def test_the_account_is_looked_after_in_the_browser(api, person):
@@ -187,7 +187,7 @@ def test_the_account_is_looked_after_in_the_browser(api, person):
     page.goto("/games/pow2")
     expect(page.locator("article")).to_contain_text("Zwei Spieler")
     page.goto("/account")
-    page.get_by_label("What it is for").fill("my bot")
+    page.get_by_label("What it is for").add_filling("my bot")
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("The token", exact=True).input_value()
     assert check_one(api.parts.tokens, token).label == "my bot"

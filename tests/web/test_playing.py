@@ -6,11 +6,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from domain.fairness import Stream
+from domain.fairness import DrawStream
 from domain.match.state import position_of
-from domain.rules import current
-from services.app.games import games
-from services.app.matches import state_of
+from domain.rules import latest_rules
+from services.app.games import game_keys
+from services.app.matches import load_state
 from tests.helpers.browser import choices, notation_of
 
 pytestmark = pytest.mark.slow
@@ -40,13 +40,13 @@ def board_of(one) -> int:
 def challenge(one, *others, game="pow2", **numbers: str) -> int:
     """Start a match by the form, as who moves first."""
     one.goes_to(f"/new?game={game}")
-    one.page.get_by_label("Userid of your opponent").fill(others[0].name)
+    one.page.get_by_label("Userid of your opponent").add_filling(others[0].name)
     if len(others) > 1:
-        one.page.get_by_label("Userid of a third player").fill(others[1].name)
+        one.page.get_by_label("Userid of a third player").add_filling(others[1].name)
     one.page.get_by_label("Who begins").select_option("first")
     for label, value in numbers.items():
         one.page.locator("summary", has_text="Options of").click()
-        one.page.get_by_label(label).fill(value)
+        one.page.get_by_label(label).add_filling(value)
     one.page.get_by_role("button", name="Start").click()
     one.page.wait_for_url("**/m/*")
     for other in others:
@@ -72,7 +72,7 @@ def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
         mover.plays(move)
     for one in (light, dark):
         expect(one.page.locator("#turn")).to_contain_text("Light has all 16 pieces on the board")
-    assert state_of(api.parts, board).moves.split() == WHOLE_GAME
+    assert load_state(api.parts, board).moves.split() == WHOLE_GAME
 
 
 def test_before_it_is_played_a_move_shows_what_will_age(api, person):
@@ -97,7 +97,7 @@ def test_what_can_t_be_chosen_says_why(api, person):
 
 
 def state_has_not_changed(one) -> bool:
-    return state_of(one.api.parts, board_of(one)).ply == 0
+    return load_state(one.api.parts, board_of(one)).ply == 0
 
 
 def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(api, person):
@@ -176,16 +176,16 @@ def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
     light, dark = person("lois"), person("duda")
     challenge(light, dark)
     words = light.page.get_by_label("Say something")
-    words.fill("Good luck!")
+    words.add_filling("Good luck!")
     light.page.get_by_role("button", name="Send").click()
     light.page.locator("#chat", has_text="Good luck!").wait_for()
     expect(words).to_have_value("")
-    words.fill("Good luck!")  # the same words again are another line
+    words.add_filling("Good luck!")  # the same words again are another line
     light.page.get_by_role("button", name="Send").click()
     expect(light.page.locator("#chat li")).to_have_count(2)
     dark.goes_to(f"/m/{board_of(light)}")
     expect(dark.page.locator("#chat li").first).to_contain_text("lois")
-    dark.page.get_by_label("Say something").fill("half a sent")
+    dark.page.get_by_label("Say something").add_filling("half a sent")
     light.plays("m13-j7")
     dark.waits_for_turn()
     expect(dark.page.get_by_label("Say something")).to_have_value("half a sent")
@@ -198,21 +198,21 @@ def test_a_whole_game_of_powerdrain(api, person):
     for at in range(16):
         mover = (plus, minus)[at % 2]
         mover.waits_for_turn()
-        position = position_of(state_of(api.parts, board))
-        mover.plays(chance.choice(list(current("powerdrain").legal_moves(position))))
+        position = position_of(load_state(api.parts, board))
+        mover.plays(chance.choice(list(latest_rules("powerdrain").legal_moves(position))))
     for one in (plus, minus):
         expect(one.page.locator("#turn.ended")).to_contain_text("active plug")
-    assert state_of(api.parts, board).over
+    assert load_state(api.parts, board).over
 
 
 def test_three_play_halves(api, person):
     people = [person(name) for name in ("una", "due", "tre")]
     board = challenge(*people, game="halves", **{"Tiles each": "4"})
     chance = random.Random(2)
-    while not (state := state_of(api.parts, board)).over:
+    while not (state := load_state(api.parts, board)).over:
         mover = people[state.next]
         mover.waits_for_turn()
-        moves = list(current("halves").legal_moves(position_of(state)))
+        moves = list(latest_rules("halves").legal_moves(position_of(state)))
         mover.plays(chance.choice(moves))
     for one in people:
         one.page.locator("#turn.ended").wait_for()
@@ -224,18 +224,18 @@ def test_some_moves_of_every_other_game(api, person, game):
     board = challenge(one, two, game=game)
     chance = random.Random(game)
     for _ in range(6):
-        state = state_of(api.parts, board)
+        state = load_state(api.parts, board)
         mover = (one, two)[state.next]
         mover.waits_for_turn()
-        mover.plays(chance.choice(list(current(game).legal_moves(position_of(state)))))
+        mover.plays(chance.choice(list(latest_rules(game).legal_moves(position_of(state)))))
 
 
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", game_keys())
 def test_place_by_place_all_legal_moves_can_be_chosen_and_no_others(person, game):
-    page, rules, chance = person().goes_to("/help"), current(game), random.Random(game)
+    page, rules, chance = person().goes_to("/help"), latest_rules(game), random.Random(game)
     options = rules.read_options(["-keep_chosen"] if game == "halves" else [])
     players = rules.players[-1]
-    stream = Stream(b"0" * 32, f"{game}/{rules.version}")
+    stream = DrawStream(b"0" * 32, f"{game}/{rules.version}")
     position = rules.start(options, players, rules.draw(options, players, stream))
     for _ in range(40):
         moves = list(rules.legal_moves(position)) if rules.outcome(position) is None else []

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from domain.rules import current
-from services.app.games import games
+from domain.rules import latest_rules
+from services.app.games import game_keys
 from tests.helpers.browser import pick_any
 
 pytestmark = pytest.mark.slow
@@ -29,9 +29,9 @@ def pair(api):
     return api.player(name="sieglinde"), api.player(name="siegfried")
 
 
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", game_keys())
 def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, game):
-    alone = current(game).players == (1,)
+    alone = latest_rules(game).players == (1,)
     board = api.match(*pair[: 1 if alone else 2], game=game)
     one = person(pair[0])
     for width, height in SIZES:

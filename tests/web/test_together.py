@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from infra.sessions import Sessions
-from services.app.matches import state_of
+from infra.people.sessions import Sessions
+from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
 
@@ -121,7 +121,7 @@ def test_a_message_stays_until_the_next_click(api, person):
     board = api.match(api.player_of(one.name), other)
     one.goes_to(f"/m/{board}")
     one.page.locator("#board-area.choosing").wait_for()
-    one.page.locator("#move").fill("m13-k5")
+    one.page.locator("#move").add_filling("m13-k5")
     one.page.locator("#confirm").click()
     said = one.page.locator("#message .message")
     expect(said).to_contain_text("no line joins m13 and k5")
@@ -215,10 +215,10 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     one.page.wait_for_url(f"**/m/{board}?move=**")
     expect(one.page.locator("#move")).to_have_value("m13-m5:l4")
     expect(one.page.locator("#says")).to_contain_text("Play m13-m5:l4")
-    assert state_of(api.parts, board).ply == 0
+    assert load_state(api.parts, board).ply == 0
     one.page.locator("#confirm").click()
     one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
-    assert state_of(api.parts, board).ply == 1
+    assert load_state(api.parts, board).ply == 1
 
 
 def test_a_form_that_is_sent_after_the_session_is_over_says_that_nothing_was_taken(api, person):

@@ -21,16 +21,16 @@ sys.path.insert(0, str(ROOT))
 
 from redis import Redis  # noqa: E402
 
-from domain.clocks.days import DAY  # noqa: E402
-from domain.clocks.terms import Terms  # noqa: E402
-from domain.match.commands import Start  # noqa: E402
-from infra.embedded import EmbeddedServer  # noqa: E402
-from infra.store.port import Shape  # noqa: E402
+from domain.clocks.calendar import DAY  # noqa: E402
+from domain.clocks.time_control import TimeControl  # noqa: E402
+from domain.match.commands import StartMatch  # noqa: E402
+from infra.store.port import Layout  # noqa: E402
+from infra.valkey.server import EmbeddedServer  # noqa: E402
 from tests.helpers.given import ALICE, BOB  # noqa: E402 - after the path is set
 from tests.helpers.timed import TimedBench  # noqa: E402
 from tests.workers.month import Month  # noqa: E402
 
-SHAPE = Shape(shards=8, lanes=1)
+SHAPE = Layout(shards=8, lanes=1)
 
 
 def main() -> None:
@@ -68,8 +68,8 @@ def months(client: Redis, folder: Path, asked: argparse.Namespace) -> None:
 def backlog(client: Redis, folder: Path, matches: int) -> None:
     """Let the time of all matches be over at once, and measure the ticks until all are flagged."""
     bench = TimedBench(client, folder / "seeds", SHAPE)
-    terms = Terms(nag=0, forfeit=1)
-    start = Start(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=terms)
+    terms = TimeControl(nag=0, forfeit=1)
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=terms)
     for board in range(1, matches + 1):
         bench.submit(bench.order(ALICE, start, board))
         if board % 500 == 0:
@@ -78,9 +78,9 @@ def backlog(client: Redis, folder: Path, matches: int) -> None:
     bench.now += 2 * DAY
     keeper = bench.keeper()
     ticks, drains, deepest = [], 0.0, 0
-    while bench.store.due(0, bench.now, 1) or bench.waits() or not ticks:
+    while bench.store.due_boards(0, bench.now, 1) or bench.waits() or not ticks:
         ticks.append(seconds(keeper.tick))
-        deepest = max(deepest, *(bench.store.depth([shard]) for shard in range(SHAPE.shards)))
+        deepest = max(deepest, *(bench.store.inbox_size([shard]) for shard in range(SHAPE.shards)))
         drains += seconds(bench.pump)
         bench.now += 1_000
     flagged = sum(len(bench.kept(board)) == 1 for board in range(1, matches + 1))

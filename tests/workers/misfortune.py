@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from domain.match.events import CommandId
-from infra.store.port import Committed, Queued, Submission, Submitted, Write
+from infra.store.port import CommitResult, Queued, Submission, SubmitResult, Write
 from tests.fakes.dying import Killed
 from tests.helpers.timed import TimedStore
 
@@ -19,13 +19,13 @@ class Fate(TimedStore):
         self.came: dict[CommandId, tuple[int, int]] = {}
         """For each command, which one in all it was, and its received time."""
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         self._die("before the commit")
         results = super().commit(writes)
         self._die("after the commit")
         return results
 
-    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         answers = super().submit(submissions)
         for new, answer in zip(submissions, answers, strict=True):
             if isinstance(answer, Queued):

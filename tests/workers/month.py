@@ -18,26 +18,26 @@ from pathlib import Path
 import msgspec
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms, read_terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl, read_time_control
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import Command, Start
+from domain.match.commands import Command, StartMatch
+from domain.match.conditional_moves import pack, unpack
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     CommandId,
-    Envelope,
+    EventEnvelope,
     Moved,
     RefusedLeaf,
-    decode,
+    decode_event,
     decode_refusal,
 )
-from domain.match.record import unpack_snapshot
-from domain.match.replies import pack, unpack
-from domain.match.state import MatchState, due
-from infra import keys
+from domain.match.history import unpack_snapshot
+from domain.match.state import MatchState, next_due
 from infra.durability import Mode
-from infra.store.port import Shape
+from infra.redis import keys
+from infra.store.port import Layout
 from services.cli.verify import damaged_matches
 from tests.fakes.dying import DyingClient, Killed
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -48,12 +48,12 @@ from tests.workers.players import Players
 from workers.commands.drain import Drain
 
 SECOND, MINUTE = 1_000, 60_000
-SHAPE = Shape(shards=4, lanes=2)
+SHAPE = Layout(shards=4, lanes=2)
 
-TERMS: tuple[Terms | None, ...] = (
+TERMS: tuple[TimeControl | None, ...] = (
     None,
     *(
-        read_terms(words.split())
+        read_time_control(words.split())
         for words in (
             "",
             "--days=3 --nagtime=1",
@@ -145,7 +145,7 @@ class Month(TimedBench):
         rules, options, players, gather = self.chance.choice(GAMES)
         terms = TERMS[board % len(TERMS)]
         seats = (ALICE, BOB, CAROL)[:players]
-        start = Start(rules=rules, options=options, seats=seats, gather=gather, terms=terms)
+        start = StartMatch(rules=rules, options=options, seats=seats, gather=gather, terms=terms)
         self._say(board, ALICE, start)
         pace = self.chance.choice(PACES)
         self._after(self.chance.expovariate(1 / pace), lambda: self._play(board, pace))
@@ -166,18 +166,18 @@ class Month(TimedBench):
             self._say(board, *self._players.move(state))
 
     def _lay(self, board: int) -> None:
-        ((data, laid),) = self.store.matches([board])
+        ((data, laid),) = self.store.snapshots_with_conditional_moves([board])
         snapshot = unpack_snapshot(data)
         if snapshot.state.next is not None:
-            more = pack(self._players.lay(snapshot.state, unpack(laid)))
-            done = self.store.lay(board, snapshot.head, laid, more)
+            more = pack(self._players.set_conditional_moves(snapshot.state, unpack(laid)))
+            done = self.store.set_conditional_moves(board, snapshot.head, laid, more)
             self.figures["replies laid"] += done and more != laid
 
     def _say(self, board: int, actor: bytes, command: Command) -> None:
         """Hand a command in as a door does."""
         self.send(actor, command, board)
         self.figures["commands of players"] += 1
-        self.lanes.want(keys.lane_of(board % SHAPE.shards, SHAPE.lanes))
+        self.lanes.request_drain(keys.lane_of(board % SHAPE.shards, SHAPE.lanes))
         self.pump()
 
     # keepers and drains
@@ -273,14 +273,14 @@ class Month(TimedBench):
     # what is heard
 
     def _hear(self) -> None:
-        for shard in self.store.news(self._read):
+        for shard in self.store.wait_for_leaves(self._read):
             for index, leaf in self.store.leaves(shard, self._read[shard], 10_000):
                 self._read[shard] = index + 1
                 kind = msgspec.msgpack.decode(leaf)[0]
                 if kind == "refused":
                     self._hear_refusal(decode_refusal(leaf))
                 elif kind != "anchor":
-                    self._hear_event(decode(leaf))
+                    self._hear_event(decode_event(leaf))
 
     def _in_order(self, board: int, command: CommandId, at: int) -> None:
         """A match's commands are decided in the order they came, by the times they came at."""
@@ -289,7 +289,7 @@ class Month(TimedBench):
         assert at == came[1], f"match {board}: decided by {at}, received at {came[1]}"
         self._last[board] = came
 
-    def _hear_event(self, envelope: Envelope) -> None:
+    def _hear_event(self, envelope: EventEnvelope) -> None:
         clock, board = self._clocks[envelope.match], envelope.match
         self._in_order(board, envelope.command, envelope.at)
         before, known, flag = clock.due(), len(clock.kept), clock.flag()
@@ -312,10 +312,10 @@ class Month(TimedBench):
         self.figures[f"{kept.kind.__name__.lower()} {when}"] += 1
 
     def _hear_refusal(self, leaf: RefusedLeaf) -> None:
-        who = "of the keepers'" if leaf.actor == THE_SERVER else "of players'"
+        who = "of the keepers'" if leaf.actor == SERVER_ACCOUNT else "of players'"
         self.figures[f"{who} refused as {leaf.code}"] += 1
         self._in_order(leaf.match, leaf.command, leaf.at)
-        if leaf.actor != THE_SERVER and leaf.code not in LATE:
+        if leaf.actor != SERVER_ACCOUNT and leaf.code not in LATE:
             clock = self._clocks[leaf.match]
             clock.refused(leaf.at, as_late=leaf.code == Code.TIME_OVER)
 
@@ -352,7 +352,7 @@ class Month(TimedBench):
         for board in range(1, self._matches + 1):
             state = verify(board, self.store.events(board)).state
             clock = self._clocks[board]
-            assert due(state) == clock.due() == dues.pop(board, 0)
+            assert next_due(state) == clock.due() == dues.pop(board, 0)
             assert not 0 < clock.due() <= self.now
             assert state.over == clock.over
             self._check_once(board, state)
@@ -372,8 +372,8 @@ class Month(TimedBench):
         """Each command has led to its events once, and nothing is laid ready where it is over."""
         groups = [key for key, _ in itertools.groupby(self._commands(board))]
         assert len(groups) == len(set(groups))
-        ((_, laid),) = self.store.matches([board])
+        ((_, laid),) = self.store.snapshots_with_conditional_moves([board])
         assert not (state.over and laid)
 
     def _commands(self, board: int) -> list[bytes]:
-        return [decode(data).command for data in self.store.events(board)]
+        return [decode_event(data).command for data in self.store.events(board)]

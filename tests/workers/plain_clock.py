@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.match.events import (
     Absent,
     Challenged,
     Declined,
     Ended,
-    Envelope,
     Event,
+    EventEnvelope,
     Flagged,
     MatchStarted,
     Moved,
@@ -46,7 +46,7 @@ class Kept:
 class PlainClock:
     """The clock of one match; `terms` None is a match without clocks."""
 
-    terms: Terms | None = None
+    terms: TimeControl | None = None
     mover: int | None = None
     since: int = 0
     turns: list[tuple[int, int]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class PlainClock:
     over: bool = False
     kept: list[Kept] = field(default_factory=list)
 
-    def hear(self, envelope: Envelope) -> None:
+    def hear(self, envelope: EventEnvelope) -> None:
         """Take in the match's next event; it must be one that may come at its time."""
         body, at = envelope.body, envelope.at
         self._check(body, at)

@@ -3,21 +3,26 @@
 import random
 from itertools import islice
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.match.commands import (
-    Answer,
-    Away,
+    AnswerOffer,
     Command,
-    Decline,
-    Move,
-    Offer,
-    Resign,
-    Resume,
-    Return,
+    DeclineMatch,
+    EndVacation,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+    ResumeMatch,
+    StartVacation,
 )
-from domain.match.replies import Laid, Replies, Reply, merged
+from domain.match.conditional_moves import (
+    ConditionalMove,
+    ConditionalMoves,
+    ConditionalMovesBySeat,
+    merge,
+)
 from domain.match.state import MatchState, position_of
-from domain.rules import pinned
+from domain.rules import rules_by_id
 
 HABITS = {
     "move": 200,
@@ -41,18 +46,18 @@ class Players:
 
     def act(self, state: MatchState, now: int) -> tuple[bytes, Command]:
         """Who does what in a match that runs."""
-        if state.gathering:
+        if state.awaits_entropy:
             waiting = [seat for seat, text in enumerate(state.texts) if text is None]
-            said = Answer(accept=True) if self._chance.random() < 0.9 else Decline()
+            said = AnswerOffer(accept=True) if self._chance.random() < 0.9 else DeclineMatch()
             return state.seats[self._chance.choice(waiting)], said
-        seat = self._chance.choice(state.seats_in)
+        seat = self._chance.choice(state.active_seats)
         if state.clock and state.clock.paused and self._chance.random() < 0.4:
-            return state.seats[seat], Resume()
+            return state.seats[seat], ResumeMatch()
         offer = state.offer
-        asked = [s for s in state.seats_in if offer and s not in (offer.seat, *offer.accepted)]
+        asked = [s for s in state.active_seats if offer and s not in (offer.seat, *offer.accepted)]
         if asked and self._chance.random() < 0.8:
             accept = self._chance.random() < 0.7
-            return state.seats[self._chance.choice(asked)], Answer(accept=accept)
+            return state.seats[self._chance.choice(asked)], AnswerOffer(accept=accept)
         (habit,) = self._chance.choices(list(HABITS), list(HABITS.values()))
         return self._habit(habit, state, seat, now)
 
@@ -60,7 +65,7 @@ class Players:
         """The mover's move."""
         assert state.next is not None
         said = self._chance.choice([state.ply, None])
-        return state.seats[state.next], Move(text=self._legal(state.rules, state), ply=said)
+        return state.seats[state.next], PlayMove(text=self._legal(state.rules, state), ply=said)
 
     def _habit(self, habit: str, state: MatchState, seat: int, now: int) -> tuple[bytes, Command]:
         who = state.seats[seat]
@@ -68,23 +73,25 @@ class Players:
             case "move":
                 return self.move(state)
             case "away":
-                return who, Away(until=now + self._chance.choice([1, 2, 3, 7, 12]) * DAY)
+                return who, StartVacation(until=now + self._chance.choice([1, 2, 3, 7, 12]) * DAY)
             case "back":
-                return who, Return(until=now + self._chance.randrange(DAY))
+                return who, EndVacation(until=now + self._chance.randrange(DAY))
             case "resign":
-                return who, Resign()
+                return who, ResignMatch()
             case "wrong":
-                return who, Move(text=self._chance.choice(["a1-a2", "1,1", "e5"]), ply=state.ply)
+                return who, PlayMove(
+                    text=self._chance.choice(["a1-a2", "1,1", "e5"]), ply=state.ply
+                )
             case kind:
-                return who, Offer(kind=kind)
+                return who, MakeOffer(kind=kind)
 
     def _legal(self, rules: str, state: MatchState) -> str:
-        found = pinned(rules).legal_moves(position_of(state))
+        found = rules_by_id(rules).legal_moves(position_of(state))
         return self._chance.choice(list(islice(found, 30)))
 
-    def lay(self, state: MatchState, replies: Replies) -> Replies:
+    def lay(self, state: MatchState, replies: ConditionalMovesBySeat) -> ConditionalMovesBySeat:
         """Replies with one more, to a move that the mover may play, or to whatever comes."""
-        rules, before = pinned(state.rules), position_of(state)
+        rules, before = rules_by_id(state.rules), position_of(state)
         guess = self._legal(state.rules, state)
         after = rules.play(before, rules.check(before, rules.read(guess)))
         seat = rules.to_move(after)
@@ -92,5 +99,7 @@ class Players:
             return replies
         text = self._chance.choice(list(islice(rules.legal_moves(after), 30)))
         path = self._chance.choice([(guess,), None])
-        laid = merged(replies.get(seat, Laid()), [Reply(state.ply + 1, path, text)])
+        laid = merge(
+            replies.get(seat, ConditionalMoves()), [ConditionalMove(state.ply + 1, path, text)]
+        )
         return {**replies, seat: laid}

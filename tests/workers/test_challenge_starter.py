@@ -7,12 +7,12 @@ import pytest
 from msgspec.structs import replace
 from redis.exceptions import ConnectionError as LostConnectionError
 
-from domain.match.events import Absent, Called, MatchStarted, decode
-from infra.accounts import Accounts
-from infra.challenges import Challenge, Challenges, Proposal, State
-from infra.challenges.start import challenge_start
-from infra.gateway import submission_of
-from infra.words import Words
+from domain.match.events import Absent, Called, MatchStarted, decode_event
+from infra.draw_texts import DrawTexts
+from infra.people.accounts import Accounts
+from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
+from infra.people.challenges.start import challenge_start
+from infra.store.gateway import submission_of
 from tests.helpers.bench import Bench
 from tests.helpers.proposals import new_command
 from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
@@ -29,12 +29,12 @@ class Rig:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.accounts = Accounts(bench.client)
-        self.challenges = Challenges(bench.client)
-        self.words = Words(bench.client)
+        self.challenges = ChallengeStore(bench.client)
+        self.words = DrawTexts(bench.client)
         self.seconds = 0.0
         self.players = [self.accounts.signup(name, "password") for name in ("ann", "ben", "cat")]
 
-    def starter(self, challenges: Challenges | None = None) -> ChallengeStarter:
+    def starter(self, challenges: ChallengeStore | None = None) -> ChallengeStarter:
         return ChallengeStarter(
             self.bench.store,
             self.bench.lanes,
@@ -53,17 +53,17 @@ class Rig:
         made = self.challenges.open(maker, proposal, new_command(), own)
         for other in others:
             made = self.challenges.take(made.id, other)
-        assert made.state is State.TAKEN
+        assert made.state is ChallengeState.TAKEN
         return made
 
     def now(self, challenge: Challenge) -> Challenge:
         return self.challenges.get(challenge.id)
 
     def bodies(self, board: int) -> list[object]:
-        return [decode(data).body for data in self.bench.store.events(board)]
+        return [decode_event(data).body for data in self.bench.store.events(board)]
 
     def waits(self) -> int:
-        return self.bench.store.depth(range(4))
+        return self.bench.store.inbox_size(range(4))
 
 
 @pytest.fixture
@@ -76,18 +76,18 @@ def test_a_full_challenge_that_nobody_starts_is_started(rig: Rig) -> None:
     starter.tick()
     assert rig.bench.woken == [0]
     assert rig.bench.drain() == 1
-    rig.sweep(starter)
+    rig.collect_garbage(starter)
     started = rig.now(challenge)
-    assert started.state is State.STARTED
+    assert started.state is ChallengeState.STARTED
     assert started.board is not None
-    (first,) = map(decode, rig.bench.store.events(started.board))
+    (first,) = map(decode_event, rig.bench.store.events(started.board))
     assert isinstance(first.body, MatchStarted)
     assert first.body.seats == (rig.players[1], rig.players[0])
     assert (first.body.options, first.actor) == (("-fast",), rig.players[1])
-    assert rig.challenges.unstarted() == []
+    assert rig.challenges.full() == []
 
 
-class Killed(Challenges):
+class Killed(ChallengeStore):
     """Challenges whose process dies before it notes the board."""
 
     def done(self, id_: str, board: int) -> Challenge:
@@ -100,8 +100,8 @@ def test_a_kill_between_the_start_and_its_note_leaves_one_match(rig: Rig) -> Non
     dying.tick()
     rig.bench.drain()
     with pytest.raises(LostConnectionError):
-        rig.sweep(dying)
-    assert rig.now(challenge).state is State.TAKEN
+        rig.collect_garbage(dying)
+    assert rig.now(challenge).state is ChallengeState.TAKEN
     rig.starter().tick()
     board = rig.now(challenge).board
     assert board is not None
@@ -123,12 +123,12 @@ def test_a_start_is_submitted_again_after_a_minute_and_not_before(rig: Rig) -> N
     challenge, starter = rig.full(), rig.starter()
     starter.tick()
     for _ in range(5):
-        rig.sweep(starter)
+        rig.collect_garbage(starter)
     assert rig.waits() == 1
-    rig.sweep(starter, RETRY_SECONDS)
+    rig.collect_garbage(starter, RETRY_SECONDS)
     assert rig.waits() == 2
     rig.bench.drain()
-    rig.sweep(starter)
+    rig.collect_garbage(starter)
     board = rig.now(challenge).board
     assert board is not None
     assert len(rig.bodies(board)) == 1
@@ -138,9 +138,9 @@ def test_nothing_is_looked_for_between_two_sweeps(rig: Rig) -> None:
     starter = rig.starter()
     starter.tick()
     rig.full()
-    rig.sweep(starter, SWEEP_SECONDS / 2)
+    rig.collect_garbage(starter, SWEEP_SECONDS / 2)
     assert rig.waits() == 0
-    rig.sweep(starter, SWEEP_SECONDS / 2)
+    rig.collect_garbage(starter, SWEEP_SECONDS / 2)
     assert rig.waits() == 1
 
 
@@ -149,7 +149,7 @@ def test_a_match_that_gathers_has_the_commitments_of_all_players(rig: Rig) -> No
     challenge, starter = rig.full(HALVES, digest), rig.starter()
     starter.tick()
     rig.bench.drain()
-    rig.sweep(starter)
+    rig.collect_garbage(starter)
     board = rig.now(challenge).board
     assert board is not None
     called = rig.bodies(board)[0]
@@ -165,7 +165,7 @@ def test_a_player_on_vacation_is_away_from_the_start_on(rig: Rig) -> None:
     challenge, starter = rig.full(), rig.starter()
     starter.tick()
     rig.bench.drain()
-    rig.sweep(starter)
+    rig.collect_garbage(starter)
     board = rig.now(challenge).board
     assert board is not None
     kinds = [type(body) for body in rig.bodies(board)]
@@ -187,14 +187,14 @@ def test_a_challenge_that_can_t_be_started_holds_up_no_other(
     good, starter = rig.full(), rig.starter()
     starter.tick()
     rig.bench.drain()
-    rig.sweep(starter)
-    assert rig.now(good).state is State.STARTED
+    rig.collect_garbage(starter)
+    assert rig.now(good).state is ChallengeState.STARTED
     first, second = failures(caplog.messages)
     assert first.startswith(f"challenge {bad.id} could not be started (")
     assert second.startswith(f"challenge {unknown.id} could not be started (")
 
 
-class Odd(Challenges):
+class Odd(ChallengeStore):
     """Challenges of which the first that is noted has another board already."""
 
     odd = ""
@@ -215,9 +215,9 @@ def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(
     starter.tick()
     rig.bench.drain()
     for _ in range(3):
-        rig.sweep(starter)
+        rig.collect_garbage(starter)
     assert failures(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
-    assert [one.id for one in rig.challenges.unstarted()] == [odd.odd]
+    assert [one.id for one in rig.challenges.full()] == [odd.odd]
     assert odd.odd in made
 
 
@@ -227,7 +227,7 @@ def test_a_refused_start_is_logged_once(rig: Rig, caplog: pytest.LogCaptureFixtu
     starter.tick()
     rig.bench.drain()
     for _ in range(3):
-        rig.sweep(starter)
+        rig.collect_garbage(starter)
     (warning,) = failures(caplog.messages)
     assert warning.startswith(f"challenge {challenge.id} could not be started (")
     assert rig.waits() == 0

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.match.events import Flagged, Nagged
-from infra import keys
-from infra.clock import HOLD_MS, ClockNotes
+from infra.redis import keys
+from infra.store.server_clock import HOLD_MS, ServerClockRecord
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers.clock_check import ClockCheck
 from workers.scheduler import Scheduler
@@ -23,7 +23,7 @@ class Wall(TimedBench):
     def __init__(self, client: Redis, seeds: Path) -> None:
         super().__init__(client, seeds)
         self.real = BEGIN
-        self.off = 0
+        self.stops = 0
         self.watched = self.new_keeper()
 
     def new_keeper(self) -> Scheduler:
@@ -33,14 +33,14 @@ class Wall(TimedBench):
             self.lanes,
             lambda: self.now,
             lambda: self.real / 1000,
-            clock_check=ClockCheck(ClockNotes(self.client), lambda: self.real / 1000),
+            clock_check=ClockCheck(ServerClockRecord(self.client), lambda: self.real / 1000),
         )
 
     def pass_time(self, ms: int, off: int | None = None) -> None:
         """Let time pass and tick; the clock is then `off`."""
         self.real += ms
-        self.off = self.off if off is None else off
-        self.now = self.real + self.off
+        self.stops = self.stops if off is None else off
+        self.now = self.real + self.stops
         self.watched.tick()
         self.pump()
 
@@ -93,7 +93,7 @@ def test_what_is_due_comes_when_the_clock_has_been_steady_for_an_hour(
 def test_a_clock_that_is_slewed_is_believed(wall: Wall, caplog: pytest.LogCaptureFixture) -> None:
     wall.challenge(SHORT, 1)
     for _ in range(24):
-        wall.pass_time(HOUR, wall.off + 50 * SECOND)
+        wall.pass_time(HOUR, wall.stops + 50 * SECOND)
     assert [kind for kind, _ in wall.kept()] == [Nagged]
     assert alarms(caplog) == []
 
@@ -146,4 +146,4 @@ def test_a_start_is_repeated_though_the_clock_ran_ahead(wall: Wall) -> None:
     wall.pass_time(SECOND, 0)
     assert wall.store.allocate(b"i" * 16) == number
     # nothing of it expires by any clock
-    assert wall.client.ttl(keys.given(b"i" * 16)) == -1
+    assert wall.client.ttl(keys.solitaire_stones(b"i" * 16)) == -1

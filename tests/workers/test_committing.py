@@ -9,12 +9,12 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.days import DAY
+from domain.clocks.calendar import DAY
 from domain.errors import Code
-from domain.fairness import CHAIN_LENGTH, Commitment, before
-from domain.match.commands import Answer, Decline, Reveal, Start
+from domain.fairness import CHAIN_LENGTH, Commitment, previous_seed
+from domain.match.commands import AnswerOffer, DeclineMatch, RevealText, StartMatch
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Absent,
     Called,
     Declined,
@@ -22,14 +22,14 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Withheld,
-    decode,
+    decode_event,
 )
-from infra import keys
-from infra.accounts import Accounts
+from infra.draw_texts import DrawTexts
 from infra.durability import Mode
-from infra.store.port import Committed, Write
-from infra.store.server import RedisStore
-from infra.words import Words
+from infra.people.accounts import Accounts
+from infra.redis import keys
+from infra.store.port import CommitResult, Write
+from infra.store.redis_store import RedisStore
 from services.cli.verify import check
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -44,8 +44,8 @@ def to(account: bytes) -> Commitment:
     return Commitment(sha256(TEXTS[account]).digest())
 
 
-def call(*commitments: Commitment, **more: object) -> Start:
-    return Start(
+def call(*commitments: Commitment, **more: object) -> StartMatch:
+    return StartMatch(
         rules="powerdrain/1",
         options=(),
         seats=(ALICE, BOB),
@@ -56,24 +56,24 @@ def call(*commitments: Commitment, **more: object) -> Start:
 
 
 def bodies(bench: Bench, board: int, kind: type) -> list:
-    found = [decode(data).body for data in bench.store.events(board)]
+    found = [decode_event(data).body for data in bench.store.events(board)]
     return [body for body in found if isinstance(body, kind)]
 
 
 def seal(bench: Bench, board: int) -> None:
     bench.send(ALICE, call(to(ALICE), NOBODY), board)
-    bench.send(BOB, Answer(accept=True, commitment=to(BOB)), board)
+    bench.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), board)
     bench.drain()
 
 
 def reveal(bench: Bench, board: int, *accounts: bytes) -> None:
     for account in accounts:
-        bench.send(account, Reveal(text=TEXTS[account]), board)
+        bench.send(account, RevealText(text=TEXTS[account]), board)
     bench.drain()
 
 
 def plain(bench: Bench, board: int) -> MatchStarted:
-    bench.send(ALICE, Start(rules="powerdrain/1", options=(), seats=(ALICE, BOB)), board)
+    bench.send(ALICE, StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB)), board)
     bench.drain()
     return bodies(bench, board, MatchStarted)[0]
 
@@ -94,7 +94,7 @@ def test_the_seed_that_was_sealed_draws_though_others_were_drawn_since(bench: Be
     reveal(bench, 3, ALICE, BOB)
     assert [drawn(bench, board) for board in (3, 7, 11)] == [(1, 1), (1, 2), (1, 3)]
     seeds = [bodies(bench, board, MatchStarted)[0].draw.seed for board in (3, 7, 11)]
-    assert [before(seeds[1]), before(seeds[2])] == seeds[:2]
+    assert [previous_seed(seeds[1]), previous_seed(seeds[2])] == seeds[:2]
     assert plain(bench, 15).draw.k == 4
     for board in (3, 7, 11, 15):
         assert "holds" in check(bench.store, board)
@@ -107,8 +107,8 @@ def test_the_seed_that_was_sealed_draws_though_others_were_drawn_since(bench: Be
 def test_several_seals_and_starts_of_one_batch_use_one_seed_each(bench: Bench) -> None:
     for board in (3, 7, 11):
         bench.send(ALICE, call(to(ALICE), to(BOB)), board)
-        bench.send(ALICE, Reveal(text=TEXTS[ALICE]), board)
-        bench.send(BOB, Reveal(text=TEXTS[BOB]), board)
+        bench.send(ALICE, RevealText(text=TEXTS[ALICE]), board)
+        bench.send(BOB, RevealText(text=TEXTS[BOB]), board)
     bench.drain()
     assert sorted(drawn(bench, board) for board in (3, 7, 11)) == [(1, 1), (1, 2), (1, 3)]
     for board in (3, 7, 11):
@@ -117,7 +117,7 @@ def test_several_seals_and_starts_of_one_batch_use_one_seed_each(bench: Bench) -
 
 def test_a_sealed_seed_of_a_chain_that_has_come_to_its_end_still_draws(bench: Bench) -> None:
     plain(bench, 3)
-    bench.client.hset(keys.draws(3), "k", CHAIN_LENGTH - 1)
+    bench.client.hset(keys.seed_chain(3), "k", CHAIN_LENGTH - 1)
     seal(bench, 7)
     plain(bench, 11)
     reveal(bench, 7, ALICE, BOB)
@@ -126,34 +126,34 @@ def test_a_sealed_seed_of_a_chain_that_has_come_to_its_end_still_draws(bench: Be
 
 
 def test_what_the_server_keeps_is_revealed_with_the_seal(bench: Bench) -> None:
-    words = Words(bench.client)
+    words = DrawTexts(bench.client)
     bench.send(ALICE, call(words.commitment(3, ALICE, "luck"), NOBODY), 3)
     bench.drain()
     assert bodies(bench, 3, Revealed) == []
-    bench.send(BOB, Answer(accept=True, commitment=words.commitment(3, BOB)), 3)
+    bench.send(BOB, AnswerOffer(accept=True, commitment=words.commitment(3, BOB)), 3)
     bench.drain()
     revealed = bodies(bench, 3, Revealed)
     assert [body.seat for body in revealed] == [0, 1]
     assert revealed[0].text == words.text(3, ALICE) + sha256(b"luck").digest()
-    actors = {decode(data).actor for data in bench.store.events(3) if b"revealed" in data}
-    assert actors == {THE_SERVER}
-    assert not bench.state(3).gathering
+    actors = {decode_event(data).actor for data in bench.store.events(3) if b"revealed" in data}
+    assert actors == {SERVER_ACCOUNT}
+    assert not bench.state(3).awaits_entropy
     assert "and the server kept the text of seats 1 and 2" in check(bench.store, 3)
 
 
 def test_every_process_keeps_the_same_texts_and_each_board_and_player_has_another(
     bench: Bench,
 ) -> None:
-    one, other = Words(bench.client), Words(bench.client)
+    one, other = DrawTexts(bench.client), DrawTexts(bench.client)
     assert one.text(3, ALICE) == other.text(3, ALICE)
     assert len({one.text(board, who) for board in (3, 7) for who in (ALICE, BOB)}) == 4
 
 
 def test_a_text_that_is_revealed_again_changes_nothing(bench: Bench) -> None:
     seal(bench, 3)
-    first = bench.send(ALICE, Reveal(text=TEXTS[ALICE]), 3)
+    first = bench.send(ALICE, RevealText(text=TEXTS[ALICE]), 3)
     bench.submit(first)
-    again = bench.send(ALICE, Reveal(text=TEXTS[ALICE]), 3)
+    again = bench.send(ALICE, RevealText(text=TEXTS[ALICE]), 3)
     bench.drain()
     outcomes = [bench.outcome(order) for order in (first, again)]
     assert [one.code for one in outcomes if one] == ["", Code.TOO_LATE]
@@ -165,23 +165,23 @@ def test_a_drain_killed_with_the_last_reveal_has_started_the_match_or_not_begun(
 ) -> None:
     seal(bench, 3)
     reveal(bench, 3, ALICE)
-    bench.send(BOB, Reveal(text=TEXTS[BOB]), 3)
+    bench.send(BOB, RevealText(text=TEXTS[BOB]), 3)
 
     class Killed(Exception):  # noqa: N818 - it is one
         pass
 
     class BeforeTheCommit(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
             del writes
             raise Killed
 
     class AfterTheCommit(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
             super().commit(writes)
             raise Killed
 
     for store in (BeforeTheCommit, AfterTheCommit):
-        waits = bench.state(3).gathering
+        waits = bench.state(3).awaits_entropy
         assert waits
         with pytest.raises(Killed):
             Drain(
@@ -199,7 +199,7 @@ def test_a_drain_killed_with_the_last_reveal_has_started_the_match_or_not_begun(
 
 
 def test_three_players_of_halves_commit_and_reveal(bench: Bench) -> None:
-    start = Start(
+    start = StartMatch(
         rules="halves/1",
         options=(),
         seats=(ALICE, BOB, CAROL),
@@ -208,7 +208,7 @@ def test_three_players_of_halves_commit_and_reveal(bench: Bench) -> None:
     )
     bench.send(ALICE, start, 3)
     for account in (CAROL, BOB):
-        bench.send(account, Answer(accept=True, commitment=to(account)), 3)
+        bench.send(account, AnswerOffer(accept=True, commitment=to(account)), 3)
     reveal(bench, 3, BOB, CAROL, ALICE)
     assert [type(body) for body in bodies(bench, 3, Called | Sealed | MatchStarted)] == [
         Called,
@@ -221,10 +221,10 @@ def test_three_players_of_halves_commit_and_reveal(bench: Bench) -> None:
 
 def test_a_match_declined_in_each_phase_holds(bench: Bench) -> None:
     bench.send(ALICE, call(to(ALICE), NOBODY), 3)
-    bench.send(BOB, Decline(), 3)
+    bench.send(BOB, DeclineMatch(), 3)
     seal(bench, 7)
     reveal(bench, 7, BOB)
-    bench.send(ALICE, Decline(), 7)
+    bench.send(ALICE, DeclineMatch(), 7)
     bench.drain()
     assert bodies(bench, 3, Declined) == [Declined(seat=1)]
     assert bodies(bench, 7, Withheld) == [Withheld(seat=0)]
@@ -244,16 +244,16 @@ def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
 
 def test_the_scheduler_ends_a_match_whose_players_do_not_reveal(timed: TimedBench) -> None:
     timed.send(ALICE, call(to(ALICE), to(BOB), terms=SHORT), 1)
-    timed.send(BOB, Reveal(text=TEXTS[BOB]), 1)
+    timed.send(BOB, RevealText(text=TEXTS[BOB]), 1)
     timed.drain()
     keeper = timed.keeper()
     timed.tick(keeper, 3 * DAY - 1)
     assert not timed.state().over
     timed.tick(keeper, 3 * DAY)
     assert bodies(timed, 1, Withheld) == [Withheld(seat=0)]
-    assert decode(timed.store.events(1)[-1]).actor == THE_SERVER
+    assert decode_event(timed.store.events(1)[-1]).actor == SERVER_ACCOUNT
     assert "holds" in check(timed.store, 1)
-    assert timed.store.due(1, BEGIN + 99 * DAY, 10) == []
+    assert timed.store.due_boards(1, BEGIN + 99 * DAY, 10) == []
     timed.tick(keeper, 4 * DAY)
     assert timed.waits() == 0
 
@@ -273,20 +273,22 @@ def test_a_player_on_vacation_loses_no_time_whatever_command_starts_the_match(
     away = accounts.signup("away", "password")
     accounts.change_of(away, lambda record: replace(record, vacations=((BEGIN, 9),)))
     commitments = (to(ALICE), NOBODY)
-    start = Start(
+    start = StartMatch(
         rules="powerdrain/1", options=(), seats=(away, BOB), terms=SHORT, gather=True,
         commitments=commitments,
     )  # fmt: skip
     timed.send(away, start, 1)
-    timed.send(BOB, Answer(accept=True, commitment=to(BOB)), 1)
-    timed.send(away, Reveal(text=TEXTS[ALICE]), 1)
-    timed.send(BOB, Reveal(text=TEXTS[BOB]), 1)
+    timed.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), 1)
+    timed.send(away, RevealText(text=TEXTS[ALICE]), 1)
+    timed.send(BOB, RevealText(text=TEXTS[BOB]), 1)
     # texts given at once, as before commitments; and nothing gathered at all
     timed.send(
-        BOB, Start(rules="powerdrain/1", options=(), seats=(BOB, away), terms=SHORT, gather=True), 2
+        BOB,
+        StartMatch(rules="powerdrain/1", options=(), seats=(BOB, away), terms=SHORT, gather=True),
+        2,
     )
-    timed.send(away, Answer(accept=True), 2)
-    timed.send(away, Start(rules="pow2/1", options=(), seats=(away, BOB), terms=SHORT), 3)
+    timed.send(away, AnswerOffer(accept=True), 2)
+    timed.send(away, StartMatch(rules="pow2/1", options=(), seats=(away, BOB), terms=SHORT), 3)
     timed.drain()
     for board in (1, 2, 3):
         assert Absent(seat=1 if board == 2 else 0, until=BEGIN + 9 * DAY) in bodies(

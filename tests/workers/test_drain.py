@@ -9,16 +9,16 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from domain.errors import Code
 from domain.match import commands
 from domain.match.audit import verify
-from domain.match.commands import Move, Offer, Resign, Sent
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import EVENT_LIMIT, Offered, decode_refusal
+from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, ResignMatch
+from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.events import EVENT_LIMIT, OfferMade, decode_refusal
 from domain.match.state import MatchState
-from infra import keys
-from infra.announce import Listener
 from infra.durability import Mode
-from infra.lanes import Taken
-from infra.store.port import Committed, Known, Submission, Write
-from infra.store.server import RedisStore
+from infra.redis import keys
+from infra.store.leases import LeaseResult
+from infra.store.outcome_pubsub import OutcomeListener
+from infra.store.port import AlreadyDecided, CommitResult, Submission, Write
+from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from workers.commands.drain import SMALL_BACKLOG, SMALL_BATCH, Drain
@@ -28,7 +28,7 @@ from workers.commands.suspects import TRIES
 
 def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:
     bench.start(1)
-    order = bench.send(ALICE, Move(text="m13-m9"))
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
     assert bench.drain() == 1
     outcome = bench.outcome(order)
     assert outcome is not None
@@ -39,7 +39,7 @@ def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None
 
 def test_a_refused_command_has_an_outcome_and_a_leaf_but_no_event(bench: Bench) -> None:
     bench.start(1)
-    order = bench.send(BOB, Move(text="a1-a5"))
+    order = bench.send(BOB, PlayMove(text="a1-a5"))
     bench.drain()
     outcome = bench.outcome(order)
     assert outcome is not None
@@ -55,8 +55,8 @@ def test_several_moves_of_a_match_are_decided_one_upon_the_other_in_one_batch(
     bench: Bench,
 ) -> None:
     bench.start(1)
-    orders = [bench.send(ALICE, Move(text="m13-m9")), bench.send(BOB, Move(text="a13-c11"))]
-    orders.append(bench.send(BOB, Move(text="a1-a5")))
+    orders = [bench.send(ALICE, PlayMove(text="m13-m9")), bench.send(BOB, PlayMove(text="a13-c11"))]
+    orders.append(bench.send(BOB, PlayMove(text="a1-a5")))
     assert bench.drain() == 3
     outcomes = [bench.outcome(order) for order in orders]
     assert [o.code if o else None for o in outcomes] == ["", "", Code.NOT_YOUR_TURN]
@@ -66,42 +66,45 @@ def test_several_moves_of_a_match_are_decided_one_upon_the_other_in_one_batch(
 def test_matches_of_all_shards_are_worked_together(bench: Bench) -> None:
     bench.start(*range(1, 21))
     for board in range(1, 21):
-        bench.send(ALICE, Move(text="m13-m9"), board)
+        bench.send(ALICE, PlayMove(text="m13-m9"), board)
     assert bench.drain() == 20
     assert all(bench.state(board).ply == 1 for board in range(1, 21))
 
 
 def test_the_same_command_five_times_is_one_event_and_five_equal_answers(bench: Bench) -> None:
     bench.start(1)
-    order = bench.order(ALICE, Move(text="m13-m9"))
+    order = bench.order(ALICE, PlayMove(text="m13-m9"))
     for _ in range(4):
         bench.submit(order)
     bench.drain()
     answer = bench.submit(order)
-    assert isinstance(answer, Known)
+    assert isinstance(answer, AlreadyDecided)
     assert answer.stored == bench.store.outcome(1, order.id)
     assert len(bench.store.events(1)) == 2
-    assert bench.store.depth(range(4)) == 0
+    assert bench.store.inbox_size(range(4)) == 0
 
 
 def test_an_id_used_again_for_another_command_gets_the_first_ones_outcome(bench: Bench) -> None:
     bench.start(1)
-    first = bench.order(ALICE, Move(text="m13-m9"))
-    second = Sent(1, first.id, ALICE, Move(text="m13-j7"))
+    first = bench.order(ALICE, PlayMove(text="m13-m9"))
+    second = CommandEnvelope(1, first.id, ALICE, PlayMove(text="m13-j7"))
     bench.submit(first)
     bench.submit(second)
     bench.drain()
     outcome = bench.outcome(first)
     assert outcome is not None
-    assert outcome.digest == commands.digest(commands.encode(first))
-    assert outcome.digest != commands.digest(commands.encode(second))
+    assert outcome.digest == commands.command_digest(commands.encode_command(first))
+    assert outcome.digest != commands.command_digest(commands.encode_command(second))
     assert bench.state().moves == "m13-m9"
 
 
 def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
     bench.start(1)
-    web, mail = Listener(bench.client, "door:web"), Listener(bench.client, "door:mail")
-    first, second = bench.order(ALICE, Move(text="m13-m9")), bench.order(CAROL, Resign())
+    web, mail = (
+        OutcomeListener(bench.client, "door:web"),
+        OutcomeListener(bench.client, "door:mail"),
+    )
+    first, second = bench.order(ALICE, PlayMove(text="m13-m9")), bench.order(CAROL, ResignMatch())
     bench.submit(first, "door:web")
     bench.submit(second, "door:mail")
     bench.drain()
@@ -116,11 +119,11 @@ def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(
 ) -> None:
     bench.start(1)
     bench.store.submit([Submission(1, b"i" * 16, b"digest..", b"garbage", ALICE, 0, "door:1")])
-    order = bench.send(ALICE, Move(text="m13-m9"))
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
     with caplog.at_level(logging.ERROR):
         assert bench.drain() == 1
     assert "ALARM" in caplog.text
-    assert bench.client.xlen(keys.aside(1)) == 1
+    assert bench.client.xlen(keys.dead_letters(1)) == 1
     assert bench.outcome(order) is not None
 
 
@@ -130,7 +133,7 @@ def test_a_snapshot_that_can_not_be_read_costs_its_own_match_only(
     bench.start(1, 2, 5)
     name = keys.snapshot(1, 1)
     bench.client.set(name, bench.client.getrange(name, 0, 31) + b"\xc1")
-    stuck, *others = [bench.send(ALICE, Move(text="m13-m9"), board) for board in (1, 2, 5)]
+    stuck, *others = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (1, 2, 5)]
     with caplog.at_level(logging.ERROR):
         assert bench.drain() == 3
     assert "ALARM: the snapshot of match 1 can't be read" in caplog.text
@@ -162,11 +165,11 @@ def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
             return super().matches(boards)
 
     bench.store = Watched(bench.client, Mode.FSYNC)
-    bench.send(ALICE, Move(text="m13-m9"))
+    bench.send(ALICE, PlayMove(text="m13-m9"))
     done = one_after_the_other(
         bench,
-        lambda: bench.send(ALICE, Move(text="m9-m13")),
-        lambda: bench.send(BOB, Move(text="a13-a9")),
+        lambda: bench.send(ALICE, PlayMove(text="m9-m13")),
+        lambda: bench.send(BOB, PlayMove(text="a13-a9")),
     )
     assert (done, looked) == (3, [1])
     assert bench.state().moves == "m13-m9 a13-a9"
@@ -179,13 +182,13 @@ def together(bench: Bench, boards: int) -> list[list[int]]:
     commits: list[list[int]] = []
 
     class Watched(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
             commits.append([write.board for write in writes])
             return super().commit(writes)
 
     bench.store = Watched(bench.client, Mode.FSYNC)
     for board in range(boards, 0, -1):
-        bench.send(ALICE, Move(text="m13-m9"), board)
+        bench.send(ALICE, PlayMove(text="m13-m9"), board)
     assert bench.drain() == boards
     return commits
 
@@ -203,14 +206,14 @@ def test_a_backlog_is_worked_at_once(bench: Bench) -> None:
 
 def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
     bench.start(1)
-    bench.send(ALICE, Move(text="m13-m9"))
+    bench.send(ALICE, PlayMove(text="m13-m9"))
 
     def overtake() -> None:
-        bench.send(BOB, Move(text="a13-a9"))
+        bench.send(BOB, PlayMove(text="a13-a9"))
         bench.client.delete(keys.lease(0))
         bench.drain()
         bench.client.delete(keys.lease(0))
-        bench.send(ALICE, Move(text="m9-m13"))
+        bench.send(ALICE, PlayMove(text="m9-m13"))
 
     one_after_the_other(bench, overtake)
     bench.drain()
@@ -222,8 +225,8 @@ def test_a_match_that_can_not_be_read_is_not_taken_for_a_new_one_later(bench: Be
     bench.start(1)
     name = keys.snapshot(1, 1)
     bench.client.set(name, bench.client.getrange(name, 0, 31) + b"\xc1")
-    sent = [bench.send(ALICE, Move(text="m13-m9"))]
-    one_after_the_other(bench, lambda: sent.append(bench.send(ALICE, Resign())))
+    sent = [bench.send(ALICE, PlayMove(text="m13-m9"))]
+    one_after_the_other(bench, lambda: sent.append(bench.send(ALICE, ResignMatch())))
     outcomes = [bench.outcome(order) for order in sent]
     assert [o.code for o in outcomes if o] == [Code.INTERNAL, Code.INTERNAL]
 
@@ -231,12 +234,14 @@ def test_a_match_that_can_not_be_read_is_not_taken_for_a_new_one_later(bench: Be
 def test_an_event_that_can_not_be_sealed_costs_its_own_match_only(bench: Bench) -> None:
     bench.start(1, 2)
 
-    def too_much(order: Sent, state: MatchState, given: Given) -> Decided | Rejected:
+    def too_much(
+        order: CommandEnvelope, state: MatchState, given: DecisionContext
+    ) -> Decision | Rejection:
         if order.match == 1:
-            return Decided((Offered(seat=0, kind="x" * EVENT_LIMIT),))
+            return Decision((OfferMade(seat=0, kind="x" * EVENT_LIMIT),))
         return decide(order, state, given)
 
-    stuck, other = [bench.send(ALICE, Offer(kind="draw"), board) for board in (1, 2)]
+    stuck, other = [bench.send(ALICE, MakeOffer(kind="draw"), board) for board in (1, 2)]
     assert bench.drain(decider=too_much) == 2
     codes = [o.code for n in (stuck, other) if (o := bench.outcome(n))]
     assert codes == [Code.INTERNAL, ""]
@@ -263,8 +268,10 @@ def failing(way: Callable[[], None], times: int = 1_000) -> Decider:
     """Decide as the rules do, but fail on the move m13-j7 that often."""
     failures = iter(range(times))
 
-    def decider(order: Sent, state: MatchState, given: Given) -> Decided | Rejected:
-        if order.command == Move(text="m13-j7") and next(failures, None) is not None:
+    def decider(
+        order: CommandEnvelope, state: MatchState, given: DecisionContext
+    ) -> Decision | Rejection:
+        if order.command == PlayMove(text="m13-j7") and next(failures, None) is not None:
             way()
         return decide(order, state, given)
 
@@ -275,12 +282,12 @@ def failing(way: Callable[[], None], times: int = 1_000) -> Decider:
 @pytest.mark.usefixtures("cpu_limit")
 def test_a_game_that_fails_costs_its_own_match_only(bench: Bench, way: Callable[[], None]) -> None:
     bench.start(1, 2, 5)
-    poison = bench.send(ALICE, Move(text="m13-j7"), 1)
-    behind = bench.send(ALICE, Offer(kind="draw"), 1)
-    neighbours = [bench.send(ALICE, Move(text="m13-m9"), board) for board in (2, 5)]
+    poison = bench.send(ALICE, PlayMove(text="m13-j7"), 1)
+    behind = bench.send(ALICE, MakeOffer(kind="draw"), 1)
+    neighbours = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (2, 5)]
     decider, done = failing(way), 0
     # on a busy machine a drain's turn may end before it has used its seconds of CPU time
-    while bench.store.depth(range(4)):
+    while bench.store.inbox_size(range(4)):
         done += bench.drain(decider=decider)
     assert done == 4
     outcome = bench.outcome(poison)
@@ -288,13 +295,13 @@ def test_a_game_that_fails_costs_its_own_match_only(bench: Bench, way: Callable[
     assert outcome.code == Code.INTERNAL
     assert [o.accepted for n in [behind, *neighbours] if (o := bench.outcome(n))] == [True] * 3
     assert bench.state(1).ply == 0
-    assert bench.store.tried(1) == {}
+    assert bench.store.attempts(1) == {}
 
 
 def test_what_waits_behind_a_failing_command_keeps_its_place(bench: Bench) -> None:
     bench.start(1)
-    first = bench.send(ALICE, Move(text="m13-j7"))
-    second = bench.send(BOB, Move(text="a13-c11"))
+    first = bench.send(ALICE, PlayMove(text="m13-j7"))
+    second = bench.send(BOB, PlayMove(text="a13-c11"))
     assert bench.drain(decider=failing(raises, TRIES)) == 2
     assert [o.accepted for n in (first, second) if (o := bench.outcome(n))] == [True, True]
     assert bench.state().moves == "m13-j7 a13-c11"
@@ -304,23 +311,23 @@ def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.start(1, 2)
-    orders = [bench.send(ALICE, Move(text="m13-m9"), board) for board in (1, 2)]
-    assert bench.lanes.take(0, "a drain that is killed") is Taken.FREE
+    orders = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (1, 2)]
+    assert bench.lanes.acquire(0, "a drain that is killed") is LeaseResult.FREE
     bench.client.delete(keys.lease(0))
     with caplog.at_level(logging.WARNING):
         assert bench.drain() == 2
     assert "commands now worked one by one: 2" in caplog.text
     assert all(bench.outcome(order) for order in orders)
-    assert not bench.client.exists(keys.held(0))
+    assert not bench.client.exists(keys.lease_mark(0))
 
 
 def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
     bench.start(1)
-    order = bench.send(ALICE, Move(text="m13-m9"))
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
     (entry,) = bench.store.waiting(range(4), 10)
     for _ in range(TRIES):
-        bench.store.try_again(entry.shard, entry.id)
-    bench.client.set(keys.held(0), "a drain that is killed")
+        bench.store.count_attempt(entry.shard, entry.id)
+    bench.client.set(keys.lease_mark(0), "a drain that is killed")
     assert bench.drain() == 1
     outcome = bench.outcome(order)
     assert outcome is not None
@@ -329,13 +336,15 @@ def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
 
 def test_a_repetition_of_a_refused_suspect_is_answered_and_not_tried_again(bench: Bench) -> None:
     bench.start(1)
-    order = bench.send(ALICE, Move(text="m13-m9"))
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
     for _ in range(3):  # its sender heard nothing, and repeats it
         bench.submit(order)
-    behind = bench.send(ALICE, Move(text="m13-j7"))
+    behind = bench.send(ALICE, PlayMove(text="m13-j7"))
     tried = []
 
-    def decider(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
+    def decider(
+        sent: CommandEnvelope, state: MatchState, given: DecisionContext
+    ) -> Decision | Rejection:
         if sent.id == order.id:
             tried.append(sent.id)
             raises()
@@ -348,24 +357,24 @@ def test_a_repetition_of_a_refused_suspect_is_answered_and_not_tried_again(bench
     assert len(tried) == 1 + TRIES
     assert bench.state().moves == "m13-j7"
     assert bench.outcome(behind)
-    assert bench.store.depth(range(4)) == 0
+    assert bench.store.inbox_size(range(4)) == 0
 
 
 class Broken(RedisStore):
     """A store whose server goes away in every commit."""
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         raise RedisConnectionError(f"gone, with {len(writes)} to write")
 
 
 def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Bench) -> None:
     bench.start(1)
-    order = bench.send(ALICE, Move(text="m13-m9"))
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
     for _ in range(2 * TRIES):
         store = Broken(bench.client, Mode.FSYNC)
         with pytest.raises(RedisConnectionError):
             Drain(store, bench.lanes, bench.client, 0).run()
-        assert bench.client.exists(keys.held(0))
+        assert bench.client.exists(keys.lease_mark(0))
         bench.client.delete(keys.lease(0))
     bench.drain()
     outcome = bench.outcome(order)

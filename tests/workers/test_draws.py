@@ -9,31 +9,33 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code
-from domain.fairness import CHAIN_LENGTH, Draw, before, entropy_text, steps_back
-from domain.match.commands import Answer, Decline, Move, Sent, Start
-from domain.match.events import Challenged, Gathered, MatchStarted, decode, decode_anchor
-from domain.match.record import Broken
+from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed, entropy_text, previous_seed
+from domain.match.commands import AnswerOffer, CommandEnvelope, DeclineMatch, PlayMove, StartMatch
+from domain.match.events import Challenged, Gathered, MatchStarted, decode_anchor, decode_event
+from domain.match.history import BrokenHistory
 from domain.match.state import position_of
-from infra import keys
 from infra.durability import Mode
-from infra.lanes import Lanes
-from infra.seeds import Seeds, chains_left
-from infra.store.port import Committed, Write
-from infra.store.server import RedisStore
+from infra.redis import keys
+from infra.seed_chains import SeedChains, abandoned_chains
+from infra.store.leases import LaneLeases
+from infra.store.port import CommitResult, Write
+from infra.store.redis_store import RedisStore
 from services.cli.verify import check, damaged_matches
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from workers.commands.drain import Drain
 
 
-def drain_start(text: bytes = b"", *, gather: bool = False, options: tuple[str, ...] = ()) -> Start:
-    return Start(
+def drain_start(
+    text: bytes = b"", *, gather: bool = False, options: tuple[str, ...] = ()
+) -> StartMatch:
+    return StartMatch(
         rules="powerdrain/1", options=options, seats=(ALICE, BOB), text=text, gather=gather
     )
 
 
-def draw_of(bench: Bench, board: int) -> Draw:
-    for envelope in map(decode, bench.store.events(board)):
+def draw_of(bench: Bench, board: int) -> SetupDraw:
+    for envelope in map(decode_event, bench.store.events(board)):
         if isinstance(envelope.body, MatchStarted) and envelope.body.draw:
             return envelope.body.draw
     raise AssertionError(f"match {board} drew nothing")
@@ -47,7 +49,7 @@ def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench: Bench)
     assert (draw.chain, draw.k, draw.texts) == (1, 1, (text, b""))
     assert bench.state(3).setup is not None
     leaves = [leaf for _, leaf in bench.store.leaves(3, 0, 10)]
-    assert before(draw.seed) == decode_anchor(leaves[0]).anchor
+    assert previous_seed(draw.seed) == decode_anchor(leaves[0]).anchor
     assert leaves[1] == bench.store.events(3)[0]
     assert check(bench.store, 3).endswith(
         "what chance drew follows from seed 1 of chain 1, anchored before as leaf 0"
@@ -61,7 +63,7 @@ def test_several_starts_of_a_batch_use_one_seed_each(bench: Bench) -> None:
     assert bench.drain() == 5
     draws = [draw_of(bench, board) for board in boards]
     assert [draw.k for draw in draws] == [1, 2, 3, 4, 5]
-    assert all(before(b.seed) == a.seed for a, b in itertools.pairwise(draws))
+    assert all(previous_seed(b.seed) == a.seed for a, b in itertools.pairwise(draws))
     assert len({bench.state(board).setup for board in boards}) == 5
 
 
@@ -69,7 +71,7 @@ def test_a_start_that_draws_nothing_uses_no_seed(bench: Bench) -> None:
     bench.send(ALICE, drain_start(options=("-o1", "-p")), 3)
     bench.send(ALICE, drain_start(options=("-nonsense",)), 7)
     bench.drain()
-    assert bench.store.draws(3) is None
+    assert bench.store.seed_chain(3) is None
     assert bench.state(3).started
     assert not bench.state(7).started
 
@@ -80,7 +82,7 @@ def test_a_refused_start_leaves_its_seed_to_the_next(bench: Bench) -> None:
     bench.send(ALICE, drain_start(), 7)
     bench.drain()
     assert draw_of(bench, 7).k == 2
-    drawn = bench.store.draws(3)
+    drawn = bench.store.seed_chain(3)
     assert drawn is not None
     assert drawn.used == 2
 
@@ -94,47 +96,47 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
         client = Redis(connection_pool=bench.client.connection_pool)
         client.delete(keys.lease(0))
         store = RedisStore(client, Mode.FSYNC)
-        seeds = Seeds(store, bench.folder)
-        Drain(store, Lanes(client, bench.woken.append), client, 0, seeds=seeds).run()
+        seeds = SeedChains(store, bench.folder)
+        Drain(store, LaneLeases(client, bench.woken.append), client, 0, seeds=seeds).run()
 
     threads = [Thread(target=run) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    while bench.store.depth(range(4)):
+    while bench.store.inbox_size(range(4)):
         bench.client.delete(keys.lease(0))
         bench.drain()
     assert all((outcome := bench.outcome(order)) and outcome.accepted for order in orders)
     draws = sorted((draw_of(bench, board) for board in boards), key=lambda draw: draw.k)
     assert [draw.k for draw in draws] == list(range(1, 31))
-    assert all(before(b.seed) == a.seed for a, b in itertools.pairwise(draws))
+    assert all(previous_seed(b.seed) == a.seed for a, b in itertools.pairwise(draws))
 
 
 def test_a_match_that_gathers_starts_with_the_last_consent(bench: Bench) -> None:
     mine, theirs = entropy_text(bytes(16), "mine"), entropy_text(bytes(16), "theirs")
     bench.send(ALICE, drain_start(mine, gather=True), 3)
-    early = bench.send(ALICE, Move(text="24-57"), 3)
-    again = bench.send(ALICE, Answer(accept=True), 3)
+    early = bench.send(ALICE, PlayMove(text="24-57"), 3)
+    again = bench.send(ALICE, AnswerOffer(accept=True), 3)
     bench.drain()
-    assert bench.state(3).gathering
+    assert bench.state(3).awaits_entropy
     outcomes = [bench.outcome(early), bench.outcome(again)]
     assert [o.code for o in outcomes if o] == [Code.NOT_STARTED, Code.OFFER_STANDS]
-    bench.send(BOB, Answer(accept=True, text=theirs), 3)
+    bench.send(BOB, AnswerOffer(accept=True, text=theirs), 3)
     bench.drain()
-    bodies = [decode(data).body for data in bench.store.events(3)]
+    bodies = [decode_event(data).body for data in bench.store.events(3)]
     assert [type(body) for body in bodies] == [Challenged, Gathered, MatchStarted]
     assert draw_of(bench, 3).texts == (mine, theirs)
-    assert not bench.state(3).gathering
+    assert not bench.state(3).awaits_entropy
     assert position_of(bench.state(3)) is not None
     assert "follows from seed 1 of chain 1" in check(bench.store, 3)
 
 
-@pytest.mark.parametrize("no", [Answer(accept=False), Decline()])
-def test_a_match_that_gathers_can_be_declined(bench: Bench, no: Answer | Decline) -> None:
+@pytest.mark.parametrize("no", [AnswerOffer(accept=False), DeclineMatch()])
+def test_a_match_that_gathers_can_be_declined(bench: Bench, no: AnswerOffer | DeclineMatch) -> None:
     bench.send(ALICE, drain_start(gather=True), 3)
-    stranger = bench.send(CAROL, Answer(accept=True), 3)
-    order: Sent = bench.send(BOB, no, 3)
+    stranger = bench.send(CAROL, AnswerOffer(accept=True), 3)
+    order: CommandEnvelope = bench.send(BOB, no, 3)
     bench.drain()
     refused, done = bench.outcome(stranger), bench.outcome(order)
     assert refused is not None
@@ -156,13 +158,13 @@ def test_nothing_is_gathered_where_chance_decides_nothing(bench: Bench) -> None:
 def test_a_seed_that_was_not_anchored_is_found(bench: Bench) -> None:
     bench.send(ALICE, drain_start(), 3)
     bench.drain()
-    name = keys.draws(3)
+    name = keys.seed_chain(3)
     saved = bench.client.hget(name, "index:1")
     bench.client.hdel(name, "index:1")
-    with pytest.raises(Broken, match="was never anchored"):
+    with pytest.raises(BrokenHistory, match="was never anchored"):
         check(bench.store, 3)
     bench.client.hset(name, "index:1", 1)
-    with pytest.raises(Broken, match="does not lead back to the chain's anchor"):
+    with pytest.raises(BrokenHistory, match="does not lead back to the chain's anchor"):
         check(bench.store, 3)
     bench.client.hset(name, "index:1", saved)
     assert check(bench.store, 3)
@@ -173,7 +175,7 @@ def test_without_the_secret_a_start_is_refused_and_other_matches_go_on(
 ) -> None:
     bench.send(ALICE, drain_start(), 3)
     bench.drain()
-    bench.seeds = Seeds(bench.store, tmp_path / "elsewhere")
+    bench.seeds = SeedChains(bench.store, tmp_path / "elsewhere")
     lost = bench.send(ALICE, drain_start(), 7)
     fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 11)
     bench.drain()
@@ -187,7 +189,7 @@ def test_without_the_secret_a_start_is_refused_and_other_matches_go_on(
 def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
     bench.send(ALICE, drain_start(), 3)
     bench.drain()
-    bench.client.hset(keys.draws(3), "k", CHAIN_LENGTH - 1)
+    bench.client.hset(keys.seed_chain(3), "k", CHAIN_LENGTH - 1)
     for board in (7, 11):
         bench.send(ALICE, drain_start(), board)
     bench.drain()
@@ -196,7 +198,7 @@ def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
         (2, 1),
     ]
     last = draw_of(bench, 7)
-    assert steps_back(last.seed, CHAIN_LENGTH - 1) == draw_of(bench, 3).seed
+    assert earlier_seed(last.seed, CHAIN_LENGTH - 1) == draw_of(bench, 3).seed
     assert "seed 1 of chain 2" in check(bench.store, 11)
 
 
@@ -215,7 +217,7 @@ def stored(bench: Bench) -> dict[bytes, bytes]:
     return {name: bench.client.dump(name) for name in bench.client.scan_iter()}
 
 
-def start_all(bench: Bench, *boards: int) -> list[Draw]:
+def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
     for board in boards:
         bench.send(ALICE, drain_start(), board)
     bench.drain()
@@ -229,13 +231,13 @@ def test_no_seed_is_used_again_when_data_was_put_back(
     before_it = stored(bench)
     seen = {draw.seed for draw in [*start_all(bench, 7, 11), *start_all(bench, 15, 19)]}
     put_back(bench, before_it)
-    bench.seeds = Seeds(bench.store, bench.folder)
+    bench.seeds = SeedChains(bench.store, bench.folder)
     again = start_all(bench, 7, 11, 15, 19)
     assert not seen & {draw.seed for draw in again}
     assert {draw.chain for draw in again} == {2}
     assert dict(damaged_matches(bench.store, (3, 7, 11, 15, 19))) == {}
     assert "ALARM: shard 3: seeds up to number 5 of chain 1 were used" in caplog.text
-    (why,) = chains_left(bench.folder)
+    (why,) = abandoned_chains(bench.folder)
     assert why.endswith(
         "the data knows of 1: it was put back; the draws to come are of a new chain"
     )
@@ -255,34 +257,34 @@ def test_draws_that_were_cut_off_are_no_alarm(
     start_all(bench, 3)
 
     class Killed(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
             raise KeyboardInterrupt(f"killed before {len(writes)} were committed")
 
     store = Killed(bench.client, Mode.FSYNC)
     for board in (7, 11):
         bench.send(ALICE, drain_start(), board)
     with pytest.raises(KeyboardInterrupt):
-        Drain(store, bench.lanes, bench.client, 0, seeds=Seeds(store, bench.folder)).run()
+        Drain(store, bench.lanes, bench.client, 0, seeds=SeedChains(store, bench.folder)).run()
     bench.client.delete(keys.lease(0))
     assert [draw.chain for draw in start_all(bench, 15)] == [2]
     assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
     assert "draws were cut off" in caplog.text
     assert "ALARM" not in caplog.text
-    assert chains_left(bench.folder) == []
+    assert abandoned_chains(bench.folder) == []
 
 
 def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench: Bench) -> None:
     marks: list[bytes] = []
 
     class Looking(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[Committed]:
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
             marks.extend(file.read_bytes() for file in bench.folder.glob("*.used"))
             return super().commit(writes)
 
     store = Looking(bench.client, Mode.FSYNC)
     for board in (3, 7):
         bench.send(ALICE, drain_start(), board)
-    Drain(store, bench.lanes, bench.client, 0, seeds=Seeds(store, bench.folder)).run()
+    Drain(store, bench.lanes, bench.client, 0, seeds=SeedChains(store, bench.folder)).run()
     assert marks == [b"       1        2\n"]
 
 

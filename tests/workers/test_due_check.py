@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.match.commands import Move, Resign
+from domain.clocks.calendar import DAY
+from domain.match.commands import PlayMove, ResignMatch
 from domain.match.events import Flagged
-from domain.match.record import unpack_snapshot
-from infra import keys
-from infra.damage import Damage
-from infra.due import DueTimes
+from domain.match.history import unpack_snapshot
+from infra.redis import keys
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.due_times import DueTimes
 from tests.helpers.given import ALICE
 from tests.helpers.timed import FLAG, SHORT, TimedBench, alarms
 from workers.due_check import BOARDS_PER_TICK, ROUND_SECONDS, DueCheck
@@ -27,8 +27,8 @@ def bench(redis_client: Redis, tmp_path: Path) -> TimedBench:
 def check_of(bench: TimedBench, boards: int) -> DueCheck:
     """A check of matches up to a number."""
     bench.client.set(keys.BOARDS, boards)
-    times = DueTimes(bench.client, bench.store.shape())
-    return DueCheck(times, Damage(bench.client), lambda: bench.now / 1000)
+    times = DueTimes(bench.client, bench.store.layout())
+    return DueCheck(times, DamagedMatches(bench.client), lambda: bench.now / 1000)
 
 
 def listed(bench: TimedBench) -> dict[int, int]:
@@ -56,7 +56,7 @@ def test_a_match_that_is_missing_is_put_back_and_gets_its_flag(
 
 def test_wrong_times_and_what_is_never_due_are_put_right(bench: TimedBench) -> None:
     bench.challenge(SHORT, 1, 2, 3)
-    bench.send(ALICE, Resign(), 3)
+    bench.send(ALICE, ResignMatch(), 3)
     bench.drain()
     right = listed(bench)
     assert sorted(right) == [1, 2]
@@ -98,13 +98,13 @@ def test_a_round_is_made_in_small_steps_and_once_an_hour(bench: TimedBench) -> N
 
 def test_a_match_that_moved_on_meanwhile_is_left_to_its_commit(bench: TimedBench) -> None:
     bench.challenge(SHORT, 1)
-    times = DueTimes(bench.client, bench.store.shape())
+    times = DueTimes(bench.client, bench.store.layout())
     ((data, _),) = times.read([1])
     bench.now += DAY // 2
-    bench.send(ALICE, Move(text="m13-m9"))
+    bench.send(ALICE, PlayMove(text="m13-m9"))
     bench.drain()
     right = listed(bench)
-    assert not times.mend(1, unpack_snapshot(data).head, 12345)
+    assert not times.repair(1, unpack_snapshot(data).head, 12345)
     assert listed(bench) == right
 
 
@@ -117,4 +117,4 @@ def test_a_match_that_can_not_be_read_is_noted_and_the_others_are_mended(
     bench.client.delete(keys.due(2))
     check_of(bench, 2).tick()
     assert listed(bench) == right
-    assert list(Damage(bench.client).found()) == [1]
+    assert list(DamagedMatches(bench.client).all()) == [1]

@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.match.commands import Move
+from domain.clocks.calendar import DAY
+from domain.match.commands import PlayMove
 from infra.mail import keys
-from infra.mail.bell import Bell
-from infra.mail.chats import WAIT_MS, Chats
-from infra.mail.forgetting import forget_mail
-from infra.mail.written import MailedLetters
+from infra.mail.chat_queue import WAIT_MS, ChatMailQueue
+from infra.mail.erasure import erase_mail
+from infra.mail.message_queue import MailingMessageStore
+from infra.mail.wakeup import MailerWakeup
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import Mailing, recipients, text_of
@@ -30,23 +30,23 @@ def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
 
 
 @pytest.fixture
-def letters(mailing: Mailing) -> MailedLetters:
-    return MailedLetters(mailing.client, lambda: 4, lambda: mailing.bench.now)
+def letters(mailing: Mailing) -> MailingMessageStore:
+    return MailingMessageStore(mailing.client, lambda: 4, lambda: mailing.bench.now)
 
 
 NUMBERS = count(1)
 
 
-def say(letters: MailedLetters, sender: bytes, text: str, *others: bytes) -> None:
+def say(letters: MailingMessageStore, sender: bytes, text: str, *others: bytes) -> None:
     letters.chat(1, sender, text, next(NUMBERS).to_bytes(16), (ALICE, BOB, *others))
 
 
 def test_the_next_mail_of_the_match_has_what_was_said_once(mailing: Mailing, letters):
     say(letters, ALICE, "hello - you")
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     (mail,) = mailing.mail_to(BOB)
     assert "\n\nalice says: hello - you\n\n" in text_of(mail)
-    mailing.do(BOB, Move(text="a13-d7"))
+    mailing.do(BOB, PlayMove(text="a13-d7"))
     mailing.bench.now += 2 * WAIT_MS
     mails = mailing.mail()
     assert recipients(mails) == ["alice"]
@@ -74,11 +74,11 @@ def test_where_no_move_follows_the_lines_of_some_minutes_are_one_mail(mailing: M
 
 def test_what_is_said_while_a_mail_is_made_is_in_the_next(mailing: Mailing, letters):
     say(letters, ALICE, "one")
-    chats = Chats(mailing.client)
+    chats = ChatMailQueue(mailing.client)
     (talk,) = chats.due(mailing.bench.now + WAIT_MS, 10)
     mailing.bench.now += 1
     say(letters, ALICE, "two")
-    chats.done(talk, talk.last, mailing.bench.now)
+    chats.mark_mailed(talk, talk.last, mailing.bench.now)
     mailing.bench.now += WAIT_MS
     (mail,) = mailing.mail()
     assert text_of(mail).startswith("alice says: two\n\n")
@@ -135,7 +135,7 @@ def test_many_lines_are_counted_and_the_newest_shown(mailing: Mailing, letters):
 
 
 def test_a_line_that_waits_is_work_when_it_is_due(mailing: Mailing, letters):
-    bell = Bell(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
+    bell = MailerWakeup(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
     say(letters, ALICE, "one")
     assert not bell.has_work()
     mailing.bench.now += WAIT_MS
@@ -156,8 +156,8 @@ def test_a_line_repeated_is_mailed_once(mailing: Mailing, letters):
 def test_nothing_that_waits_stays_of_who_is_forgotten(mailing: Mailing, letters):
     say(letters, ALICE, "one")
     say(letters, BOB, "two")
-    forget_mail(mailing.client, BOB)
-    (talk,) = Chats(mailing.client).due(mailing.bench.now + WAIT_MS, 10)
+    erase_mail(mailing.client, BOB)
+    (talk,) = ChatMailQueue(mailing.client).due(mailing.bench.now + WAIT_MS, 10)
     assert talk.account == ALICE
 
 
@@ -174,6 +174,8 @@ def test_a_line_that_was_said_while_a_clock_ran_ahead_is_mailed_when_it_is_right
     mailing.bench.now += 40 * DAY
     say(letters, ALICE, "hello")
     mailing.bench.now = right
-    assert Bell(mailing.bench.store, mailing.client, mailing.client, mailing.outbox).has_work()
+    assert MailerWakeup(
+        mailing.bench.store, mailing.client, mailing.client, mailing.outbox
+    ).has_work()
     (mail,) = mailing.mail_to(BOB)
     assert "alice says: hello" in text_of(mail)

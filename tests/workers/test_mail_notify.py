@@ -7,15 +7,15 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import read_terms
-from domain.match.commands import Answer, Decline, Move, Offer, Resign
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import read_time_control
+from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, PlayMove, ResignMatch
 from domain.match.state import position_of
-from domain.rules import pinned
-from infra import keys
-from infra.accounts import Address
+from domain.rules import rules_by_id
 from infra.mail import keys as mail_keys
-from infra.mail.progress import Progress
+from infra.mail.progress import MailerProgress
+from infra.people.accounts import MailAddress
+from infra.redis import keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
@@ -41,9 +41,9 @@ def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(ma
 
 
 def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
-    mailing.challenge(terms=read_terms(["--days=3"]))
+    mailing.challenge(terms=read_time_control(["--days=3"]))
     mailing.mail()
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     (mail,) = mailing.mail()
     assert mail["To"] == HOMES[BOB]
     assert text_of(mail).startswith(
@@ -56,7 +56,7 @@ def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
 
 def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: Mailing):
     mailing.challenge()
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     mail = mailing.mail_to(BOB)[-1]
     for header in ("From", "Reply-To"):
         claim = mailing.addresses.read(mail[header].addresses[0].addr_spec)
@@ -68,7 +68,7 @@ def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: 
 
 def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):
     mailing.challenge()
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     first, second = mailing.mail_to(BOB)
     assert first["In-Reply-To"] is None
     assert second["In-Reply-To"] == second["References"] == first["Message-ID"]
@@ -88,14 +88,17 @@ def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing: Mailing):
 def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
     mailing.challenge()
     mailing.mail()
-    Progress(mailing.client).move(Progress(mailing.client).read() or (), (0,) * 4)
+    MailerProgress(mailing.client).advance(MailerProgress(mailing.client).cursor() or (), (0,) * 4)
     mailing.another_mailer().run()
     assert mailing.mail() == []
     assert recipients(mailing.sink.messages) == ["alice", "bob"]
 
 
 def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing: Mailing):
-    both = (Address("b1@example.org", verified=True), Address("b2@example.org", verified=True))
+    both = (
+        MailAddress("b1@example.org", verified=True),
+        MailAddress("b2@example.org", verified=True),
+    )
     mailing.enrol(BOB, *both)
     mailing.challenge()
     one, other = (mail for mail in mailing.mail() if mail["To"] != HOMES[ALICE])
@@ -106,8 +109,8 @@ def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing: Maili
 @pytest.mark.parametrize(
     "changes",
     [
-        {"addresses": (Address(HOMES[BOB]),)},
-        {"addresses": (Address(HOMES[BOB], verified=True, bounced="550 no"),)},
+        {"addresses": (MailAddress(HOMES[BOB]),)},
+        {"addresses": (MailAddress(HOMES[BOB], verified=True, bounced="550 no"),)},
         {"addresses": ()},
         {"notify": "none"},
         {"signed_off": True},
@@ -115,8 +118,8 @@ def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing: Maili
 )
 def test_nothing_is_sent_to_who_wants_none_or_has_no_good_address(mailing: Mailing, changes):
     mailing.change(BOB, lambda record: replace(record, **changes))
-    mailing.challenge(terms=read_terms(["--days=3", "--nagtime=1"]))
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     mailing.bench.now += 2 * DAY + 20 * HOUR
     mailing.keep()
     assert recipients(mailing.mail()) == ["alice"]
@@ -131,20 +134,20 @@ def test_who_is_no_more_gets_nothing(mailing: Mailing):
 def test_offers_and_answers_are_told_with_how_to_answer(mailing: Mailing):
     mailing.challenge()
     mailing.mail()
-    mailing.do(ALICE, Offer(kind="draw"))
+    mailing.do(ALICE, MakeOffer(kind="draw"))
     (mail,) = mailing.mail_to(BOB)
     assert "Light (alice) proposed a draw: write accept or reject" in text_of(mail)
-    mailing.do(BOB, Answer(accept=False))
+    mailing.do(BOB, AnswerOffer(accept=False))
     (mail,) = mailing.mail_to(ALICE)
     assert text_of(mail).startswith("match 1, #0: Dark (bob) rejected the draw")
 
 
 def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
     mailing.challenge()
-    mailing.do(ALICE, Move(text="m13-j7"))
-    mailing.do(ALICE, Offer(kind="undo"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
+    mailing.do(ALICE, MakeOffer(kind="undo"))
     mailing.mail()
-    mailing.do(BOB, Answer(accept=True))
+    mailing.do(BOB, AnswerOffer(accept=True))
     mails = mailing.mail()
     assert recipients(mails) == ["alice"]
     assert "accepted the undo; it is taken back to #0" in text_of(mails[0])
@@ -153,7 +156,7 @@ def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
 def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):
     mailing.challenge()
     mailing.mail()
-    mailing.do(ALICE, Resign())
+    mailing.do(ALICE, ResignMatch())
     (mail,) = mailing.mail()
     assert mail["To"] == HOMES[BOB]
     assert "the match is over: Dark (bob) has won by resignation" in text_of(mail)
@@ -163,7 +166,7 @@ def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):
 def test_a_refusal_to_play_is_told(mailing: Mailing):
     mailing.challenge()
     mailing.mail()
-    mailing.do(BOB, Decline())
+    mailing.do(BOB, DeclineMatch())
     (mail,) = mailing.mail()
     assert mail["To"] == HOMES[ALICE]
     assert "Dark (bob) declined to play" in text_of(mail)
@@ -175,7 +178,7 @@ def test_of_three_each_is_told_what_happened_since_the_own_move(mailing: Mailing
     for account in (ALICE, BOB):
         state = mailing.bench.state()
         assert state.seats[state.next or 0] == account
-        mailing.do(account, Move(text=first_move(mailing)))
+        mailing.do(account, PlayMove(text=first_move(mailing)))
     told, asked = sorted(mailing.mail(), key=lambda mail: str(mail["To"]))
     assert (told["To"], asked["To"]) == (HOMES[BOB], HOMES[CAROL])
     assert "\nBefore that:\nmatch 1, #1: " in text_of(asked)
@@ -184,7 +187,7 @@ def test_of_three_each_is_told_what_happened_since_the_own_move(mailing: Mailing
 
 def first_move(mailing: Mailing) -> str:
     state = mailing.bench.state()
-    return next(iter(pinned(state.rules).legal_moves(position_of(state))))
+    return next(iter(rules_by_id(state.rules).legal_moves(position_of(state))))
 
 
 def test_a_match_that_waits_for_consent_asks_for_it(mailing: Mailing):
@@ -192,12 +195,12 @@ def test_a_match_that_waits_for_consent_asks_for_it(mailing: Mailing):
     (mail,) = mailing.mail()
     assert mail["To"] == HOMES[BOB]
     assert "To play, write accept, in the first line of a reply." in text_of(mail)
-    mailing.do(BOB, Answer(accept=True))
+    mailing.do(BOB, AnswerOffer(accept=True))
     assert recipients(mailing.mail()) == ["alice", "bob"]
 
 
 def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
-    mailing.challenge(terms=read_terms(["--days=3", "--nagtime=1"]))
+    mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
     mailing.mail()
     mailing.bench.now += 2 * DAY + 20 * HOUR
     mailing.keep()
@@ -218,17 +221,17 @@ def test_the_board_is_drawn_as_the_player_prefers_it(mailing: Mailing):
 def test_what_happened_before_mail_was_begun_is_never_told(redis_client: Redis, tmp_path: Path):
     with Sink() as sink:
         mailing = Mailing(redis_client, tmp_path, sink)
-        redis_client.delete(mail_keys.READ)
+        redis_client.delete(mail_keys.CURSOR)
         mailing.challenge()
         assert mailing.mail() == []
-        mailing.do(ALICE, Move(text="m13-j7"))
+        mailing.do(ALICE, PlayMove(text="m13-j7"))
         assert recipients(mailing.mail()) == ["bob"]
 
 
 def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing: Mailing):
     mailing.challenge()
     mailing.bench.now += 3 * DAY - HOUR
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     mailing.bench.now += 2 * HOUR
     mails = mailing.mail()
     assert [mail["Message-ID"].split(".")[1] for mail in mails] == ["2"]
@@ -247,10 +250,10 @@ def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
 
 
 def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing: Mailing, caplog):
-    progress = Progress(mailing.client)
-    progress.move(progress.read() or (), (7, 7, 7, 7))
+    progress = MailerProgress(mailing.client)
+    progress.advance(progress.cursor() or (), (7, 7, 7, 7))
     mailing.challenge()
     assert mailing.mail() == []
     assert "the logs end before what was mailed of them" in caplog.text
-    mailing.do(ALICE, Move(text="m13-j7"))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
     assert recipients(mailing.mail()) == ["bob"]

@@ -7,17 +7,17 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import read_terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import read_time_control
 from domain.errors import Refusal
-from domain.match.commands import Move
-from infra.accounts import Account
+from domain.match.commands import PlayMove
 from infra.mail import keys
-from infra.mail.codes import Codes
-from infra.mail.forgetting import forget_mail
-from infra.mail.progress import NEWS_LIMIT, Item, Progress, next_digest
-from infra.mail.standing import Standing
-from infra.mail.written import MailedLetters
+from infra.mail.address_status import AddressStatus
+from infra.mail.erasure import erase_mail
+from infra.mail.message_queue import MailingMessageStore
+from infra.mail.progress import DIGEST_ITEMS, DigestItem, MailerProgress, next_digest
+from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts import Account
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
@@ -33,8 +33,8 @@ def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
 
 
 @pytest.fixture
-def letters(mailing: Mailing) -> MailedLetters:
-    return MailedLetters(mailing.client, lambda: 4)
+def letters(mailing: Mailing) -> MailingMessageStore:
+    return MailingMessageStore(mailing.client, lambda: 4)
 
 
 def daily(mailing: Mailing, *accounts: bytes) -> None:
@@ -60,8 +60,8 @@ def test_answering_to_the_code_s_mail_gives_it_back(mailing: Mailing):
     reply = mailing.addresses.read_code(mail["Reply-To"].addresses[0].addr_spec)
     assert reply is not None
     assert reply.account == dora
-    codes = Codes(mailing.client, mailing.outbox.now)
-    assert Standing(mailing.accounts, codes).prove(dora, reply.code) == "dora@example.org"
+    codes = VerificationCodes(mailing.client, mailing.outbox.now)
+    assert AddressStatus(mailing.accounts, codes).prove(dora, reply.code) == "dora@example.org"
     mailing.challenge(ALICE, dora)
     assert recipients(mailing.mail()) == ["alice", "dora"]
 
@@ -104,7 +104,9 @@ def test_an_address_that_refuses_its_code_is_marked(mailing: Mailing):
 # messages
 
 
-def test_a_message_is_mailed_once_to_each_who_wants_mail(mailing: Mailing, letters: MailedLetters):
+def test_a_message_is_mailed_once_to_each_who_wants_mail(
+    mailing: Mailing, letters: MailingMessageStore
+):
     mailing.change(CAROL, lambda record: replace(record, notify="none"))
     for _ in range(2):
         letters.send(ALICE, [BOB, CAROL], "good luck\n-- \nsee you", COMMAND)
@@ -112,7 +114,7 @@ def test_a_message_is_mailed_once_to_each_who_wants_mail(mailing: Mailing, lette
     assert (mail["To"], mail["Subject"]) == (HOMES[BOB], "matchpost: alice wrote to you")
     assert "alice writes to you:\n\n  good luck\n  -- \n  see you\n" in text_of(mail)
     assert "message bob password alice YOUR TEXT" in text_of(mail)
-    assert mailing.client.exists(keys.WRITTEN) == 0
+    assert mailing.client.exists(keys.MESSAGE_QUEUE) == 0
 
 
 def test_a_broadcast_is_mailed_to_everybody_but_its_writer(mailing: Mailing, letters):
@@ -139,10 +141,10 @@ def test_what_may_not_be_written_is_not_mailed(mailing: Mailing, letters):
 
 
 def test_where_no_mail_is_sent_no_message_is_kept_twice(mailing: Mailing, letters):
-    mailing.client.delete(keys.READ)
+    mailing.client.delete(keys.CURSOR)
     letters.send(ALICE, [BOB], "hello", COMMAND)
     letters.broadcast(ALICE, "hello", COMMAND)
-    assert mailing.client.exists(keys.WRITTEN) == 0
+    assert mailing.client.exists(keys.MESSAGE_QUEUE) == 0
     assert [letter.text for letter in letters.read(BOB)] == ["hello", "hello"]
 
 
@@ -152,7 +154,7 @@ def test_where_no_mail_is_sent_no_message_is_kept_twice(mailing: Mailing, letter
 def test_who_wants_one_mail_a_day_gets_one(mailing: Mailing):
     daily(mailing, BOB)
     mailing.challenge(board=1)
-    mailing.do(ALICE, Move(text="m13-j7"), board=1)
+    mailing.do(ALICE, PlayMove(text="m13-j7"), board=1)
     mailing.challenge(BOB, ALICE, board=2)
     assert recipients(mailing.mail()) == ["alice", "alice"]
     mailing.bench.now = next_digest(mailing.bench.now) - 1
@@ -171,7 +173,7 @@ def test_who_wants_one_mail_a_day_gets_one(mailing: Mailing):
     assert mailing.mail() == []
 
 
-def test_a_digest_tells_of_messages_by_name_only(mailing: Mailing, letters: MailedLetters):
+def test_a_digest_tells_of_messages_by_name_only(mailing: Mailing, letters: MailingMessageStore):
     daily(mailing, BOB)
     letters.send(ALICE, [BOB], "a secret", COMMAND)
     assert mailing.mail() == []
@@ -183,7 +185,7 @@ def test_a_digest_tells_of_messages_by_name_only(mailing: Mailing, letters: Mail
 
 def test_a_reminder_does_not_wait_for_a_digest(mailing: Mailing):
     daily(mailing, ALICE)
-    mailing.challenge(terms=read_terms(["--days=3", "--nagtime=1"]))
+    mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
     mailing.bench.now += DAY
     mailing.mail()
     mailing.bench.now += HOUR
@@ -197,7 +199,7 @@ def test_a_digest_killed_before_it_was_noted_is_the_same_the_next_time(mailing: 
     mailing.challenge()
     mailing.mail()
     mailing.bench.now += DAY
-    kept = {name: mailing.client.dump(name) for name in (keys.DAILY, keys.news(BOB))}
+    kept = {name: mailing.client.dump(name) for name in (keys.DIGESTS_DUE, keys.digest_items(BOB))}
     assert recipients(mailing.mail()) == ["bob"]
     for name, data in kept.items():
         mailing.client.restore(name, 0, data)
@@ -205,21 +207,25 @@ def test_a_digest_killed_before_it_was_noted_is_the_same_the_next_time(mailing: 
 
 
 def test_what_comes_while_a_digest_is_made_waits_for_the_next(redis_client: Redis):
-    progress = Progress(redis_client)
+    progress = MailerProgress(redis_client)
     now = 1_795_100_400_000
-    progress.keep(BOB, [Item(1, 1, "started", 5)], now)
-    told = progress.items(BOB)
-    progress.keep(BOB, [Item(1, 2, "your-turn", 6)], now)
-    progress.digested(BOB, told, now + DAY)
-    assert progress.items(BOB) == [Item(1, 2, "your-turn", 6)]
+    progress.add_digest_items(BOB, [DigestItem(1, 1, "started", 5)], now)
+    told = progress.digest_items(BOB)
+    progress.add_digest_items(BOB, [DigestItem(1, 2, "your-turn", 6)], now)
+    progress.mark_digest_sent(BOB, told, now + DAY)
+    assert progress.digest_items(BOB) == [DigestItem(1, 2, "your-turn", 6)]
     assert progress.digests_due(now + DAY, 10) == []
     assert progress.digests_due(now + 2 * DAY, 10) == [(BOB, next_digest(now + DAY))]
 
 
 def test_a_digest_has_an_end(redis_client: Redis):
-    progress = Progress(redis_client)
-    progress.keep(BOB, [Item(board, 1, "started", board) for board in range(1, 700)], 0)
-    assert [item.board for item in progress.items(BOB)] == list(range(700 - NEWS_LIMIT, 700))
+    progress = MailerProgress(redis_client)
+    progress.add_digest_items(
+        BOB, [DigestItem(board, 1, "started", board) for board in range(1, 700)], 0
+    )
+    assert [item.board for item in progress.digest_items(BOB)] == list(
+        range(700 - DIGEST_ITEMS, 700)
+    )
 
 
 def test_a_digest_of_many_matches_shows_some_and_counts_the_others(mailing: Mailing):
@@ -239,7 +245,7 @@ def test_nobody_gets_a_digest_who_wants_no_mail_any_more(mailing: Mailing):
     mailing.change(BOB, lambda record: replace(record, signed_off=True))
     mailing.bench.now += DAY
     assert mailing.mail() == []
-    assert mailing.client.exists(keys.DAILY, keys.news(BOB)) == 0
+    assert mailing.client.exists(keys.DIGESTS_DUE, keys.digest_items(BOB)) == 0
 
 
 def test_digests_are_sent_at_six_in_the_morning():
@@ -251,8 +257,8 @@ def test_digests_are_sent_at_six_in_the_morning():
 
 def test_a_digest_that_can_t_be_made_keeps_no_other_up(mailing: Mailing, caplog):
     daily(mailing, BOB, CAROL)
-    progress = Progress(mailing.client)
-    progress.keep(BOB, [Item(1, 1, "no such kind", 5)], mailing.bench.now)
+    progress = MailerProgress(mailing.client)
+    progress.add_digest_items(BOB, [DigestItem(1, 1, "no such kind", 5)], mailing.bench.now)
     mailing.challenge(ALICE, BOB, board=1)
     mailing.challenge(ALICE, CAROL, board=2)
     mailing.mail()
@@ -273,11 +279,17 @@ def test_nothing_of_an_account_stays_when_it_is_forgotten(mailing: Mailing, lett
     mailing.mail()
     letters.send(BOB, [ALICE], "bob was here", bytes(16))
     mailing.accounts._ask_for_codes(BOB)
-    Codes(mailing.client, mailing.outbox.now).issue(BOB, HOMES[BOB])
+    VerificationCodes(mailing.client, mailing.outbox.now).issue(BOB, HOMES[BOB])
     for _ in range(2):
-        forget_mail(mailing.client, BOB)
-    left = mailing.client.hvals(keys.LETTERS)
+        erase_mail(mailing.client, BOB)
+    left = mailing.client.hvals(keys.EMAILS)
     assert left
     assert not any(HOMES[BOB].encode() in data for data in left)
-    for name in (keys.news(BOB), keys.DAILY, keys.WRITTEN, keys.codes(BOB), keys.NAMED):
+    for name in (
+        keys.digest_items(BOB),
+        keys.DIGESTS_DUE,
+        keys.MESSAGE_QUEUE,
+        keys.codes(BOB),
+        keys.ADDRESSES_TO_VERIFY,
+    ):
         assert mailing.client.exists(name) == 0, name

@@ -8,9 +8,9 @@ import pytest
 from redis import Redis
 
 from domain.match import commands
-from domain.match.events import THE_SERVER
-from infra import keys
-from infra.store.port import NOTHING, Entry, Submission, Submitted
+from domain.match.events import SERVER_ACCOUNT
+from infra.redis import keys
+from infra.store.port import NO_MESSAGES, InboxEntry, Submission, SubmitResult
 from tests.workers.month import HOUR, Fate, Month
 
 
@@ -62,11 +62,11 @@ class Forgetful(Fate):
 
     sent = 0
 
-    def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         answers = super().submit(submissions)
         for new, answer in zip(submissions, answers, strict=True):
-            self.sent += new.actor == THE_SERVER
-            if new.actor == THE_SERVER and self.sent % 5 == 0:
+            self.sent += new.actor == SERVER_ACCOUNT
+            if new.actor == SERVER_ACCOUNT and self.sent % 5 == 0:
                 self._client.xdel(keys.inbox(new.board % 4), answer.entry)  # type: ignore[union-attr]
         return answers
 
@@ -79,10 +79,12 @@ class Hasty(Fate):
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         found = super().waiting(shards, count, block_ms, first)
-        return sorted(found, key=lambda e: commands.decode(e.payload).actor != THE_SERVER)
+        return sorted(
+            found, key=lambda e: commands.decode_command(e.payload).actor != SERVER_ACCOUNT
+        )
 
 
 class Late(Fate):
@@ -93,8 +95,8 @@ class Late(Fate):
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         found = super().waiting(shards, count, block_ms, first)
         return [msgspec.structs.replace(entry, received=self.now()) for entry in found]
 

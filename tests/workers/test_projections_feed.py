@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from infra.embedded import EmbeddedServer
-from infra.projections.lists import Lists, ListsProjection
+from infra.projections.generations import Generations, RedisWrite
+from infra.projections.match_lists import MatchLists, MatchListsProjection
 from infra.projections.projection import Fact, Projection
 from infra.projections.ratings import RatingsProjection
-from infra.projections.shelf import Shelf, Write
 from infra.projections.specs import LISTS, SPECS, Spec
 from infra.projections.standings import StandingsProjection
+from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up, contents, settle
@@ -99,7 +99,7 @@ def at_each_command(
     assert step > 10
 
 
-SOME = (ListsProjection(), StandingsProjection(), RatingsProjection())
+SOME = (MatchListsProjection(), StandingsProjection(), RatingsProjection())
 
 
 def expected(logs: Logs, server: EmbeddedServer) -> dict[str, object]:
@@ -179,7 +179,7 @@ class Failing(Projection):
     def __init__(self, *broken: int) -> None:
         self.broken = set(broken)
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Write]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
         del found
         boards = [fact.event.match for fact in facts]
         if self.broken & set(boards):
@@ -188,7 +188,7 @@ class Failing(Projection):
 
 
 def seen(client: Redis) -> set[int]:
-    live = Shelf(client, Failing.spec).live()
+    live = Generations(client, Failing.spec).live()
     assert live is not None
     return {int(board) for board in client.smembers(live[1].key("boards"))}
 
@@ -206,11 +206,11 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
         pass
     assert {38, 43} <= seen(shelf_client)
     assert not {42, 46} & seen(shelf_client)
-    assert Lists(shelf_client).rows([46])[0] is not None
-    shelf = Shelf(shelf_client, failing.spec)
+    assert MatchLists(shelf_client).rows([46])[0] is not None
+    shelf = Generations(shelf_client, failing.spec)
     live = shelf.live()
     assert live is not None
-    (stuck,) = shelf.stuck(live[1]).values()
+    (stuck,) = shelf.failures(live[1]).values()
     index = next(i for i, leaf in logs.leaves(2, 0, 1_000) if leaf == logs.events(42)[0])
     assert stuck.what == f"leaf {index} of shard 2"
     assert stuck.error == "ZeroDivisionError: as it was told to"
@@ -219,7 +219,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     # with the mistake mended and the worker started again
     catch_up(logs.store, shelf_client, (*PROJECTIONS, Failing()))
     assert {42, 46} <= seen(shelf_client)
-    assert shelf.stuck(live[1]) == {}
+    assert shelf.failures(live[1]) == {}
 
 
 def test_a_leaf_that_fails_again_is_told_once(
@@ -245,7 +245,7 @@ def test_an_unreadable_leaf_stops_its_shard_and_no_other(
     logs.add(43, 3_000, ALICE, started())
     while side.round():
         pass
-    lists = Lists(shelf_client)
+    lists = MatchLists(shelf_client)
     assert [row and row.board for row in lists.rows([42, 46, 43])] == [None, None, 43]
     assert side.has_work
     logs.replace(2, -2, good)
@@ -259,7 +259,7 @@ def test_an_event_out_of_sequence_is_not_taken_in(logs: Logs, shelf_client: Redi
     lost = logs.replace(2, -2, REFUSAL)
     while side.round():
         pass
-    (row,) = Lists(shelf_client).rows([42])
+    (row,) = MatchLists(shelf_client).rows([42])
     assert row is not None
     assert row.seq == 1
     logs.replace(2, -2, lost)
@@ -269,13 +269,13 @@ def test_a_key_of_another_type_stops_its_projection_and_no_other(
     logs: Logs, shelf_client: Redis
 ) -> None:
     side = catch_up(logs.store, shelf_client)
-    live = Shelf(shelf_client, LISTS).live()
+    live = Generations(shelf_client, LISTS).live()
     assert live is not None
     shelf_client.set(live[1].key("rows"), "what an operator's hand has left")
     logs.add(42, 3_000, ALICE, started(), ended(0))
     while side.round():
         pass
-    assert list(Shelf(shelf_client, LISTS).stuck(live[1])) == ["2"]
+    assert list(Generations(shelf_client, LISTS).failures(live[1])) == ["2"]
     others = {key: value for key, value in contents(shelf_client).items() if "lists:" not in key}
     shelf_client.flushall()
     catch_up(logs.store, shelf_client)
@@ -287,16 +287,16 @@ def test_a_held_generation_does_not_change_until_it_is_released(
     logs: Logs, shelf_client: Redis
 ) -> None:
     side = catch_up(logs.store, shelf_client)
-    shelf = Shelf(shelf_client, LISTS)
+    shelf = Generations(shelf_client, LISTS)
     live = shelf.live()
     assert live is not None
-    shelf.hold(live[1], "token")
+    shelf.freeze(live[1], "token")
     logs.add(42, 3_000, ALICE, started())
     while side.round():
         pass
-    assert Lists(shelf_client).rows([42]) == [None]
-    shelf.release(live[1], "another token")
+    assert MatchLists(shelf_client).rows([42]) == [None]
+    shelf.unfreeze(live[1], "another token")
     assert shelf_client.exists(live[1].held)
-    shelf.release(live[1], "token")
+    shelf.unfreeze(live[1], "token")
     settle(side)
-    assert Lists(shelf_client).rows([42]) != [None]
+    assert MatchLists(shelf_client).rows([42]) != [None]

@@ -3,12 +3,12 @@
 import pytest
 from redis import Redis
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.match.events import Declined, Flagged, MatchStarted
 from domain.match.state import Reason
-from infra.projections.head_to_head import HeadToHead, Record
-from infra.projections.history import History, Row
-from infra.projections.standings import Standing, Standings
+from infra.projections.finished_matches import FinishedMatches, FinishedMatchRow
+from infra.projections.head_to_head import HeadToHeadQuery, PairRecord
+from infra.projections.standings import StandingRow, StandingsQuery
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
@@ -29,9 +29,9 @@ def win(logs: Logs, board: int, at: int, *winners: int, rules: str = "pow2/1") -
     logs.add(board, at, ALICE, ended(*winners))
 
 
-def row(logs: Logs, client: Redis, board: int = 1) -> Row:
+def row(logs: Logs, client: Redis, board: int = 1) -> FinishedMatchRow:
     catch_up(logs.store, client)
-    (found,) = History(client).rows([board])
+    (found,) = FinishedMatches(client).rows([board])
     assert found is not None
     return found
 
@@ -42,7 +42,7 @@ def row(logs: Logs, client: Redis, board: int = 1) -> Row:
 def test_a_finished_match_is_kept_with_its_result(logs: Logs, shelf_client: Redis) -> None:
     logs.add(1, 100, ALICE, started(options=("-fast",)), moved(1, 0, 1), moved(2, 1, 0))
     logs.add(1, 300, ALICE, undone(1, 1), resigned(0), ended(1, reason="resignation"))
-    assert row(logs, shelf_client) == Row(
+    assert row(logs, shelf_client) == FinishedMatchRow(
         board=1,
         at=300,
         rules="pow2/1",
@@ -59,7 +59,7 @@ def test_a_finished_match_is_kept_with_its_result(logs: Logs, shelf_client: Redi
 def test_before_anything_has_ended_there_is_no_history(logs: Logs, shelf_client: Redis) -> None:
     logs.add(1, 100, ALICE, started())
     catch_up(logs.store, shelf_client)
-    history = History(shelf_client)
+    history = FinishedMatches(shelf_client)
     assert history.of("pow2") == history.of("pow2", ALICE) == []
     assert history.rows([1]) == [None]
 
@@ -72,7 +72,7 @@ def test_history_is_of_a_game_a_player_or_a_pair_the_last_first(
     win(logs, 3, 200, 0, rules="torere/1")
     logs.add(4, 400, CAROL, started(CAROL, ALICE), resigned(0), ended(1))
     catch_up(logs.store, shelf_client)
-    history = History(shelf_client)
+    history = FinishedMatches(shelf_client)
     assert [found.board for found in history.of("pow2")] == [4, 1, 2]
     assert [found.board for found in history.of("pow2", BOB)] == [1, 2]
     assert [found.board for found in history.of("pow2", ALICE, CAROL)] == [4]
@@ -89,7 +89,7 @@ def test_the_history_knows_which_matches_were_rated(logs: Logs, shelf_client: Re
         seats=(ALICE, BOB),
         setup=None,
         next=0,
-        terms=Terms(rated=False),
+        terms=TimeControl(rated=False),
     )
     logs.add(1, 100, ALICE, unrated, resigned(0), ended(1))
     assert not row(logs, shelf_client).rated
@@ -119,14 +119,14 @@ def test_a_win_is_a_point_and_a_shared_win_its_part(logs: Logs, shelf_client: Re
     win(logs, 2, 200, 0, 1)
     logs.add(3, 300, ALICE, three(), *ALL_MOVE, ended(0, 1, 2))
     catch_up(logs.store, shelf_client)
-    table = Standings(shelf_client)
+    table = StandingsQuery(shelf_client)
     assert table.of("pow2") == [
-        Standing(ALICE, points=1.5, played=2, won=1, drawn=1, lost=0),
-        Standing(BOB, points=0.5, played=2, won=0, drawn=1, lost=1),
+        StandingRow(ALICE, points=1.5, played=2, won=1, drawn=1, lost=0),
+        StandingRow(BOB, points=0.5, played=2, won=0, drawn=1, lost=1),
     ]
     assert {row.points for row in table.of("halves")} == {1 / 3}
     assert table.player("pow2", BOB) == table.of("pow2", start=1)[0]
-    assert table.player("pow2", CAROL) == Standing(CAROL, 0, 0, 0, 0, 0)
+    assert table.player("pow2", CAROL) == StandingRow(CAROL, 0, 0, 0, 0, 0)
     assert (table.count("pow2"), table.count("halves"), table.count("line")) == (2, 3, 0)
 
 
@@ -136,8 +136,8 @@ def test_what_counts_for_nothing_and_puzzles_have_no_place_in_the_table(
     win(logs, 1, 100)
     logs.add(2, 100, ALICE, started(ALICE, rules="one/1"), moved(1, 0, None), ended(0))
     catch_up(logs.store, shelf_client)
-    assert Standings(shelf_client).of("pow2") == Standings(shelf_client).of("one") == []
-    assert HeadToHead(shelf_client).of("pow2", ALICE, BOB).played == 0
+    assert StandingsQuery(shelf_client).of("pow2") == StandingsQuery(shelf_client).of("one") == []
+    assert HeadToHeadQuery(shelf_client).of("pow2", ALICE, BOB).played == 0
 
 
 @pytest.mark.parametrize("mover", [None, 0, 1])
@@ -147,9 +147,9 @@ def test_a_match_that_a_player_never_took_up_is_in_no_table(
     moves = () if mover is None else (moved(1, mover, 1 - mover),)
     logs.add(1, 100, ALICE, started(), *moves, Flagged(seat=1, next=0), ended(0, reason="time"))
     catch_up(logs.store, shelf_client)
-    assert Standings(shelf_client).of("pow2") == []
-    assert HeadToHead(shelf_client).of("pow2", ALICE, BOB).played == 0
-    assert [found.board for found in History(shelf_client).of("pow2", BOB)] == [1]
+    assert StandingsQuery(shelf_client).of("pow2") == []
+    assert HeadToHeadQuery(shelf_client).of("pow2", ALICE, BOB).played == 0
+    assert [found.board for found in FinishedMatches(shelf_client).of("pow2", BOB)] == [1]
 
 
 # head-to-head
@@ -159,16 +159,16 @@ def test_each_of_a_pair_sees_its_own_side_of_the_record(logs: Logs, shelf_client
     for board, winners in enumerate([(0,), (0,), (1,), (0, 1)], 1):
         win(logs, board, 100 * board, *winners)
     catch_up(logs.store, shelf_client)
-    pairs = HeadToHead(shelf_client)
-    assert pairs.of("pow2", ALICE, BOB) == Record(won=2, lost=1, drawn=1)
-    assert pairs.of("pow2", BOB, ALICE) == Record(won=1, lost=2, drawn=1)
-    assert pairs.of("torere", BOB, ALICE) == Record(0, 0, 0)
+    pairs = HeadToHeadQuery(shelf_client)
+    assert pairs.of("pow2", ALICE, BOB) == PairRecord(won=2, lost=1, drawn=1)
+    assert pairs.of("pow2", BOB, ALICE) == PairRecord(won=1, lost=2, drawn=1)
+    assert pairs.of("torere", BOB, ALICE) == PairRecord(0, 0, 0)
 
 
 def test_of_three_each_two_are_compared_by_their_places(logs: Logs, shelf_client: Redis) -> None:
     logs.add(1, 100, ALICE, three(), *ALL_MOVE, resigned(0, 1), ended(2))
     logs.add(2, 100, ALICE, three(), *ALL_MOVE, ended(0))
     catch_up(logs.store, shelf_client)
-    pairs = HeadToHead(shelf_client)
-    assert pairs.of("halves", CAROL, BOB) == Record(won=1, lost=0, drawn=1)
-    assert pairs.of("halves", BOB, ALICE) == Record(won=1, lost=1, drawn=0)
+    pairs = HeadToHeadQuery(shelf_client)
+    assert pairs.of("halves", CAROL, BOB) == PairRecord(won=1, lost=0, drawn=1)
+    assert pairs.of("halves", BOB, ALICE) == PairRecord(won=1, lost=1, drawn=0)

@@ -5,9 +5,17 @@ from itertools import pairwise
 import pytest
 from redis import Redis
 
-from domain.match.events import THE_SERVER, Answered, Declined, Flagged, Gathered, Nagged, Sealed
-from domain.match.state import Offering, Reason
-from infra.projections.lists import Counts, Lists, Row, State
+from domain.match.events import (
+    SERVER_ACCOUNT,
+    Declined,
+    Flagged,
+    Gathered,
+    Nagged,
+    OfferAnswered,
+    Sealed,
+)
+from domain.match.state import CurrentOffer, Reason
+from infra.projections.match_lists import MatchCounts, MatchFilter, MatchListRow, MatchLists
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
@@ -28,25 +36,25 @@ def logs() -> Logs:
     return Logs()
 
 
-def read(logs: Logs, client: Redis) -> Lists:
+def read(logs: Logs, client: Redis) -> MatchLists:
     catch_up(logs.store, client)
-    return Lists(client)
+    return MatchLists(client)
 
 
-def boards(rows: list[Row]) -> list[int]:
+def boards(rows: list[MatchListRow]) -> list[int]:
     return [row.board for row in rows]
 
 
-def row_of(logs: Logs, client: Redis, board: int = 1) -> Row:
+def row_of(logs: Logs, client: Redis, board: int = 1) -> MatchListRow:
     (row,) = read(logs, client).rows([board])
     assert row is not None
     return row
 
 
 def test_before_anything_was_read_all_lists_are_empty(shelf_client: Redis) -> None:
-    lists = Lists(shelf_client)
+    lists = MatchLists(shelf_client)
     assert lists.of(ALICE) == lists.playing("pow2") == []
-    assert lists.counts(ALICE) == Counts(0, 0, 0)
+    assert lists.counts(ALICE) == MatchCounts(0, 0, 0)
     assert lists.rows([1]) == [None]
 
 
@@ -55,13 +63,13 @@ def test_a_match_is_active_for_its_players_and_waits_for_one(
 ) -> None:
     logs.add(1, 100, ALICE, started())
     lists = read(logs, shelf_client)
-    assert boards(lists.of(ALICE, State.NEXT)) == [1]
-    assert lists.of(BOB, State.NEXT) == []
+    assert boards(lists.of(ALICE, MatchFilter.NEXT)) == [1]
+    assert lists.of(BOB, MatchFilter.NEXT) == []
     for account in (ALICE, BOB):
-        assert boards(lists.of(account, State.ACTIVE)) == [1]
+        assert boards(lists.of(account, MatchFilter.ACTIVE)) == [1]
         assert boards(lists.of(account)) == [1]
-        assert lists.of(account, State.INACTIVE) == []
-    assert lists.counts(ALICE) == Counts(next=1, active=1, inactive=0)
+        assert lists.of(account, MatchFilter.INACTIVE) == []
+    assert lists.counts(ALICE) == MatchCounts(next=1, active=1, inactive=0)
     assert lists.of(CAROL) == []
 
 
@@ -69,7 +77,7 @@ def test_a_row_tells_what_a_list_shows(logs: Logs, shelf_client: Redis) -> None:
     logs.add(1, 100, ALICE, started(options=("-fast",)))
     logs.add(1, 200, ALICE, moved(1, 0, 1))
     logs.add(1, 300, ALICE, offered(0))
-    assert row_of(logs, shelf_client) == Row(
+    assert row_of(logs, shelf_client) == MatchListRow(
         board=1,
         seq=3,
         rules="pow2/1",
@@ -79,7 +87,7 @@ def test_a_row_tells_what_a_list_shows(logs: Logs, shelf_client: Redis) -> None:
         since=200,
         ply=1,
         at=300,
-        offer=Offering("draw", 0),
+        offer=CurrentOffer("draw", 0),
     )
 
 
@@ -88,8 +96,8 @@ def test_a_move_passes_the_turn(logs: Logs, shelf_client: Redis) -> None:
     catch_up(logs.store, shelf_client)
     logs.add(1, 200, ALICE, moved(1, 0, 1))
     lists = read(logs, shelf_client)
-    assert lists.of(ALICE, State.NEXT) == []
-    assert boards(lists.of(BOB, State.NEXT)) == [1]
+    assert lists.of(ALICE, MatchFilter.NEXT) == []
+    assert boards(lists.of(BOB, MatchFilter.NEXT)) == [1]
 
 
 def test_who_moves_again_waits_since_the_last_move(logs: Logs, shelf_client: Redis) -> None:
@@ -101,7 +109,7 @@ def test_who_moves_again_waits_since_the_last_move(logs: Logs, shelf_client: Red
 
 def test_an_undo_gives_the_turn_back(logs: Logs, shelf_client: Redis) -> None:
     logs.add(1, 100, ALICE, started(), moved(1, 0, 1), offered(0, "undo"))
-    logs.add(1, 200, BOB, Answered(seat=1, kind="undo", accept=True), undone(0, 0))
+    logs.add(1, 200, BOB, OfferAnswered(seat=1, kind="undo", accept=True), undone(0, 0))
     row = row_of(logs, shelf_client)
     assert (row.next, row.ply, row.since, row.seq) == (0, 0, 200, 5)
 
@@ -110,8 +118,8 @@ def test_an_ended_match_is_inactive_with_its_result(logs: Logs, shelf_client: Re
     logs.add(1, 100, ALICE, started(), moved(1, 0, None), ended(0))
     lists = read(logs, shelf_client)
     for account in (ALICE, BOB):
-        assert lists.counts(account) == Counts(0, 0, 1)
-        assert boards(lists.of(account, State.INACTIVE)) == [1]
+        assert lists.counts(account) == MatchCounts(0, 0, 1)
+        assert boards(lists.of(account, MatchFilter.INACTIVE)) == [1]
     (row,) = lists.of(ALICE)
     assert (row.winners, row.reason, row.over, row.next) == ((0,), "goal", True, None)
     assert lists.playing("pow2") == []
@@ -123,13 +131,13 @@ def test_of_the_turns_the_longest_wait_is_first_and_of_the_ended_the_last(
     for board, at in ((1, 300), (2, 100), (3, 200)):
         logs.add(board, at, ALICE, started())
     lists = read(logs, shelf_client)
-    assert boards(lists.of(ALICE, State.NEXT)) == [2, 3, 1]
-    assert boards(lists.of(ALICE, State.ACTIVE)) == [3, 2, 1]
+    assert boards(lists.of(ALICE, MatchFilter.NEXT)) == [2, 3, 1]
+    assert boards(lists.of(ALICE, MatchFilter.ACTIVE)) == [3, 2, 1]
     for board, at in ((1, 500), (2, 600)):
         logs.add(board, at, ALICE, resigned(0), ended(1))
     lists = read(logs, shelf_client)
-    assert boards(lists.of(ALICE, State.INACTIVE)) == [2, 1]
-    assert boards(lists.of(ALICE, State.ALL)) == [3, 2, 1]
+    assert boards(lists.of(ALICE, MatchFilter.INACTIVE)) == [2, 1]
+    assert boards(lists.of(ALICE, MatchFilter.ALL)) == [3, 2, 1]
 
 
 def test_lists_can_be_of_one_game_and_come_in_pages(logs: Logs, shelf_client: Redis) -> None:
@@ -137,10 +145,10 @@ def test_lists_can_be_of_one_game_and_come_in_pages(logs: Logs, shelf_client: Re
         rules = "pow2/1" if board % 2 else "torere/1"
         logs.add(board, board, ALICE, started(rules=rules))
     lists = read(logs, shelf_client)
-    assert boards(lists.of(ALICE, State.ACTIVE, "torere", count=3)) == [20, 18, 16]
-    assert boards(lists.of(ALICE, State.ACTIVE, "torere", start=3, count=3)) == [14, 12, 10]
-    assert boards(lists.of(ALICE, State.ACTIVE, start=18)) == [2, 1]
-    assert lists.of(ALICE, State.ACTIVE, "tor") == []
+    assert boards(lists.of(ALICE, MatchFilter.ACTIVE, "torere", count=3)) == [20, 18, 16]
+    assert boards(lists.of(ALICE, MatchFilter.ACTIVE, "torere", start=3, count=3)) == [14, 12, 10]
+    assert boards(lists.of(ALICE, MatchFilter.ACTIVE, start=18)) == [2, 1]
+    assert lists.of(ALICE, MatchFilter.ACTIVE, "tor") == []
     assert boards(lists.playing("pow2", count=2)) == [19, 17]
     assert boards(lists.playing("torere", start=9)) == [2]
 
@@ -152,9 +160,9 @@ def test_a_match_that_gathers_waits_for_those_who_have_not_accepted(
     logs.add(1, 200, CAROL, Gathered(seat=2, text=b""))
     row = row_of(logs, shelf_client)
     assert (row.waits, row.next, row.started) == ((1,), None, False)
-    lists = Lists(shelf_client)
-    assert boards(lists.of(BOB, State.NEXT)) == [1]
-    assert lists.of(CAROL, State.NEXT) == lists.of(ALICE, State.NEXT) == []
+    lists = MatchLists(shelf_client)
+    assert boards(lists.of(BOB, MatchFilter.NEXT)) == [1]
+    assert lists.of(CAROL, MatchFilter.NEXT) == lists.of(ALICE, MatchFilter.NEXT) == []
     logs.add(1, 300, BOB, Gathered(seat=1, text=b""), three(turn=2))
     row = row_of(logs, shelf_client)
     assert (row.waits, row.next, row.started) == ((2,), 2, True)
@@ -183,7 +191,7 @@ def test_of_three_one_may_leave_and_the_others_play_on(
     logs: Logs, shelf_client: Redis, leave: object
 ) -> None:
     logs.add(1, 100, ALICE, three(), moved(1, 0, 1))
-    logs.add(1, 200, THE_SERVER, leave)  # type: ignore[arg-type]
+    logs.add(1, 200, SERVER_ACCOUNT, leave)  # type: ignore[arg-type]
     row = row_of(logs, shelf_client)
     assert (row.left, row.waits, row.over, row.since) == ((1,), (2,), False, 200)
 
@@ -192,9 +200,9 @@ def test_reminders_offers_and_answers_leave_the_turn_where_it_is(
     logs: Logs, shelf_client: Redis
 ) -> None:
     logs.add(1, 100, ALICE, started())
-    logs.add(1, 200, THE_SERVER, Nagged(seat=0))
+    logs.add(1, 200, SERVER_ACCOUNT, Nagged(seat=0))
     logs.add(1, 300, BOB, offered(1))
-    logs.add(1, 400, ALICE, Answered(seat=0, kind="draw", accept=False))
+    logs.add(1, 400, ALICE, OfferAnswered(seat=0, kind="draw", accept=False))
     row = row_of(logs, shelf_client)
     assert (row.waits, row.since, row.at, row.seq) == ((0,), 100, 400, 4)
 
@@ -211,7 +219,7 @@ def test_refusals_and_anchors_are_passed_over(logs: Logs, shelf_client: Redis) -
 # what waits for an answer
 
 
-def waiting(lists: Lists, account: bytes) -> list[int]:
+def waiting(lists: MatchLists, account: bytes) -> list[int]:
     return sorted(boards(lists.waiting(account)))
 
 
@@ -221,10 +229,10 @@ def test_an_offer_waits_for_those_who_have_not_answered(logs: Logs, shelf_client
     lists = read(logs, shelf_client)
     assert [waiting(lists, one) for one in (ALICE, BOB, CAROL)] == [[1], [1], [1]]
     assert row_of(logs, shelf_client).asked == (1, 2)
-    logs.add(1, 300, BOB, Answered(1, "draw", accept=True))
+    logs.add(1, 300, BOB, OfferAnswered(1, "draw", accept=True))
     assert waiting(read(logs, shelf_client), BOB) == []
     assert row_of(logs, shelf_client).asked == (2,)
-    logs.add(1, 400, CAROL, Answered(2, "draw", accept=False))
+    logs.add(1, 400, CAROL, OfferAnswered(2, "draw", accept=False))
     assert row_of(logs, shelf_client).asked == ()
     assert waiting(read(logs, shelf_client), CAROL) == []
 

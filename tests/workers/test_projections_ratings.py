@@ -7,10 +7,10 @@ import time
 import pytest
 from redis import Redis
 
-from domain.clocks.terms import Terms
+from domain.clocks.time_control import TimeControl
 from domain.match.events import MatchStarted
 from domain.ratings import NEWCOMER
-from infra.projections.ratings import Rated, Rating, Ratings, RatingsProjection, rate
+from infra.projections.ratings import RatedPlayer, Rating, RatingsProjection, RatingsQuery, rate
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up, contents, settle
@@ -32,8 +32,8 @@ def match(logs: Logs, board: int, at: int, *winners: int, seats: tuple[bytes, ..
     logs.add(board, at, ALICE, started(*seats), *MOVES, ended(*winners))
 
 
-def table(client: Redis) -> list[Rated]:
-    return Ratings(client).of("pow2")
+def table(client: Redis) -> list[RatedPlayer]:
+    return RatingsQuery(client).of("pow2")
 
 
 def expected(*matches: tuple[tuple[bytes, bytes], tuple[int, int]]) -> dict[bytes, Rating]:
@@ -80,9 +80,9 @@ def test_a_match_rates_its_players(logs: Logs, shelf_client: Redis) -> None:
     catch_up(logs.store, shelf_client, ONLY)
     best, last = table(shelf_client)
     assert (best.account, last.account) == (BOB, ALICE)
-    assert best.rating.shown > 1500 > last.rating.shown
+    assert best.rating.display_value > 1500 > last.rating.display_value
     assert (best.rating.matches, best.rating.board, best.rating.at) == (1, 1, 100)
-    ratings = Ratings(shelf_client)
+    ratings = RatingsQuery(shelf_client)
     assert ratings.player("pow2", BOB) == best.rating
     assert ratings.player("pow2", CAROL) == Rating()
     assert [ratings.place("pow2", who) for who in PLAYERS] == [2, 1, None]
@@ -94,7 +94,7 @@ def test_each_match_is_a_point_of_a_players_series(logs: Logs, shelf_client: Red
     for board, winner in enumerate([0, 0, 1], 1):
         match(logs, board, 100 * board, winner)
     catch_up(logs.store, shelf_client, ONLY)
-    ratings = Ratings(shelf_client)
+    ratings = RatingsQuery(shelf_client)
     series = ratings.series("pow2", ALICE)
     assert [(point.board, point.at) for point in series] == [(1, 100), (2, 200), (3, 300)]
     assert series[0].shown < series[1].shown > series[2].shown
@@ -112,7 +112,7 @@ def test_only_rated_matches_of_several_that_somebody_won_count(
         seats=(ALICE, BOB),
         setup=None,
         next=0,
-        terms=Terms(rated=False),
+        terms=TimeControl(rated=False),
     )
     logs.add(1, 100, ALICE, unrated, *MOVES, ended(0))
     match(logs, 2, 100)
@@ -121,14 +121,14 @@ def test_only_rated_matches_of_several_that_somebody_won_count(
     logs.add(3, 100, ALICE, started(ALICE, rules="one/1"), ended(0))
     logs.add(4, 100, ALICE, started(), resigned(0))
     catch_up(logs.store, shelf_client, ONLY)
-    assert table(shelf_client) == Ratings(shelf_client).of("one") == []
+    assert table(shelf_client) == RatingsQuery(shelf_client).of("one") == []
 
 
 def test_games_are_rated_apart(logs: Logs, shelf_client: Redis) -> None:
     match(logs, 1, 100, 0)
     logs.add(2, 100, ALICE, three(), *MOVES, moved(3, 2, 0), ended(2))
     catch_up(logs.store, shelf_client, ONLY)
-    ratings = Ratings(shelf_client)
+    ratings = RatingsQuery(shelf_client)
     assert ratings.place("halves", CAROL) == 1
     assert ratings.count("halves") == 3
     assert ratings.player("halves", ALICE) != ratings.player("pow2", ALICE)
@@ -156,7 +156,7 @@ def test_of_one_time_the_lesser_board_is_first(logs: Logs, shelf_client: Redis) 
     for board in (9, 10, 3):
         match(logs, board, 100, 0)
     catch_up(logs.store, shelf_client, ONLY)
-    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [3, 9, 10]
+    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [3, 9, 10]
 
 
 def test_what_is_not_older_than_the_watermark_waits(logs: Logs, shelf_client: Redis) -> None:
@@ -166,11 +166,11 @@ def test_what_is_not_older_than_the_watermark_waits(logs: Logs, shelf_client: Re
     side = ProjectionWorker(logs.store, shelf_client, ONLY)
     for _ in range(5):
         side.round()
-    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1]
+    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1]
     match(logs, 3, 200, 0)
     logs.mark = 201
     settle(side)
-    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1, 2, 3]
+    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1, 2, 3]
 
 
 def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
@@ -183,11 +183,11 @@ def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
     match(logs, 4 * 700, 100, 0)
     match(logs, 1, 300, 0)
     rounds = 0
-    while not Ratings(shelf_client).count("pow2"):
+    while not RatingsQuery(shelf_client).count("pow2"):
         rounds += side.round() > 0
     assert rounds > 1
     settle(side)
-    series = Ratings(shelf_client).series("pow2", ALICE)
+    series = RatingsQuery(shelf_client).series("pow2", ALICE)
     # what is before it in its log has happened before it
     assert [point.at for point in series] == [*[100] * 700, 300]
 
@@ -213,7 +213,7 @@ def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
                 side.round()
         logs.mark = 1_000
         settle(side)
-        found.add(repr([table(redis_client), Ratings(redis_client).series("pow2", BOB)]))
+        found.add(repr([table(redis_client), RatingsQuery(redis_client).series("pow2", BOB)]))
     assert len(found) == 1
 
 
@@ -228,7 +228,7 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(
         match(logs, 3, 200, 0)
         settle(side)
     assert "an event came that belongs before others" in caplog.text
-    assert [p.board for p in Ratings(shelf_client).series("pow2", ALICE)] == [1, 3, 2]
+    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1, 3, 2]
     generations = {key.split(b":")[2] for key in shelf_client.keys("{p:ratings}:*:players:pow2")}
     assert len(generations) == 2
 
@@ -253,7 +253,7 @@ def work(side: ProjectionWorker) -> ProjectionWorker:
 
 
 def boards(client: Redis) -> list[int]:
-    return [point.board for point in Ratings(client).series("pow2", ALICE)]
+    return [point.board for point in RatingsQuery(client).series("pow2", ALICE)]
 
 
 def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
@@ -297,7 +297,7 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
     for first in (1, 41):
         right = range(first, first + 20)
         assert [board for board in boards(shelf_client) if board in right] == list(right)
-    points = Ratings(shelf_client).series("pow2", ALICE)
+    points = RatingsQuery(shelf_client).series("pow2", ALICE)
     assert all(a.at <= b.at <= at for a, b in itertools.pairwise(points))
     live = contents(shelf_client)
     shelf_client.flushall()

@@ -10,8 +10,8 @@ import pytest
 from redis import Redis
 
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.store.server import RedisStore
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.side import catch_up, contents

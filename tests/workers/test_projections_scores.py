@@ -3,23 +3,23 @@
 import msgspec
 from redis import Redis
 
-from domain.match.commands import Move, Resign, Start
-from infra.projections.scores import Row, Scores
+from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from infra.projections.leaderboards import LeaderboardRow, Leaderboards
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
 
 
 def solve(bench: Bench, board: int, account: bytes, *moves: str) -> None:
-    bench.send(account, Start(rules="one/1", options=(), seats=(account,)), board)
+    bench.send(account, StartMatch(rules="one/1", options=(), seats=(account,)), board)
     for move in (*moves, "done"):
-        bench.send(account, Move(text=move), board)
+        bench.send(account, PlayMove(text=move), board)
         bench.drain()
     assert bench.state(board).over
 
 
 def standing(client: Redis) -> list[tuple[bytes, int]]:
-    return [(row.account, row.board) for row in Scores(client).best("one", 10)]
+    return [(row.account, row.board) for row in Leaderboards(client).best("one", 10)]
 
 
 def test_finished_puzzles_are_ranked_by_score_and_then_by_who_was_first(bench: Bench) -> None:
@@ -41,16 +41,16 @@ def test_a_player_stands_with_the_best_of_several(bench: Bench) -> None:
 def test_the_best_position_counts_though_it_was_left(bench: Bench) -> None:
     solve(bench, 1, ALICE, "a1", "-a1", "a5")
     catch_up(bench.store, bench.client)
-    (row,) = Scores(bench.client).best("one", 1)
+    (row,) = Leaderboards(bench.client).best("one", 1)
     solve(bench, 2, BOB, "a1")
     catch_up(bench.store, bench.client)
-    assert Scores(bench.client).best("one", 2)[1].rank == row.rank
+    assert Leaderboards(bench.client).best("one", 2)[1].rank == row.rank
     assert standing(bench.client) == [(ALICE, 1), (BOB, 2)]
 
 
 def test_a_puzzle_that_goes_on_does_not_count_yet(bench: Bench) -> None:
-    bench.send(ALICE, Start(rules="one/1", options=(), seats=(ALICE,)), 1)
-    bench.send(ALICE, Move(text="a5"), 1)
+    bench.send(ALICE, StartMatch(rules="one/1", options=(), seats=(ALICE,)), 1)
+    bench.send(ALICE, PlayMove(text="a5"), 1)
     bench.drain()
     catch_up(bench.store, bench.client)
     assert standing(bench.client) == []
@@ -58,18 +58,18 @@ def test_a_puzzle_that_goes_on_does_not_count_yet(bench: Bench) -> None:
 
 def test_games_for_several_have_no_place_on_it(bench: Bench) -> None:
     bench.start(1)
-    bench.send(ALICE, Resign())
-    bench.send(CAROL, Resign())
+    bench.send(ALICE, ResignMatch())
+    bench.send(CAROL, ResignMatch())
     bench.drain()
     catch_up(bench.store, bench.client)
-    assert Scores(bench.client).best("pow2", 10) == []
+    assert Leaderboards(bench.client).best("pow2", 10) == []
 
 
 def test_a_rows_text_sorts_as_it_ranks_and_comes_back() -> None:
-    row = Row((-40, 12), 1_700_000_000_000, 17, ALICE)
+    row = LeaderboardRow((-40, 12), 1_700_000_000_000, 17, ALICE)
     better = [(-41, 99), (-40, 11)]
     worse = [(-40, 13), (-39, 0), (0, 0), (3, 0)]
     texts = [msgspec.structs.replace(row, rank=rank).text() for rank in [*better, row.rank, *worse]]
     assert texts == sorted(texts)
     assert row.text() < msgspec.structs.replace(row, at=row.at + 1).text()
-    assert Row.parse(row.text()) == row
+    assert LeaderboardRow.parse(row.text()) == row

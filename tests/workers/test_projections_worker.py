@@ -10,13 +10,13 @@ from threading import Thread
 import pytest
 from redis import Redis
 
-from infra import keys
 from infra.durability import Mode
-from infra.projections.lists import Lists, ListsProjection
-from infra.projections.shelf import Shelf
+from infra.projections.generations import Generations
+from infra.projections.match_lists import MatchLists, MatchListsProjection
 from infra.projections.specs import LISTS, Spec
-from infra.store.port import Shape
-from infra.store.server import RedisStore
+from infra.redis import keys
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE
 from tests.helpers.served import Served, all_play, matches, until
@@ -25,7 +25,7 @@ from tests.helpers.stories import ended, moved, started
 from workers.projections.worker import ProjectionWorker
 
 
-class Newer(ListsProjection):
+class Newer(MatchListsProjection):
     """What a later program keeps."""
 
     spec = Spec("lists", LISTS.version + 1)
@@ -41,7 +41,7 @@ def logs() -> Logs:
 
 def live(client: Redis) -> tuple[int, int]:
     """Version and number of what is read."""
-    found = Shelf(client, LISTS).live()
+    found = Generations(client, LISTS).live()
     assert found is not None
     return found[0], found[1].number
 
@@ -50,7 +50,7 @@ def test_what_an_older_program_kept_is_made_anew(
     logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    catch_up(logs.store, shelf_client, [ListsProjection()])
+    catch_up(logs.store, shelf_client, [MatchListsProjection()])
     before = contents(shelf_client)
     catch_up(logs.store, shelf_client, [Newer()])
     assert live(shelf_client) == (LISTS.version + 1, 2)
@@ -62,7 +62,7 @@ def test_what_an_older_program_kept_is_made_anew(
 def test_what_a_newer_program_keeps_is_left_alone(logs: Logs, shelf_client: Redis) -> None:
     catch_up(logs.store, shelf_client, [Newer()])
     logs.add(9, 9, ALICE, started())
-    side = ProjectionWorker(logs.store, shelf_client, [ListsProjection()])
+    side = ProjectionWorker(logs.store, shelf_client, [MatchListsProjection()])
     assert [side.round() for _ in range(3)] == [0, 0, 0]
     assert live(shelf_client) == (LISTS.version + 1, 1)
 
@@ -74,7 +74,7 @@ def test_when_the_logs_have_lost_leaves_everything_is_made_anew(
     catch_up(logs.store, shelf_client)
     logs.shown = 3
     catch_up(logs.store, shelf_client)
-    (row,) = Lists(shelf_client).rows([1])
+    (row,) = MatchLists(shelf_client).rows([1])
     assert row is not None
     assert (row.over, row.seq) == (False, 2)
 
@@ -82,18 +82,18 @@ def test_when_the_logs_have_lost_leaves_everything_is_made_anew(
 def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
     logs: Logs, shelf_client: Redis, wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
-    shelf = Shelf(shelf_client, LISTS)
+    shelf = Generations(shelf_client, LISTS)
     shelf.begin("another", 4)
-    side = ProjectionWorker(logs.store, shelf_client, [ListsProjection()])
+    side = ProjectionWorker(logs.store, shelf_client, [MatchListsProjection()])
     for _ in range(3):
         assert side.round() == 0
     shelf_client.delete(keys.projection("lists", "building"))
-    other = catch_up(logs.store, shelf_client, [ListsProjection()])
+    other = catch_up(logs.store, shelf_client, [MatchListsProjection()])
     logs.add(9, 9, ALICE, started())
 
     def taken_over() -> bool:
         side.round()
-        return Lists(shelf_client).rows([9]) != [None]
+        return MatchLists(shelf_client).rows([9]) != [None]
 
     wait_until(taken_over)
     settle(other)
@@ -126,7 +126,7 @@ def contents_of_a_fresh_start(logs: Logs, client: Redis) -> dict[str, object]:
 
 def test_it_ends_when_it_is_told_and_listens_until_then(redis_client: Redis) -> None:
     store = RedisStore(redis_client, Mode.FSYNC)
-    store.create(Shape(shards=4, lanes=1))
+    store.create(Layout(shards=4, lanes=1))
     told: list[bool] = []
     thread = Thread(target=lambda: ProjectionWorker(store, redis_client).run(lambda: bool(told)))
     thread.start()
@@ -180,4 +180,4 @@ def test_what_was_played_is_listed_at_once(tmp_path: Path) -> None:
         until(lambda: served.run("doctor").returncode == 0)
         served.do("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob")
         with served.client() as client:
-            assert until(lambda: Lists(client).rows([1]) != [None]) < 1
+            assert until(lambda: MatchLists(client).rows([1]) != [None]) < 1

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import Move, Offer, Resign, Start
-from domain.match.events import Flagged, Moved, decode
-from domain.match.record import unpack_snapshot
-from domain.match.replies import Laid, Reply, merged, pack, unpack
+from domain.match.commands import MakeOffer, PlayMove, ResignMatch, StartMatch
+from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, merge, pack, unpack
+from domain.match.events import Flagged, Moved, decode_event
+from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
-from domain.rules import current
-from infra import keys
+from domain.rules import latest_rules
 from infra.durability import Mode
-from infra.embedded import EmbeddedServer
-from infra.outcomes import parse
-from infra.store.port import NOTHING, Committed, Entry, Store, Write
-from infra.store.server import RedisStore
+from infra.redis import keys
+from infra.store.outcomes import parse
+from infra.store.port import NO_MESSAGES, CommitResult, InboxEntry, Store, Write
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from tests.fakes.dying import Killed
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -31,25 +31,25 @@ from tests.helpers.timed import BEGIN, TimedBench
 from workers.commands.drain import Drain
 
 OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"
-ON_OUT = Reply(1, (OUT,), FORTH)
+ON_OUT = ConditionalMove(1, (OUT,), FORTH)
 
 
-def lay(store: Store, seat: int, reply: Reply, board: int = 1) -> bool:
+def lay(store: Store, seat: int, reply: ConditionalMove, board: int = 1) -> bool:
     """Lay a reply ready, as a door does."""
-    ((data, laid),) = store.matches([board])
+    ((data, laid),) = store.snapshots_with_conditional_moves([board])
     before = unpack(laid)
-    more = {**before, seat: merged(before.get(seat, Laid()), [reply])}
-    return store.lay(board, unpack_snapshot(data).head, laid, pack(more))
+    more = {**before, seat: merge(before.get(seat, ConditionalMoves()), [reply])}
+    return store.set_conditional_moves(board, unpack_snapshot(data).head, laid, pack(more))
 
 
 def laid(store: Store, board: int = 1) -> bytes:
     """What is laid ready, packed."""
-    return store.matches([board])[0][1]
+    return store.snapshots_with_conditional_moves([board])[0][1]
 
 
 def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
     """The moves of a match, and whether each had been laid ready."""
-    bodies = [decode(data).body for data in store.events(board)]
+    bodies = [decode_event(data).body for data in store.events(board)]
     return [(body.move, body.queued) for body in bodies if isinstance(body, Moved)]
 
 
@@ -61,8 +61,8 @@ class Silent(RedisStore):
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
-        first: Mapping[str, bytes] = NOTHING,
-    ) -> list[Entry]:
+        first: Mapping[str, bytes] = NO_MESSAGES,
+    ) -> list[InboxEntry]:
         if first:
             raise Killed
         return super().waiting(shards, count, block_ms)
@@ -73,9 +73,9 @@ class Meanwhile(RedisStore):
 
     happens: Callable[[], object]
     times = 1
-    results: list[Committed]
+    results: list[CommitResult]
 
-    def commit(self, writes: Sequence[Write]) -> list[Committed]:
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         if self.times:
             self.times -= 1
             self.happens()
@@ -97,11 +97,11 @@ def meanwhile(bench: Bench, happens: Callable[[], object], times: int = 1) -> Me
 def test_a_reply_is_played_with_the_move_it_waits_for(bench: Bench) -> None:
     bench.start(1)
     assert lay(bench.store, 1, ON_OUT)
-    order = bench.send(ALICE, Move(text=OUT))
+    order = bench.send(ALICE, PlayMove(text=OUT))
     assert bench.drain() == 1
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
-    assert [decode(data).actor for data in bench.store.events(1)] == [ALICE, ALICE, BOB]
-    assert [decode(data).command for data in bench.store.events(1)[1:]] == [order.id] * 2
+    assert [decode_event(data).actor for data in bench.store.events(1)] == [ALICE, ALICE, BOB]
+    assert [decode_event(data).command for data in bench.store.events(1)[1:]] == [order.id] * 2
     assert laid(bench.store) == b""
     assert verify(1, bench.store.events(1)).state == bench.state()
 
@@ -110,7 +110,7 @@ def test_a_reply_laid_while_a_drain_has_the_match_in_hand_is_played_at_the_secon
     bench: Bench,
 ) -> None:
     bench.start(1)
-    order = bench.send(ALICE, Move(text=OUT))
+    order = bench.send(ALICE, PlayMove(text=OUT))
     store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
     assert [type(result).__name__ for result in store.results] == ["Conflict", "Done"]
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
@@ -125,7 +125,7 @@ def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(
 ) -> None:
     bench.start(1, 2, 5)
     for board in (1, 2, 5):
-        bench.send(ALICE, Move(text=OUT), board)
+        bench.send(ALICE, PlayMove(text=OUT), board)
     store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
     assert sorted(type(result).__name__ for result in store.results[:3]) == [
         "Conflict",
@@ -139,7 +139,7 @@ def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(
 def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench: Bench) -> None:
     bench.start(1)
     texts = [(ALICE, OUT), (BOB, "a1-a5"), (BOB, FORTH), (ALICE, AGAIN)]
-    orders = [bench.send(who, Move(text=text)) for who, text in texts]
+    orders = [bench.send(who, PlayMove(text=text)) for who, text in texts]
     meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
     codes = [outcome.code for order in orders if (outcome := bench.outcome(order))]
     # with the reply it is Light's turn after the first of them
@@ -149,27 +149,31 @@ def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench: Bench
 
 def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench: Bench) -> None:
     bench.start(1)
-    bench.send(ALICE, Move(text=OUT))
+    bench.send(ALICE, PlayMove(text=OUT))
     others = iter(["a13-c9", "a13-a9", "a1-a5", "a1-c5", FORTH])
-    store = meanwhile(bench, lambda: lay(bench.store, 1, Reply(1, (OUT,), next(others))), times=5)
+    store = meanwhile(
+        bench, lambda: lay(bench.store, 1, ConditionalMove(1, (OUT,), next(others))), times=5
+    )
     assert [type(result).__name__ for result in store.results] == ["Conflict"] * 5 + ["Done"]
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
 
 
 def test_a_refusal_does_not_mind_replies_laid_meanwhile(bench: Bench) -> None:
     bench.start(1)
-    bench.send(BOB, Move(text=FORTH))
+    bench.send(BOB, PlayMove(text=FORTH))
     store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
     assert [type(result).__name__ for result in store.results] == ["Done"]
-    assert unpack(laid(bench.store)) == {1: Laid((ON_OUT,))}
+    assert unpack(laid(bench.store)) == {1: ConditionalMoves((ON_OUT,))}
 
 
 def test_replies_are_not_laid_by_who_has_not_seen_the_last_move(bench: Bench) -> None:
     bench.start(1)
     head = unpack_snapshot(bench.store.snapshots([1])[0]).head
-    bench.send(ALICE, Move(text=OUT))
+    bench.send(ALICE, PlayMove(text=OUT))
     bench.drain()
-    assert not bench.store.lay(1, head, b"", pack({1: Laid((ON_OUT,))}))
+    assert not bench.store.set_conditional_moves(
+        1, head, b"", pack({1: ConditionalMoves((ON_OUT,))})
+    )
     assert laid(bench.store) == b""
     assert moves(bench.store) == [(OUT, False)]
 
@@ -177,19 +181,21 @@ def test_replies_are_not_laid_by_who_has_not_seen_the_last_move(bench: Bench) ->
 def test_of_two_seats_that_lay_at_once_the_second_looks_again(bench: Bench) -> None:
     bench.start(1)
     head = unpack_snapshot(bench.store.snapshots([1])[0]).head
-    light = Reply(2, (OUT, FORTH), AGAIN)
-    assert bench.store.lay(1, head, b"", pack({1: Laid((ON_OUT,))}))
-    assert not bench.store.lay(1, head, b"", pack({0: Laid((light,))}))
+    light = ConditionalMove(2, (OUT, FORTH), AGAIN)
+    assert bench.store.set_conditional_moves(1, head, b"", pack({1: ConditionalMoves((ON_OUT,))}))
+    assert not bench.store.set_conditional_moves(
+        1, head, b"", pack({0: ConditionalMoves((light,))})
+    )
     assert lay(bench.store, 0, light)
-    bench.send(ALICE, Move(text=OUT))
+    bench.send(ALICE, PlayMove(text=OUT))
     bench.drain()
     assert moves(bench.store) == [(OUT, False), (FORTH, True), (AGAIN, True)]
 
 
 def test_a_reply_that_turns_out_illegal_is_dropped_with_a_note(bench: Bench) -> None:
     bench.start(1)
-    lay(bench.store, 1, Reply(1, None, "a13-m1"))
-    bench.send(ALICE, Move(text=OUT))
+    lay(bench.store, 1, ConditionalMove(1, None, "a13-m1"))
+    bench.send(ALICE, PlayMove(text=OUT))
     bench.drain()
     assert moves(bench.store) == [(OUT, False)]
     dark = unpack(laid(bench.store))[1]
@@ -200,16 +206,16 @@ def test_a_reply_that_turns_out_illegal_is_dropped_with_a_note(bench: Bench) -> 
 def test_a_match_that_is_over_has_nothing_laid_ready(bench: Bench) -> None:
     bench.start(1)
     lay(bench.store, 1, ON_OUT)
-    bench.send(ALICE, Resign())
+    bench.send(ALICE, ResignMatch())
     bench.drain()
     assert bench.state().over
-    assert not bench.client.exists(keys.replies(1, 1))
+    assert not bench.client.exists(keys.conditional_moves(1, 1))
 
 
 def test_replies_that_can_not_be_read_cost_their_own_match_only(bench: Bench) -> None:
     bench.start(1, 2)
-    bench.client.set(keys.replies(1, 1), b"\xc1")
-    stuck, other = [bench.send(ALICE, Move(text=OUT), board) for board in (1, 2)]
+    bench.client.set(keys.conditional_moves(1, 1), b"\xc1")
+    stuck, other = [bench.send(ALICE, PlayMove(text=OUT), board) for board in (1, 2)]
     assert bench.drain() == 2
     codes = [outcome.code for order in (stuck, other) if (outcome := bench.outcome(order))]
     assert codes == [Code.INTERNAL, ""]
@@ -221,7 +227,7 @@ def test_replies_that_can_not_be_read_cost_their_own_match_only(bench: Bench) ->
 def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Bench) -> None:
     bench.start(1)
     lay(bench.store, 1, ON_OUT)
-    bench.send(ALICE, Move(text=OUT))
+    bench.send(ALICE, PlayMove(text=OUT))
 
     def die() -> None:
         raise Killed
@@ -229,7 +235,7 @@ def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Be
     with pytest.raises(Killed):
         meanwhile(bench, die)
     assert moves(bench.store) == []
-    assert unpack(laid(bench.store)) == {1: Laid((ON_OUT,))}
+    assert unpack(laid(bench.store)) == {1: ConditionalMoves((ON_OUT,))}
     bench.client.delete(keys.lease(0))
     assert bench.drain() == 1
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
@@ -238,7 +244,7 @@ def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Be
 def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench: Bench) -> None:
     bench.start(1)
     lay(bench.store, 1, ON_OUT)
-    order = bench.order(ALICE, Move(text=OUT))
+    order = bench.order(ALICE, PlayMove(text=OUT))
     bench.submit(order)
     bench.submit(order)
     with pytest.raises(Killed):
@@ -262,7 +268,7 @@ def test_replies_outlive_a_server_that_is_killed(
         server.start()
         with server.client() as client:
             store = RedisStore(client, Mode.FSYNC)
-            assert unpack(laid(store)) == {1: Laid((ON_OUT,))}
+            assert unpack(laid(store)) == {1: ConditionalMoves((ON_OUT,))}
 
 
 # three seats, and a flag
@@ -272,26 +278,26 @@ def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(
     redis_client: Redis, tmp_path: Path
 ) -> None:
     bench = TimedBench(redis_client, tmp_path / "seeds")
-    start = Start(
+    start = StartMatch(
         rules="halves/1",
         options=("-no_contract", "-tiles_each=4"),
         seats=(ALICE, BOB, CAROL),
-        terms=Terms(nag=0, forfeit=2),
+        terms=TimeControl(nag=0, forfeit=2),
     )
     bench.send(ALICE, start)
     bench.drain()
-    rules, mover = current("halves"), bench.state().next
+    rules, mover = latest_rules("halves"), bench.state().next
     assert mover == 0
-    texts = list(rules.legal_moves(rules.leave(position(bench), 0)))
-    lay(bench.store, 1, Reply(0, None, texts[0]))
+    texts = list(rules.legal_moves(rules.remove_seat(position(bench), 0)))
+    lay(bench.store, 1, ConditionalMove(0, None, texts[0]))
     bench.now = BEGIN + 2 * DAY
     bench.keeper().tick()
     bench.pump()
-    _, flagged, moved = [decode(data) for data in bench.store.events(1)]
+    _, flagged, moved = [decode_event(data) for data in bench.store.events(1)]
     assert isinstance(flagged.body, Flagged)
     assert isinstance(moved.body, Moved)
     assert (moved.body.queued, moved.actor, moved.command) == (True, BOB, flagged.command)
-    assert bench.store.due(1, bench.now + 2 * DAY, 1) == [1]
+    assert bench.store.due_boards(1, bench.now + 2 * DAY, 1) == [1]
     assert verify(1, bench.store.events(1)).state == bench.state()
 
 
@@ -332,19 +338,19 @@ def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(
     announced.psubscribe("*")
     announced.get_message(timeout=5)
     bench.start(1)
-    own = keys.replies(1, 1)
+    own = keys.conditional_moves(1, 1)
     lay(bench.store, 1, ON_OUT)
     assert holders(bench.client, FORTH) == {own}
     for who, command in (
-        (ALICE, Offer(kind="draw")),
-        (BOB, Move(text="a1-a5")),
-        (ALICE, Move(text="m13-m5")),
+        (ALICE, MakeOffer(kind="draw")),
+        (BOB, PlayMove(text="a1-a5")),
+        (ALICE, PlayMove(text="m13-m5")),
     ):
         bench.send(who, command)
         assert holders(bench.client, FORTH) == {own}
         bench.drain()
         assert holders(bench.client, FORTH) == {own}
-    bench.send(ALICE, Move(text=OUT))
+    bench.send(ALICE, PlayMove(text=OUT))
     heard = heard_on(announced)
     assert len(heard) == 4
     assert FORTH.encode() not in b"".join(heard)
@@ -369,7 +375,7 @@ def test_a_reply_that_can_not_come_to_be_played_any_more_leaves_no_trace(
     caplog.set_level(logging.DEBUG)
     bench.start(1)
     lay(bench.store, 1, ON_OUT)
-    order = bench.send(ALICE, Move(text="m13-j7"))
+    order = bench.send(ALICE, PlayMove(text="m13-j7"))
     bench.drain()
     assert holders(bench.client, FORTH) == set()
     stored = bench.store.outcome(1, order.id)
@@ -383,19 +389,19 @@ def test_what_became_of_a_dropped_reply_is_told_in_its_own_key_only(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     bench.start(1)
-    lay(bench.store, 1, Reply(1, None, "a13-m1"))
-    bench.send(ALICE, Move(text=OUT))
+    lay(bench.store, 1, ConditionalMove(1, None, "a13-m1"))
+    bench.send(ALICE, PlayMove(text=OUT))
     bench.drain()
-    assert holders(bench.client, "a13-m1") == {keys.replies(1, 1)}
+    assert holders(bench.client, "a13-m1") == {keys.conditional_moves(1, 1)}
     assert "a13-m1" not in caplog.text
 
 
 def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench: Bench) -> None:
     bench.start(1)
-    bench.send(ALICE, Move(text=OUT))
+    bench.send(ALICE, PlayMove(text=OUT))
     steps = [
-        lambda: lay(bench.store, 0, Reply(2, (FORTH,), AGAIN)),
-        lambda: bench.send(BOB, Move(text=FORTH)),
+        lambda: lay(bench.store, 0, ConditionalMove(2, (FORTH,), AGAIN)),
+        lambda: bench.send(BOB, PlayMove(text=FORTH)),
     ]
 
     def next_steps() -> bool:

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import Move
+from domain.match.commands import PlayMove
 from domain.match.events import Flagged, Nagged
 from domain.match.state import Reason
-from infra import keys
+from infra.redis import keys
 from tests.helpers.given import ALICE
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
@@ -78,7 +78,7 @@ def test_a_move_that_was_in_the_inbox_before_stops_the_flag(
 ) -> None:
     bench.challenge(FLAG, 1)
     bench.now = BEGIN + 3 * DAY - 1
-    move = bench.send(ALICE, Move(text="m13-m9"))
+    move = bench.send(ALICE, PlayMove(text="m13-m9"))
     # no drain has come to it yet when the time is over
     bench.now = BEGIN + 3 * DAY
     keeper.tick()
@@ -102,7 +102,7 @@ def test_a_move_that_comes_when_the_time_is_over_is_refused_whether_the_flag_fel
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.now = BEGIN + 3 * DAY + late
-    move = bench.send(ALICE, Move(text="m13-m9"))
+    move = bench.send(ALICE, PlayMove(text="m13-m9"))
     bench.drain()
     outcome = bench.outcome(move)
     assert outcome is not None
@@ -191,20 +191,22 @@ def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(
     bench: TimedBench, keeper: Scheduler
 ) -> None:
     boards = range(1, 2 * DUE_PER_SHARD * len(SHARDS) + 41)
-    bench.challenge(Terms(nag=0, forfeit=1), *boards)
+    bench.challenge(TimeControl(nag=0, forfeit=1), *boards)
     bench.now = BEGIN + 9 * DAY
     for _ in range(10):
         keeper.tick()
         bench.now += AGAIN_MS
-        assert [bench.store.depth([shard]) for shard in SHARDS] == [DUE_PER_SHARD] * len(SHARDS)
+        assert [bench.store.inbox_size([shard]) for shard in SHARDS] == [DUE_PER_SHARD] * len(
+            SHARDS
+        )
     ticks = 0
-    while bench.store.depth(SHARDS):
+    while bench.store.inbox_size(SHARDS):
         bench.pump()
         keeper.tick()
         ticks += 1
     assert ticks == 3
     assert all(len(bench.kept(board)) == 1 for board in boards)
-    assert not any(bench.store.due(shard, bench.now, 1) for shard in SHARDS)
+    assert not any(bench.store.due_boards(shard, bench.now, 1) for shard in SHARDS)
 
 
 # a clock that is wrong
@@ -229,7 +231,7 @@ def test_once_the_clocks_agree_again_what_is_due_comes_once(
     bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
 ) -> None:
     bench.challenge(SHORT, 1, 2)
-    bench.challenge(Terms(nag=2, forfeit=9), 3)
+    bench.challenge(TimeControl(nag=2, forfeit=9), 3)
     bench.ahead = ahead
     bench.tick(keeper, 4 * DAY)
     bench.ahead = 0
@@ -248,7 +250,7 @@ def test_while_the_clocks_are_apart_lost_wake_ups_are_still_made_good(
 ) -> None:
     bench.challenge(SHORT, 1)
     bench.ahead = HOUR
-    bench.send(ALICE, Move(text="m13-m9"))
+    bench.send(ALICE, PlayMove(text="m13-m9"))
     keeper.tick()
     assert bench.pump() == 1
 

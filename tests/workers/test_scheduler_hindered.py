@@ -6,17 +6,17 @@ import msgspec
 import pytest
 from redis import Redis
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
 from domain.errors import Code
-from domain.match.commands import Flag, Sent
-from domain.match.decide import Decided, Given, Rejected, decide
-from domain.match.events import THE_SERVER, Flagged
-from domain.match.record import Snapshot, pack_snapshot, unpack_snapshot
+from domain.match.commands import CommandEnvelope, FlagPlayer
+from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.events import SERVER_ACCOUNT, Flagged
+from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState
-from infra import keys
-from infra.outcomes import parse
-from infra.store.port import REFUSALS, refusal_field
+from infra.redis import keys
+from infra.store.outcomes import parse
+from infra.store.port import MOST_REFUSALS, refusal_field
 from tests.helpers.timed import BEGIN, FLAG, HOUR, TimedBench, TimedStore, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
@@ -94,7 +94,7 @@ def test_a_snapshot_that_can_not_be_read_is_said_once_and_stops_no_other_clock(
 def test_a_clock_in_disorder_stops_no_other_clock(
     bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bench.challenge(Terms(nag=0, forfeit=0, bank=3), 1)
+    bench.challenge(TimeControl(nag=0, forfeit=0, bank=3), 1)
     bench.challenge(FLAG, 5)
     snapshot = unpack_snapshot(bench.store.snapshots([1])[0])
     odd = msgspec.structs.replace(snapshot.state.clock, turns=b"no record")
@@ -120,9 +120,11 @@ def test_many_matches_that_can_not_be_read_leave_room_for_those_behind_them(
     assert bench.kept(4_000) == [(Flagged, 4 * DAY + 1_000)]
 
 
-def fails_on_flags(order: Sent, state: MatchState, given: Given) -> Decided | Rejected:
+def fails_on_flags(
+    order: CommandEnvelope, state: MatchState, given: DecisionContext
+) -> Decision | Rejection:
     """Decide as ever, but fail on flags."""
-    if isinstance(order.command, Flag):
+    if isinstance(order.command, FlagPlayer):
         raise ZeroDivisionError("a bug in a game")
     return decide(order, state, given)
 
@@ -161,7 +163,7 @@ def test_a_flag_refused_too_often_is_an_alarm_and_no_flood(
     bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.challenge(FLAG, 1)
-    bench.client.hset(keys.refusals(1, 1), refusal_field(THE_SERVER, 0), str(REFUSALS))
+    bench.client.hset(keys.refusals(1, 1), refusal_field(SERVER_ACCOUNT, 0), str(MOST_REFUSALS))
     for second in range(150):
         bench.tick(keeper, 3 * DAY + second * 1_000)
     (alarm,) = alarms(caplog)

@@ -18,13 +18,13 @@ import msgspec
 import redis
 
 from domain.match import commands
-from domain.match.decide import Rejected, decide
-from infra.announce import Told, announce, messages
-from infra.faults import point
-from infra.keys import shards_of
-from infra.lanes import Lanes, Taken
-from infra.seeds import Seeds
-from infra.store.port import Conflict, Entry, Store
+from domain.match.decide import Rejection, decide
+from infra.failpoints import failpoint
+from infra.redis.keys import shards_of
+from infra.seed_chains import SeedChains
+from infra.store.leases import LaneLeases, LeaseResult
+from infra.store.outcome_pubsub import OutcomeMessage, encode, publish
+from infra.store.port import CommitConflict, InboxEntry, Store
 from workers.commands.handle import CommandHandler, Decider, Task
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspects
@@ -59,16 +59,16 @@ class Drain:
     def __init__(  # noqa: PLR0913 - one for each dependency
         self,
         store: Store,
-        lanes: Lanes,
+        lanes: LaneLeases,
         client: redis.Redis,
         lane: int,
         stopping: Callable[[], bool] = lambda: False,
         decider: Decider = decide,
         *,
-        seeds: Seeds | None = None,
+        seeds: SeedChains | None = None,
         data: redis.Redis | None = None,
     ) -> None:
-        shape = store.shape()
+        shape = store.layout()
         self._store = store
         self._lanes = lanes
         self._client = client
@@ -81,7 +81,7 @@ class Drain:
         self._token = uuid4().hex
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
-        self._to_publish: dict[str, list[Told]] = {}
+        self._to_publish: dict[str, list[OutcomeMessage]] = {}
         """Committed outcomes, by the channels on which their senders listen."""
 
     def run(self) -> int:
@@ -90,26 +90,26 @@ class Drain:
         After `RUN_SECONDS`, or when the process is stopping, the rest is left to the next drain,
         which is requested.
         """
-        point("drain.started")
-        taken = self._lanes.take(self._lane, self._token)
-        if taken is Taken.BUSY:
+        failpoint("drain.started")
+        taken = self._lanes.acquire(self._lane, self._token)
+        if taken is LeaseResult.BUSY:
             return 0
-        point("drain.taken")
-        if taken is Taken.EXPIRED:
+        failpoint("drain.taken")
+        if taken is LeaseResult.EXPIRED:
             self._suspect_backlog()
         done = self._drain_until(time.monotonic() + RUN_SECONDS)
         self._publish()
-        # release first, look afterwards: see infra.lanes
-        released = self._lanes.leave(self._lane, self._token)
-        point("drain.released")
-        if released and self._store.depth(self._shards):
-            self._lanes.want(self._lane)
-        point("drain.left")
+        # release first, look afterwards: see infra.store.leases
+        released = self._lanes.release(self._lane, self._token)
+        failpoint("drain.released")
+        if released and self._store.inbox_size(self._shards):
+            self._lanes.request_drain(self._lane)
+        failpoint("drain.left")
         return done
 
     def _suspect_backlog(self) -> None:
         """Suspect everything that waits, because the drain before may have died of it."""
-        entries = self._store.waiting(self._shards, BATCH)
+        entries = self._store.read_inbox(self._shards, BATCH)
         if entries:
             logger.warning(
                 "lane %d: the drain before was cut off; commands now worked one by one: %d",
@@ -124,7 +124,7 @@ class Drain:
             entries = self._read_inbox()
             if not entries:
                 break
-            point("drain.read")
+            failpoint("drain.read")
             done += self._work(self._read_tasks(_next_batch(entries)))
             if self._stopping() or time.monotonic() > end:
                 break
@@ -142,34 +142,34 @@ class Drain:
         self._renewed = now
         return self._lanes.renew(self._lane, self._token)
 
-    def _read_inbox(self) -> list[Entry]:
+    def _read_inbox(self) -> list[InboxEntry]:
         """Publish the outcomes and wait for more commands, in one round trip."""
         outcomes, self._to_publish = self._to_publish, {}
-        entries = self._store.waiting(self._shards, BATCH, BLOCK_MS, messages(outcomes))
+        entries = self._store.read_inbox(self._shards, BATCH, BLOCK_MS, encode(outcomes))
         if outcomes:
-            point("drain.announced")
+            failpoint("drain.announced")
         return entries
 
     def _publish(self) -> None:
         """Publish the outcomes now, because it may take long until the next `_read_inbox`."""
         if self._to_publish:
-            announce(self._client, self._to_publish)
+            publish(self._client, self._to_publish)
             self._to_publish = {}
-            point("drain.announced")
+            failpoint("drain.announced")
 
-    def _read_tasks(self, entries: Sequence[Entry]) -> list[Task]:
+    def _read_tasks(self, entries: Sequence[InboxEntry]) -> list[Task]:
         return [task for entry in entries if (task := self._read_task(entry))]
 
-    def _read_task(self, entry: Entry) -> Task | None:
+    def _read_task(self, entry: InboxEntry) -> Task | None:
         try:
-            return Task(entry, commands.decode(entry.payload))
+            return Task(entry, commands.decode_command(entry.payload))
         except msgspec.MsgspecError:
             logger.exception(
                 "ALARM: inbox entry %s of shard %d can't be decoded; it is set aside",
                 entry.id,
                 entry.shard,
             )
-            self._store.set_aside(entry)
+            self._store.dead_letter(entry)
             return None
 
     def _work(self, tasks: Sequence[Task]) -> int:
@@ -194,7 +194,7 @@ class Drain:
         self,
         tasks: Sequence[Task],
         blocked_matches: set[int],
-        verdict: Rejected | None = None,
+        verdict: Rejection | None = None,
     ) -> int:
         """Decide commands in order, or give all the same verdict, and commit them.
 
@@ -205,7 +205,7 @@ class Drain:
         if not tasks:
             return 0
         self._handler.load({task.sent.match for task in tasks})
-        point("drain.loaded")
+        failpoint("drain.loaded")
         writes, channels = [], []
         for task in tasks:
             if task.sent.match in blocked_matches:
@@ -219,22 +219,22 @@ class Drain:
                 self._suspects.forgive(task)
             writes.append(write)
             channels.append(task.entry.reply_to)
-        point("drain.decided")
+        failpoint("drain.decided")
         if not writes:
             return 0
         self._contexts.record_seeds()
         results = self._store.commit(writes)
-        point("drain.committed")
+        failpoint("drain.committed")
         self._handler.remember(zip(writes, results, strict=True))
         done = 0
         for write, channel, result in zip(writes, channels, results, strict=True):
-            if not isinstance(result, Conflict):
+            if not isinstance(result, CommitConflict):
                 self._to_publish.setdefault(channel, []).append((write.id, result.stored))
                 done += 1
         return done
 
 
-def _next_batch(entries: list[Entry]) -> list[Entry]:
+def _next_batch(entries: list[InboxEntry]) -> list[InboxEntry]:
     """Return the commands to commit together: a large backlog whole, of a small one the oldest.
 
     With a small backlog committed whole, senders and drain would wait for each other in turn: the
@@ -245,6 +245,6 @@ def _next_batch(entries: list[Entry]) -> list[Entry]:
     return sorted(entries, key=_age)[:SMALL_BATCH]
 
 
-def _age(entry: Entry) -> tuple[int, ...]:
+def _age(entry: InboxEntry) -> tuple[int, ...]:
     """Return when an entry came, by the server's id for it, which never decreases in a shard."""
     return tuple(map(int, entry.id.split("-")))

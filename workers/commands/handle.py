@@ -11,15 +11,21 @@ import msgspec
 from cachetools import LRUCache
 
 from domain.errors import Code
-from domain.match import commands, replies
-from domain.match.commands import Sent
-from domain.match.decide import Decided, Given, Rejected
-from domain.match.record import Snapshot, pack_snapshot, seal, seal_refusal, unpack_snapshot
-from domain.match.state import MatchState, due, initial
-from infra import outcomes
-from infra.liveness import HEART
-from infra.seeds import LostSeedsError
-from infra.store.port import Committed, Done, Entry, Store, Write, refusal_field
+from domain.match import commands, conditional_moves
+from domain.match.commands import CommandEnvelope
+from domain.match.decide import Decision, DecisionContext, Rejection
+from domain.match.history import (
+    Snapshot,
+    chain_events,
+    encode_refusal,
+    pack_snapshot,
+    unpack_snapshot,
+)
+from domain.match.state import MatchState, initial, next_due
+from infra.liveness import LIVENESS
+from infra.seed_chains import LostSeedsError
+from infra.store import outcomes
+from infra.store.port import CommitDone, CommitResult, InboxEntry, Store, Write, refusal_field
 from workers.commands.limits import LIMITED
 from workers.commands.start_context import StartContexts
 
@@ -28,30 +34,30 @@ logger = logging.getLogger(__name__)
 CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
 
-INTERNAL: Final = Rejected(
+INTERNAL: Final = Rejection(
     Code.INTERNAL, "the server failed to decide this command; its operator has been told"
 )
 
-_SEEDLESS: Final = Rejected(
+_SEEDLESS: Final = Rejection(
     Code.SEEDS_MISSING,
     "the server can't draw now, because a secret file of its is missing; its operator has been told",
 )
 
-Decider = Callable[[Sent, MatchState, Given], Decided | Rejected]
+Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
 
 
 class Task(msgspec.Struct, frozen=True):
     """A command and its inbox entry."""
 
-    entry: Entry
-    sent: Sent
+    entry: InboxEntry
+    sent: CommandEnvelope
 
 
 class _LoadedMatch(msgspec.Struct, frozen=True):
     """A match as its next command is decided on it."""
 
     snapshot: Snapshot
-    replies: bytes
+    conditional_moves: bytes
     """The conditional moves of its seats, packed."""
     damaged: bool = False
     """Whether its snapshot can't be read, and only the head is known: enough for a refusal."""
@@ -75,17 +81,17 @@ class CommandHandler:
         cached = {board: self._cache.pop(board, None) for board in boards}
         self._matches = {board: match for board, match in cached.items() if match}
         missing = [board for board in boards if board not in self._matches]
-        found = self._store.matches(missing) if missing else []
+        found = self._store.snapshots_with_conditional_moves(missing) if missing else []
         for board, (data, moves) in zip(missing, found, strict=True):
             self._matches[board] = _load(board, data, moves)
 
-    def handle(self, task: Task, verdict: Rejected | None = None) -> Write | None:
+    def handle(self, task: Task, verdict: Rejection | None = None) -> Write | None:
         """Return what to commit for a command; None if deciding it failed, which is logged.
 
         With a `verdict` that is the decision. The next command of the match is decided on the
         state after this one.
         """
-        HEART.step()
+        LIVENESS.step()
         sent, received, shard = task.sent, task.entry.received, task.entry.shard
         match = self._matches[sent.match]
         if match.damaged:
@@ -97,7 +103,10 @@ class CommandHandler:
                 else:
                     state = match.snapshot.state
                     starts = self._contexts.context_of(shard, sent, state, received)
-                    context = starts or Given(received, replies=replies.unpack(match.replies))
+                    context = starts or DecisionContext(
+                        received,
+                        conditional_moves=conditional_moves.unpack(match.conditional_moves),
+                    )
                     write, after = _chain(task, match, self._decider(sent, state, context))
                     if write.k:
                         self._contexts.use_seed(shard, context)
@@ -111,11 +120,13 @@ class CommandHandler:
         self._matches[sent.match] = after
         return write
 
-    def remember(self, writes: Iterable[tuple[Write, Committed]]) -> None:
+    def remember(self, writes: Iterable[tuple[Write, CommitResult]]) -> None:
         """Cache the matches of which everything was written as it was decided."""
         as_decided: dict[int, bool] = {}
         for write, result in writes:
-            as_decided[write.board] = as_decided.get(write.board, True) and isinstance(result, Done)
+            as_decided[write.board] = as_decided.get(write.board, True) and isinstance(
+                result, CommitDone
+            )
         for board, match in self._matches.items():
             if as_decided.get(board) and not match.damaged:
                 self._cache[board] = match
@@ -130,21 +141,21 @@ def _load(board: int, data: bytes | None, moves: bytes) -> _LoadedMatch:
 
 
 def _chain(
-    task: Task, match: _LoadedMatch, decision: Decided | Rejected
+    task: Task, match: _LoadedMatch, decision: Decision | Rejection
 ) -> tuple[Write, _LoadedMatch]:
     """Return the write of a decision, and the match after it."""
     entry, sent, snapshot = task.entry, task.sent, match.snapshot
-    state, left = snapshot.state, match.replies
+    state, left = snapshot.state, match.conditional_moves
     seed = None
-    if isinstance(decision, Decided):
-        leaves, after = seal(sent, decision, snapshot, entry.received)
+    if isinstance(decision, Decision):
+        leaves, after = chain_events(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1, "")
         packed, refused = pack_snapshot(after), ""
         seed = decision.seed
-        if decision.replies is not None:
-            left = replies.pack(decision.replies)
+        if decision.conditional_moves is not None:
+            left = conditional_moves.pack(decision.conditional_moves)
     else:
-        leaves, after = (seal_refusal(sent, decision, snapshot, entry.received),), snapshot
+        leaves, after = (encode_refusal(sent, decision, snapshot, entry.received),), snapshot
         tail = outcomes.tail(decision.code, state.seq, decision.sentence)
         packed, refused = None, refusal_field(sent.actor, state.ply)
     write = Write(
@@ -153,15 +164,15 @@ def _chain(
         board=sent.match,
         id=sent.id,
         head=snapshot.head,
-        digest=commands.digest(entry.payload),
+        digest=commands.command_digest(entry.payload),
         tail=tail,
         leaves=leaves,
         snapshot=packed,
-        due=due(after.state),
-        laid=match.replies,
-        left=left,
-        refused=refused,
+        due=next_due(after.state),
+        conditional_before=match.conditional_moves,
+        conditional_after=left,
+        refusal_field=refused,
         chain=seed[0] if seed else 0,
         k=seed[1] if seed else 0,
     )
-    return write, msgspec.structs.replace(match, snapshot=after, replies=left)
+    return write, msgspec.structs.replace(match, snapshot=after, conditional_moves=left)

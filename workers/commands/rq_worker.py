@@ -8,7 +8,7 @@ from rq import SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from infra.liveness import HEART
+from infra.liveness import LIVENESS
 
 IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
@@ -59,7 +59,7 @@ class ListedWorker(SimpleWorker):
 
     def heartbeat(self, *args: Any, **options: Any) -> Any:
         """Report to RQ, and to the supervisor of the process, that the worker is alive."""
-        HEART.step()  # while RQ retries because it can't reach Redis, the process does not hang
+        LIVENESS.step()  # while RQ retries because it can't reach Redis, the process does not hang
         return super().heartbeat(*args, **options)
 
     @property

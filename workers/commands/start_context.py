@@ -2,45 +2,49 @@
 
 import redis
 
-from domain.fairness import Seed
-from domain.match.commands import Sent, Start
-from domain.match.decide import Given, concerned, needs_seed, sealed_seed
+from domain.fairness import ChainSeed
+from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.decide import DecisionContext, accounts_needed, needs_seed, sealed_seed
 from domain.match.state import MatchState
-from infra.accounts.absences import away
-from infra.seeds import LostSeedsError, Seeds
-from infra.words import Words
+from infra.draw_texts import DrawTexts
+from infra.people.accounts.vacations import on_vacation
+from infra.seed_chains import LostSeedsError, SeedChains
 
 
 class StartContexts:
     """The contexts that one drain needs; `client` is of the server that has the accounts."""
 
-    def __init__(self, seeds: Seeds | None, client: redis.Redis) -> None:
+    def __init__(self, seeds: SeedChains | None, client: redis.Redis) -> None:
         self._seeds = seeds
         self._client = client
-        self._words = Words(client)
-        self._last_seed: dict[int, Seed] = {}
+        self._words = DrawTexts(client)
+        self._last_seed: dict[int, ChainSeed] = {}
         """The last seed of each shard that the batch uses."""
 
     def begin_batch(self) -> None:
         """Begin another batch."""
         self._last_seed.clear()
 
-    def context_of(self, shard: int, sent: Sent, state: MatchState, received: int) -> Given | None:
+    def context_of(
+        self, shard: int, sent: CommandEnvelope, state: MatchState, received: int
+    ) -> DecisionContext | None:
         """Return the context of a command; None if no match can start by it.
 
         Vacations are looked up here, so that they count for each front end.
         """
-        accounts = concerned(sent, state)
+        accounts = accounts_needed(sent, state)
         if not accounts:
             return None
         kept = {}
-        if state.started or (isinstance(sent.command, Start) and sent.command.gather):
+        if state.started or (isinstance(sent.command, StartMatch) and sent.command.gather):
             kept = {seat: self._words.text(sent.match, one) for seat, one in enumerate(accounts)}
         # a match of one player has no clock
-        absent = away(self._client, accounts, received) if len(accounts) > 1 else {}
-        return Given(received, self._seed(shard, sent, state), kept=kept, away=absent)
+        absent = on_vacation(self._client, accounts, received) if len(accounts) > 1 else {}
+        return DecisionContext(
+            received, self._seed(shard, sent, state), stored_texts=kept, away=absent
+        )
 
-    def use_seed(self, shard: int, context: Given) -> None:
+    def use_seed(self, shard: int, context: DecisionContext) -> None:
         """Note that the batch uses the seed of a context, so that the next start gets another."""
         if context.seed is not None:
             self._last_seed[shard] = context.seed
@@ -48,9 +52,9 @@ class StartContexts:
     def record_seeds(self) -> None:
         """Record outside of the store, synced, which seeds the batch uses; before its commit."""
         if self._seeds is not None:
-            self._seeds.mark(self._last_seed)
+            self._seeds.mark_used(self._last_seed)
 
-    def _seed(self, shard: int, sent: Sent, state: MatchState) -> Seed | None:
+    def _seed(self, shard: int, sent: CommandEnvelope, state: MatchState) -> ChainSeed | None:
         """Return the seed that a command may need: the shard's next, or the match's sealed one."""
         sealed = sealed_seed(sent, state)
         if sealed is None and not needs_seed(sent, state):
@@ -58,5 +62,5 @@ class StartContexts:
         if self._seeds is None:
             raise LostSeedsError("this drain has no seeds")
         if sealed is not None:
-            return self._seeds.sealed(shard, *sealed)
+            return self._seeds.sealed_seed(shard, *sealed)
         return self._seeds.next(shard, self._last_seed.get(shard))

@@ -10,9 +10,9 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from domain.match.decide import Rejected
+from domain.match.decide import Rejection
 from domain.match.events import CommandId
-from infra.faults import point
+from infra.failpoints import failpoint
 from infra.store.port import Store
 from workers.commands.handle import INTERNAL, Task
 
@@ -36,7 +36,7 @@ class Suspects:
         """Decide these commands one at a time from now on."""
         self._ids.update(task.sent.id for task in tasks)
 
-    def count_attempt(self, task: Task) -> Rejected | None:
+    def count_attempt(self, task: Task) -> Rejection | None:
         """Count an attempt before it is made, because it may kill the process.
 
         Returns the rejection to write instead if there were too many.
@@ -44,8 +44,8 @@ class Suspects:
         if self._store.outcome(task.sent.match, task.sent.id) is not None:
             # a repetition: the commit finds the stored outcome, and writes nothing
             return INTERNAL
-        tries = self._store.try_again(task.entry.shard, task.entry.id)
-        point("drain.counted")
+        tries = self._store.count_attempt(task.entry.shard, task.entry.id)
+        failpoint("drain.counted")
         if tries > TRIES:
             logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
             return INTERNAL
@@ -53,4 +53,4 @@ class Suspects:
 
     def forgive(self, task: Task) -> None:
         """Reset the count: deciding went well, and a failure of the commit is the server's fault."""
-        self._store.forgive(task.entry.shard, task.entry.id)
+        self._store.reset_attempts(task.entry.shard, task.entry.id)

@@ -3,10 +3,10 @@
 import redis
 
 from domain.match.decide import decide
-from infra.lanes import Lanes
-from infra.queue import COMMANDS, DRAIN
-from infra.seeds import Seeds
+from infra.seed_chains import SeedChains
+from infra.store.leases import LaneLeases
 from infra.store.port import Store
+from infra.store.rq_wakeup import COMMANDS, DRAIN
 from workers.commands import limits
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
@@ -17,10 +17,10 @@ __all__ = ["IDLE_SECONDS", "run"]
 
 def run(
     store: Store,
-    lanes: Lanes,
+    lanes: LaneLeases,
     data: redis.Redis,
     queue: redis.Redis,
-    seeds: Seeds,
+    seeds: SeedChains,
     decider: Decider = decide,
 ) -> None:
     """Run until SIGTERM or SIGINT, and finish the batch under way; or until Redis goes away.

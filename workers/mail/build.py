@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from domain.match.events import AccountId
 from domain.rules import Seat
-from infra.letters import Letter as Said
-from infra.mail.addresses import Addresses
-from infra.mail.composer import Composer, Text, Told
-from infra.mail.letter import Letter, Purpose, fit_subject, references
-from infra.mail.progress import Item, Progress
-from infra.mail.written import Note
+from infra.mail.addresses import ServerAddresses
+from infra.mail.composer import Composer, EmailText, MatchUpdate
+from infra.mail.email import Email, Purpose, clean_subject, references
+from infra.mail.message_queue import QueuedMessage
+from infra.mail.progress import DigestItem, MailerProgress
+from infra.people.messages import PlayerMessage as Said
 
 _DAY = 24 * 3_600_000
 
@@ -19,14 +19,16 @@ _AUTOMATIC = ("Auto-Submitted", "auto-generated")
 class EmailBuilder:
     """Builds e-mails. Two of the same occasion have the same id, whichever mailer builds them."""
 
-    def __init__(self, composer: Composer, addresses: Addresses, progress: Progress) -> None:
+    def __init__(
+        self, composer: Composer, addresses: ServerAddresses, progress: MailerProgress
+    ) -> None:
         self._composer = composer
         self._addresses = addresses
         self._progress = progress
 
-    def notification(self, news: Told, to: Sequence[str]) -> list[Letter]:
+    def notification(self, news: MatchUpdate, to: Sequence[str]) -> list[Email]:
         """Return the e-mails that tell a player what a command did in a match."""
-        text = self._composer.told(news)
+        text = self._composer.match_update(news)
         place = (news.board, news.seq, news.seat)
         id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex())
         headers = self._match_headers(news.board, news.seat, news.account, id_)
@@ -34,7 +36,7 @@ class EmailBuilder:
 
     def chat(
         self, account: AccountId, board: int, seat: Seat, said: Sequence[Said], to: Sequence[str]
-    ) -> list[Letter]:
+    ) -> list[Email]:
         """Return the e-mails with what others said in a match."""
         text = self._composer.chat(account, board, said)
         place = (board, said[-1].at, seat)
@@ -42,26 +44,26 @@ class EmailBuilder:
         return self._notices(id_, account, to, text, self._match_headers(board, seat, account, id_))
 
     def digest(
-        self, account: AccountId, items: Sequence[Item], due: int, to: Sequence[str]
-    ) -> list[Letter]:
+        self, account: AccountId, items: Sequence[DigestItem], due: int, to: Sequence[str]
+    ) -> list[Email]:
         """Return the e-mails of a digest that became due at `due`, ms."""
         text = self._composer.digest(account, items)
         id_ = self._id(f"d{due // _DAY}", "digest", due, account.hex())
         return self._notices(id_, account, to, text)
 
-    def message(self, account: AccountId, note: Note, to: Sequence[str]) -> list[Letter]:
+    def message(self, account: AccountId, note: QueuedMessage, to: Sequence[str]) -> list[Email]:
         """Return the e-mails with what another player wrote."""
         text = self._composer.message(account, note)
         id_ = self._id("w", note.command.hex(), account.hex())
         return self._notices(id_, account, to, text)
 
-    def code(self, account: AccountId, address: str, code: str, now: int) -> Letter:
+    def code(self, account: AccountId, address: str, code: str, now: int) -> Email:
         """Return the e-mail with the code for an address; its id is another each time."""
         text = self._composer.code(account, code)
-        return Letter(
+        return Email(
             id=self._id("v", "code", now, address, account.hex()),
             to=address,
-            subject=fit_subject(text.subject),
+            subject=clean_subject(text.subject),
             body=text.body,
             headers=(("Reply-To", self._addresses.code(account, code)), _AUTOMATIC),
             purpose=Purpose.CODE,
@@ -73,7 +75,7 @@ class EmailBuilder:
     ) -> tuple[tuple[str, str], ...]:
         """Return where replies go, and what makes mail programs show a match's mails together."""
         reply_to = ("Reply-To", self._addresses.of(board, seat, account))
-        first = self._progress.first(board, seat, id_)
+        first = self._progress.thread_id(board, seat, id_)
         if first == id_:
             return (reply_to,)
         thread = references([first])
@@ -84,15 +86,15 @@ class EmailBuilder:
         id_: str,
         account: AccountId,
         to: Sequence[str],
-        text: Text,
+        text: EmailText,
         headers: Sequence[tuple[str, str]] = (),
-    ) -> list[Letter]:
+    ) -> list[Email]:
         unsubscribe = ("List-Unsubscribe", f"<mailto:{self._addresses.signoff(account)}>")
         return [
-            Letter(
+            Email(
                 id=id_,
                 to=address,
-                subject=fit_subject(text.subject),
+                subject=clean_subject(text.subject),
                 body=text.body,
                 headers=(*headers, _AUTOMATIC, unsubscribe),
                 purpose=Purpose.NOTICE,

@@ -1,9 +1,9 @@
 """Mails what players say in their matches, unless another mail of the match contained it."""
 
-from domain.match.record import unpack_snapshot
-from infra.mail.chats import Talk, lines_since
-from infra.mail.progress import Item
-from infra.projections.notices import Kind
+from domain.match.history import unpack_snapshot
+from infra.mail.chat_queue import UnmailedChat, lines_since
+from infra.mail.progress import DigestItem
+from infra.projections.notices import NoticeKind
 from workers.mail.context import BATCH, MailContext, recipient_of
 from workers.mail.isolate import isolate_errors
 
@@ -23,10 +23,10 @@ class ChatMailer:
             with isolate_errors(f"the chat of match {talk.board}"):
                 upto = max(upto, self._send(talk))
             # crash window: it is in the outbox and comes again, under the same id
-            chats.done(talk, upto, outbox.now())
+            chats.mark_mailed(talk, upto, outbox.now())
         return len(due)
 
-    def _send(self, talk: Talk) -> int:
+    def _send(self, talk: UnmailedChat) -> int:
         """Mail what was said; return the time of its newest line, 0 if there is nothing to mail."""
         context = self._context
         to = recipient_of(context.accounts.record_of(talk.account))
@@ -35,11 +35,11 @@ class ChatMailer:
             return 0
         if to.daily:
             # the digest reads the text itself, from the first line on
-            item = Item(talk.board, 0, Kind.CHAT, said[0].at)
-            context.progress.keep(talk.account, [item], context.outbox.now())
+            item = DigestItem(talk.board, 0, NoticeKind.CHAT, said[0].at)
+            context.progress.add_digest_items(talk.account, [item], context.outbox.now())
             return said[-1].at
         (data,) = context.store.snapshots([talk.board])
         seat = unpack_snapshot(data).state.seats.index(talk.account)
         mails = context.builder.chat(talk.account, talk.board, seat, said, to.addresses)
-        context.outbox.put_all(mails)
+        context.outbox.enqueue_all(mails)
         return said[-1].at

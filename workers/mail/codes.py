@@ -1,7 +1,7 @@
 """Mails codes to new addresses, which prove that an address is its player's own."""
 
 from domain.match.events import AccountId
-from infra.mail.codes import Codes
+from infra.mail.verification_codes import VerificationCodes
 from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
@@ -9,18 +9,18 @@ from workers.mail.isolate import isolate_errors
 class CodeMailer:
     """Mails codes to the addresses that accounts have entered."""
 
-    def __init__(self, context: MailContext, codes: Codes) -> None:
+    def __init__(self, context: MailContext, codes: VerificationCodes) -> None:
         self._context = context
         self._codes = codes
 
     def round(self) -> int:
         """Mail the codes of some accounts; return the number of accounts."""
-        named = self._codes.named(BATCH)
+        named = self._codes.accounts_to_verify(BATCH)
         for account in named:
             with isolate_errors("a code"):
                 self._send(account)
             # crash window: it is in the outbox and comes again, one of three a day
-            self._codes.seen_to(account)
+            self._codes.mark_verified_for(account)
         return len(named)
 
     def _send(self, account: AccountId) -> None:
@@ -30,4 +30,4 @@ class CodeMailer:
             code = None if one.usable else self._codes.issue(account, one.address)
             if code is not None:
                 builder = self._context.builder
-                outbox.put(builder.code(account, one.address, code, outbox.now()))
+                outbox.enqueue(builder.code(account, one.address, code, outbox.now()))

@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from infra.accounts import Accounts, Profile
-from infra.letters import Letters
-from infra.mail.chats import Chats
+from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.outbox import Outbox
-from infra.mail.progress import Progress
+from infra.mail.progress import MailerProgress
+from infra.people.accounts import Accounts, Profile
+from infra.people.messages import MessageStore
 from infra.store.port import Store
 from workers.mail.build import EmailBuilder
 
@@ -23,11 +23,11 @@ class MailContext:
 
     store: Store
     accounts: Accounts
-    progress: Progress
+    progress: MailerProgress
     outbox: Outbox
     builder: EmailBuilder
-    chats: Chats
-    letters: Letters
+    chats: ChatMailQueue
+    letters: MessageStore
 
 
 class Recipient(msgspec.Struct, frozen=True):

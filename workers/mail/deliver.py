@@ -11,14 +11,21 @@ import logging
 from collections import deque
 from typing import Final
 
-from infra.accounts import Accounts, Address
-from infra.accounts.reading import mailbox
-from infra.mail.addresses import Addresses
-from infra.mail.letter import Letter, Purpose, UnfitLetterError
-from infra.mail.message import envelope_sender, written
-from infra.mail.outbox import LONGEST_REST_MS, Outbox, Rest, Taken
-from infra.mail.relay import BrokenSessionError, Fate, Relay, RelayDownError, Sent, Session
-from infra.mail.standing import Standing
+from infra.mail.address_status import AddressStatus
+from infra.mail.addresses import ServerAddresses
+from infra.mail.email import Email, InvalidEmailError, Purpose
+from infra.mail.outbox import LONGEST_BACKOFF_MS, LeasedEmail, Outbox, RelayBackoff
+from infra.mail.serialize import envelope_sender, serialize
+from infra.mail.smtp_client import (
+    BrokenSessionError,
+    DeliveryResult,
+    DeliveryStatus,
+    RelayDownError,
+    SmtpRelay,
+    SmtpSession,
+)
+from infra.people.accounts import Accounts, MailAddress
+from infra.people.accounts.validation import mailbox
 from workers.mail.context import wants_mail
 
 logger = logging.getLogger(__name__)
@@ -28,7 +35,7 @@ _MINUTE: Final = 60_000
 RETRY_MS: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
 """Until an e-mail that was refused is tried again; the last one repeats."""
 
-BACKOFF_MS: Final = (_MINUTE // 6, 1 * _MINUTE, LONGEST_REST_MS)
+BACKOFF_MS: Final = (_MINUTE // 6, 1 * _MINUTE, LONGEST_BACKOFF_MS)
 """The same for a relay that can't be reached."""
 
 GIVE_UP_MS: Final = 3 * 24 * 60 * _MINUTE
@@ -50,10 +57,10 @@ class EmailDelivery:
     def __init__(
         self,
         outbox: Outbox,
-        relay: Relay,
+        relay: SmtpRelay,
         accounts: Accounts,
-        standing: Standing,
-        addresses: Addresses,
+        standing: AddressStatus,
+        addresses: ServerAddresses,
     ) -> None:
         self._outbox = outbox
         self._relay = relay
@@ -83,10 +90,10 @@ class EmailDelivery:
             self._back_off(str(error))
         return done
 
-    def _lease(self) -> list[Taken]:
-        return self._outbox.take(self._outbox.now(), BATCH)
+    def _lease(self) -> list[LeasedEmail]:
+        return self._outbox.lease_due(self._outbox.now(), BATCH)
 
-    def _send(self, session: Session, letters: list[Taken]) -> None:
+    def _send(self, session: SmtpSession, letters: list[LeasedEmail]) -> None:
         """Send e-mails; return those to the outbox that were not tried when the relay went away."""
         left = deque(letters)
         try:
@@ -94,49 +101,53 @@ class EmailDelivery:
                 self._send_one(session, left.popleft())
         finally:
             if left:
-                self._outbox.give_back(left, self._outbox.now())
+                self._outbox.release(left, self._outbox.now())
 
-    def _send_one(self, session: Session, taken: Taken) -> None:
-        letter = taken.letter
+    def _send_one(self, session: SmtpSession, taken: LeasedEmail) -> None:
+        letter = taken.email
         if not self._is_wanted(letter):
-            self._outbox.done(taken)
+            self._outbox.remove(taken)
             return
         try:
-            data = written(letter, self._addresses, taken.since)
-        except UnfitLetterError:
+            data = serialize(letter, self._addresses, taken.since)
+        except InvalidEmailError:
             logger.exception("ALARM: e-mail %s can't be written, and is dropped", taken.key)
-            self._outbox.done(taken)
+            self._outbox.remove(taken)
             return
         try:
             sent = session.send(envelope_sender(letter, self._addresses), letter.to, data)
         except BrokenSessionError as error:
             # the e-mail itself may be the reason: others go before it
-            self._record(taken, Sent(Fate.LATER, str(error)), blamed=False)
+            self._record(taken, DeliveryResult(DeliveryStatus.LATER, str(error)), blamed=False)
             raise
         self._broken = 0
         # crash window: the relay has it and the outbox does not know; it goes again, under the same id
         self._record(taken, sent)
 
-    def _record(self, taken: Taken, sent: Sent, *, blamed: bool = True) -> None:
+    def _record(self, taken: LeasedEmail, sent: DeliveryResult, *, blamed: bool = True) -> None:
         """Record the result of an e-mail; `blamed` is whether its address may be at fault."""
         now = self._outbox.now()
-        if sent.fate == Fate.LATER and now - taken.since < GIVE_UP_MS:
-            self._outbox.later(taken, now + RETRY_MS[min(taken.tries, len(RETRY_MS)) - 1])
+        if sent.delivery_status == DeliveryStatus.LATER and now - taken.since < GIVE_UP_MS:
+            self._outbox.retry_at(taken, now + RETRY_MS[min(taken.tries, len(RETRY_MS)) - 1])
             return
-        if blamed and sent.fate in (Fate.NO_ADDRESS, Fate.LATER):
+        if blamed and sent.delivery_status in (DeliveryStatus.NO_ADDRESS, DeliveryStatus.LATER):
             self._mark_address(taken, sent)
-        elif sent.fate != Fate.SENT:
-            logger.warning("e-mail %s is refused by the relay: %s", taken.key, sent.status)
-        self._outbox.done(taken)
+        elif sent.delivery_status != DeliveryStatus.SENT:
+            logger.warning("e-mail %s is refused by the relay: %s", taken.key, sent.reply_status)
+        self._outbox.remove(taken)
 
-    def _mark_address(self, taken: Taken, sent: Sent) -> None:
-        letter = taken.letter
-        said = sent.said if sent.fate == Fate.NO_ADDRESS else f"tried for 3 days: {sent.said}"
-        logger.info("e-mail %s can't be delivered: %s", taken.key, sent.status)
+    def _mark_address(self, taken: LeasedEmail, sent: DeliveryResult) -> None:
+        letter = taken.email
+        said = (
+            sent.reply
+            if sent.delivery_status == DeliveryStatus.NO_ADDRESS
+            else f"tried for 3 days: {sent.reply}"
+        )
+        logger.info("e-mail %s can't be delivered: %s", taken.key, sent.reply_status)
         if letter.account:
-            self._standing.bounced(letter.account, letter.to, said)
+            self._standing.mark_bounced(letter.account, letter.to, said)
 
-    def _is_wanted(self, letter: Letter) -> bool:
+    def _is_wanted(self, letter: Email) -> bool:
         """Return whether an e-mail is still wanted; its player may have changed settings or address."""
         if letter.purpose == Purpose.ANSWER:
             return True
@@ -149,20 +160,20 @@ class EmailDelivery:
         return wants_mail(profile) and any(one.usable for one in own)
 
     def _clear_backoff(self) -> None:
-        rest = self._outbox.last_rest()
+        rest = self._outbox.last_backoff()
         if rest is not None:
             logger.warning("the relay can be reached again")
-            self._outbox.go_on()
+            self._outbox.clear_backoff()
 
     def _back_off(self, why: str) -> None:
         """Leave the relay alone for a while; log the reason once."""
-        before = self._outbox.last_rest()
+        before = self._outbox.last_backoff()
         tries = before.tries + 1 if before else 1
         if before is None or before.why != why:
             logger.error("ALARM: mail can't be sent, and waits: %s", why)
         until = self._outbox.now() + BACKOFF_MS[min(tries, len(BACKOFF_MS)) - 1]
-        self._outbox.lay_in(Rest(until, tries, why))
+        self._outbox.start_backoff(RelayBackoff(until, tries, why))
 
 
-def _same(one: Address, to: str) -> bool:
+def _same(one: MailAddress, to: str) -> bool:
     return mailbox(one.address) == mailbox(to)

@@ -6,18 +6,18 @@ from typing import Final, Protocol
 
 import redis
 
-from infra.accounts import Accounts
-from infra.letters import Letters
-from infra.mail.addresses import Addresses
-from infra.mail.bell import JOB, QUEUE, Bell
-from infra.mail.chats import Chats
-from infra.mail.codes import Codes
+from infra.mail.address_status import AddressStatus
+from infra.mail.addresses import ServerAddresses
+from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.composer import Composer
+from infra.mail.message_queue import MessageMailQueue
 from infra.mail.outbox import Outbox
-from infra.mail.progress import Progress
-from infra.mail.relay import Relay
-from infra.mail.standing import Standing
-from infra.mail.written import Written
+from infra.mail.progress import MailerProgress
+from infra.mail.smtp_client import SmtpRelay
+from infra.mail.verification_codes import VerificationCodes
+from infra.mail.wakeup import JOB, QUEUE, MailerWakeup
+from infra.people.accounts import Accounts
+from infra.people.messages import MessageStore
 from infra.store.port import Store
 from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
 from workers.mail.build import EmailBuilder
@@ -52,29 +52,29 @@ class Mailer:
         accounts: Accounts,
         data: redis.Redis,
         *,
-        addresses: Addresses,
+        addresses: ServerAddresses,
         composer: Composer,
-        relay: Relay,
+        relay: SmtpRelay,
         clock: Callable[[], int] | None = None,
     ) -> None:
-        outbox, progress = Outbox(data, clock), Progress(data)
-        codes = Codes(data, outbox.now)
+        outbox, progress = Outbox(data, clock), MailerProgress(data)
+        codes = VerificationCodes(data, outbox.now)
         context = MailContext(
             store=store,
             accounts=accounts,
             progress=progress,
             outbox=outbox,
             builder=EmailBuilder(composer, addresses, progress),
-            chats=Chats(data),
-            letters=Letters(data, lambda: store.shape().shards),
+            chats=ChatMailQueue(data),
+            letters=MessageStore(data, lambda: store.layout().shards),
         )
         self._tasks: Sequence[MailTask] = (
             MatchMailer(context),
             CodeMailer(context, codes),
-            MessageMailer(context, Written(data)),
+            MessageMailer(context, MessageMailQueue(data)),
             ChatMailer(context),
             DigestMailer(context),
-            EmailDelivery(outbox, relay, accounts, Standing(accounts, codes), addresses),
+            EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses),
         )
 
     def run(self, stopping: Callable[[], bool] = lambda: False) -> None:
@@ -88,7 +88,7 @@ class Mailer:
         return sum(task.round() for task in self._tasks)
 
 
-def run(mailer: Mailer, bell: Bell, queue: redis.Redis) -> None:
+def run(mailer: Mailer, bell: MailerWakeup, queue: redis.Redis) -> None:
     """Run the mailer's jobs until SIGTERM or SIGINT, or until Redis goes away.
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
@@ -98,8 +98,8 @@ def run(mailer: Mailer, bell: Bell, queue: redis.Redis) -> None:
         try:
             mailer.run(lambda: worker.stopping)
         finally:
-            bell.heard()
+            bell.acknowledge()
 
     worker = ListedWorker(queue, QUEUE, {JOB: send_mail})
-    bell.heard()  # a mailer that was killed may have left a request that no job answers any more
+    bell.acknowledge()  # a mailer that was killed may have left a request that no job answers any more
     worker.work(logging_level="WARNING")

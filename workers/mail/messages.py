@@ -5,8 +5,8 @@ from typing import Final
 
 from domain.errors import Refusal
 from domain.match.events import AccountId
-from infra.mail.progress import Item
-from infra.mail.written import Note, Written
+from infra.mail.message_queue import MessageMailQueue, QueuedMessage
+from infra.mail.progress import DigestItem
 from workers.mail.context import BATCH, MailContext, recipient_of
 from workers.mail.isolate import isolate_errors
 
@@ -16,7 +16,7 @@ _PAGE: Final = 500
 class MessageMailer:
     """Mails messages; one to everybody goes to all accounts."""
 
-    def __init__(self, context: MailContext, written: Written) -> None:
+    def __init__(self, context: MailContext, written: MessageMailQueue) -> None:
         self._context = context
         self._written = written
 
@@ -31,7 +31,7 @@ class MessageMailer:
             self._written.done(note)
         return len(notes)
 
-    def _readers(self, note: Note) -> Iterator[AccountId]:
+    def _readers(self, note: QueuedMessage) -> Iterator[AccountId]:
         if note.recipients:
             yield from note.recipients
             return
@@ -47,13 +47,13 @@ class MessageMailer:
         except Refusal:
             return None
 
-    def _deliver(self, account: AccountId, note: Note) -> None:
+    def _deliver(self, account: AccountId, note: QueuedMessage) -> None:
         context = self._context
         to = recipient_of(context.accounts.record_of(account))
         if to is None or account == note.sender:
             return
         if to.daily:
-            item = Item(0, 0, note.sender.hex(), note.at)
-            context.progress.keep(account, [item], context.outbox.now())
+            item = DigestItem(0, 0, note.sender.hex(), note.at)
+            context.progress.add_digest_items(account, [item], context.outbox.now())
         else:
-            context.outbox.put_all(context.builder.message(account, note, to.addresses))
+            context.outbox.enqueue_all(context.builder.message(account, note, to.addresses))

@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from domain.match.events import AccountId, CommandId, Envelope, MatchStarted, decode
-from infra.letters import Letter
-from infra.mail.chats import Talk, lines_since
-from infra.mail.composer import Told
-from infra.mail.progress import Item
-from infra.projections.notices import Kind, Table, seated, told
-from infra.projections.projection import Cast, Fact
+from domain.match.events import AccountId, CommandId, EventEnvelope, MatchStarted, decode_event
+from infra.mail.chat_queue import UnmailedChat, lines_since
+from infra.mail.composer import MatchUpdate
+from infra.mail.progress import DigestItem
+from infra.people.messages import PlayerMessage
+from infra.projections.notices import NoticeKind, SeatsLeft, notices_of, seats_after
+from infra.projections.projection import Fact, MatchSetup
 from workers.mail.context import MailContext, Recipient, recipient_of
 from workers.mail.isolate import isolate_errors
 from workers.projections.log_reader import LogChunk, LogReader
@@ -26,10 +26,10 @@ logger = logging.getLogger(__name__)
 OLD_MS: Final = 3 * 24 * 3_600_000
 """Older events are not mailed: the mailer was down, and the pages show them."""
 
-_URGENT: Final = frozenset({Kind.REMINDER})
+_URGENT: Final = frozenset({NoticeKind.REMINDER})
 """What can't wait for a digest, because it would come after the deadline."""
 
-_NOBODY: Final = Table(None)
+_NOBODY: Final = SeatsLeft(None)
 
 
 class MatchMailer:
@@ -51,38 +51,40 @@ class MatchMailer:
         for (board, command), facts in _by_command(chunk):
             self._notify(board, command, facts[0])
         after = _counts_after(chunk)
-        self._context.progress.move(start, after)
+        self._context.progress.advance(start, after)
         return sum(after) - sum(start)
 
     def _start(self) -> tuple[int, ...]:
         """Return up to where the logs are mailed. The first time that is their ends."""
         progress, ends = self._context.progress, self._context.store.watermark().ends
         progress.begin(ends)
-        found = progress.read()
+        found = progress.cursor()
         assert found is not None
         # logs that were restored from a backup end before what was mailed of them
         start = tuple(min(read, end) for read, end in zip(found, ends, strict=True))
         if start != found:
             logger.warning("the logs end before what was mailed of them; mail goes on from there")
-            progress.move(found, start)
+            progress.advance(found, start)
         return start
 
     def _notify(self, board: int, command: CommandId, fact: Fact) -> None:
         """Mail a command to everybody concerned."""
         if fact.event.at < self._oldest:
             return
-        if not any(map(self._recipient, fact.cast.seats)):
+        if not any(map(self._recipient, fact.setup.seats)):
             return  # as in most matches: what follows reads the whole of it
         with isolate_errors(f"match {board}"):
-            for one in self._notifications(board, command, fact.cast):
+            for one in self._notifications(board, command, fact.setup):
                 self._deliver(one, fact.event.at)
 
-    def _notifications(self, board: int, command: CommandId, cast: Cast) -> Iterator[Told]:
+    def _notifications(
+        self, board: int, command: CommandId, cast: MatchSetup
+    ) -> Iterator[MatchUpdate]:
         history = self._context.store.events(board)
-        events = [decode(data) for data in history]
+        events = [decode_event(data) for data in history]
         own = [event for event in events if event.command == command]
-        for account, kinds in notices_of(cast, events, own).items():
-            yield Told(
+        for account, kinds in notices_by_player(cast, events, own).items():
+            yield MatchUpdate(
                 account=account,
                 board=board,
                 seat=cast.seats.index(account),
@@ -91,25 +93,25 @@ class MatchMailer:
                 history=tuple(history[: own[-1].seq]),
             )
 
-    def _deliver(self, one: Told, at: int) -> None:
+    def _deliver(self, one: MatchUpdate, at: int) -> None:
         context = self._context
         to = self._recipient(one.account)
         if to is None:
             return
         if to.daily and not _URGENT.intersection(one.kinds):
-            items = [Item(one.board, one.seq, kind, at) for kind in one.kinds]
-            context.progress.keep(one.account, items, context.outbox.now())
+            items = [DigestItem(one.board, one.seq, kind, at) for kind in one.kinds]
+            context.progress.add_digest_items(one.account, items, context.outbox.now())
             return
         talk = context.chats.of(one.account, one.board)
         said = self._unread_chat(talk) if talk else []
-        mails = context.builder.notification(replace(one, said=tuple(said)), to.addresses)
-        context.outbox.put_all(mails)
+        mails = context.builder.notification(replace(one, chat=tuple(said)), to.addresses)
+        context.outbox.enqueue_all(mails)
         if talk:
             # crash window: it is in the outbox, and comes again in the next mail of the match
             upto = max([talk.last, *(line.at for line in said)])
-            context.chats.done(talk, upto, context.outbox.now())
+            context.chats.mark_mailed(talk, upto, context.outbox.now())
 
-    def _unread_chat(self, talk: Talk) -> list[Letter]:
+    def _unread_chat(self, talk: UnmailedChat) -> list[PlayerMessage]:
         return lines_since(self._context.letters, talk.account, talk.board, talk.first)
 
     def _recipient(self, account: AccountId) -> Recipient | None:
@@ -119,27 +121,27 @@ class MatchMailer:
         return self._recipients[account]
 
 
-def notices_of(
-    cast: Cast, events: Sequence[Envelope], own: Sequence[Envelope]
-) -> dict[AccountId, list[Kind]]:
+def notices_by_player(
+    cast: MatchSetup, events: Sequence[EventEnvelope], own: Sequence[EventEnvelope]
+) -> dict[AccountId, list[NoticeKind]]:
     """Return the players that a command's `own` events are mailed to, with the kinds of notice.
 
     They are those of the pages, but the player who started a match gets a mail of it, too: it is the
     first mail of the match, which the player answers with moves.
     """
-    found: dict[AccountId, list[Kind]] = {}
+    found: dict[AccountId, list[NoticeKind]] = {}
     table = _NOBODY
     for event in events[: own[-1].seq]:
         if event.seq >= own[0].seq:
-            for account, kind in [*told(Fact(event, cast), table), *_own_start(event, cast)]:
+            for account, kind in [*notices_of(Fact(event, cast), table), *_own_start(event, cast)]:
                 found.setdefault(account, []).append(kind)
-        table = seated(table, event.body)
+        table = seats_after(table, event.body)
     return found
 
 
-def _own_start(event: Envelope, cast: Cast) -> Iterator[tuple[AccountId, Kind]]:
+def _own_start(event: EventEnvelope, cast: MatchSetup) -> Iterator[tuple[AccountId, NoticeKind]]:
     if isinstance(event.body, MatchStarted) and event.actor in cast.seats:
-        yield event.actor, Kind.STARTED
+        yield event.actor, NoticeKind.STARTED
 
 
 def _by_command(chunk: LogChunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:

@@ -2,20 +2,20 @@
 
 from typing import Final
 
+from infra.projections.finished_matches import FinishedMatchesProjection
 from infra.projections.head_to_head import HeadToHeadProjection
-from infra.projections.history import HistoryProjection
-from infra.projections.lists import ListsProjection
+from infra.projections.leaderboards import LeaderboardsProjection
+from infra.projections.match_lists import MatchListsProjection
 from infra.projections.notices import NoticesProjection
 from infra.projections.projection import Projection
 from infra.projections.ratings import RatingsProjection
-from infra.projections.scores import ScoresProjection
 from infra.projections.standings import StandingsProjection
 
 PROJECTIONS: Final[tuple[Projection, ...]] = (
-    ListsProjection(),
+    MatchListsProjection(),
     NoticesProjection(),
-    ScoresProjection(),
-    HistoryProjection(),
+    LeaderboardsProjection(),
+    FinishedMatchesProjection(),
     StandingsProjection(),
     HeadToHeadProjection(),
     RatingsProjection(),

@@ -19,11 +19,18 @@ import redis
 from redis.exceptions import ConnectionError as LostConnectionError
 from redis.exceptions import TimeoutError as NoAnswerError
 
-from infra import scripts
-from infra.keys import shard_of
-from infra.projections.pending import PENDING, Due, OrderedProjection, pending_of
+from infra.projections.generations import (
+    FAILURES,
+    Checkpoint,
+    Generation,
+    Generations,
+    ProjectionFailure,
+    RedisWrite,
+)
 from infra.projections.projection import Projection
-from infra.projections.shelf import STUCK, Checkpoint, Generation, Shelf, Stuck, Write
+from infra.projections.reorder import BUFFER, BufferedEvent, OrderedProjection, buffer_of
+from infra.redis import scripts
+from infra.redis.keys import shard_of
 from infra.store.port import Store, Watermark
 from workers.projections.log_reader import LogChunk, LogReader, UnreadableLeaf
 
@@ -51,7 +58,11 @@ class Track:
     """A generation of a projection, and its position in the logs."""
 
     def __init__(
-        self, projection: Projection, shelf: Shelf, generation: Generation, checkpoint: Checkpoint
+        self,
+        projection: Projection,
+        shelf: Generations,
+        generation: Generation,
+        checkpoint: Checkpoint,
     ) -> None:
         self.projection = projection
         self.shelf = shelf
@@ -61,7 +72,7 @@ class Track:
         """Whether the generation has been replaced or deleted."""
         self.blocked: dict[int, float] = {}
         """Shards in which a leaf failed, each with the time of the next attempt."""
-        self.stuck_places = set(shelf.stuck(generation))
+        self.stuck_places = set(shelf.failures(generation))
         """The places that are noted as stuck."""
         self.paused_until = 0.0
         self.waiting = isinstance(projection, OrderedProjection)
@@ -121,13 +132,13 @@ class Feed:
     def wait(self, tracks: Iterable[Track], block_ms: int) -> None:
         """Wait until there may be leaves to read, or so many ms."""
         # a blocked shard must not end the wait
-        ends = [_NO_LEAF] * self._store.shape().shards
+        ends = [_NO_LEAF] * self._store.layout().shards
         for track in tracks:
             if not track.is_paused:
                 for shard, count in enumerate(track.checkpoint.counts):
                     if shard not in track.blocked:
                         ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
-        self._store.news(ends, block_ms)
+        self._store.wait_for_leaves(ends, block_ms)
 
     def _read(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
         """Read a chunk for tracks at the same position; return the number of leaves."""
@@ -177,7 +188,7 @@ class Feed:
         needs = [track.projection.needs(facts) for track in tracks]
         with self._client.pipeline(transaction=False) as pipe:
             for track, reads in zip(tracks, needs, strict=True):
-                track.generation.reads(pipe, reads)
+                track.generation.add_reads(pipe, reads)
             found = iter(pipe.execute())
         calls, afters = [], []
         for track, reads in zip(tracks, needs, strict=True):
@@ -186,7 +197,7 @@ class Feed:
             after = track.projection.after(before, facts)
             after = msgspec.structs.replace(after, counts=chunk.counts)
             calls.append(
-                track.generation.change(before, after, [*writes, *_clear_stuck(track, chunk)])
+                track.generation.change_call(before, after, [*writes, *_clear_stuck(track, chunk)])
             )
             afters.append(after)
         replies = scripts.call_all(self._client, calls)
@@ -209,16 +220,16 @@ class Feed:
             self._stop(track, due, error)
             return 0
 
-    def _next_due(self, track: Track, until: Checkpoint | None) -> list[Due]:
+    def _next_due(self, track: Track, until: Checkpoint | None) -> list[BufferedEvent]:
         """Return the next events whose turn has come, and note whether others wait."""
-        key = track.generation.key(PENDING)
+        key = track.generation.key(BUFFER)
         # only what is older than the watermark, because at its very time more may come
         end = str(until.last[0]) if until else f"({track.watermark.at if track.watermark else 0}"
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zrangebyscore(key, "-inf", end, start=0, num=DUE_BATCH, withscores=True)
             pipe.zcard(key)
             found, waiting = pipe.execute()
-        due = [Due.read(member, score) for member, score in found]
+        due = [BufferedEvent.read(member, score) for member, score in found]
         if until is not None:
             due = [turn for turn in due if turn.place <= until.last]
         if len(due) < DUE_BATCH:
@@ -226,18 +237,20 @@ class Feed:
             track.waiting = waiting > len(due)
         return due
 
-    def _write_due(self, track: Track, projection: OrderedProjection, due: Sequence[Due]) -> int:
-        reads = projection.due_needs(due)
+    def _write_due(
+        self, track: Track, projection: OrderedProjection, due: Sequence[BufferedEvent]
+    ) -> int:
+        reads = projection.ordered_needs(due)
         with self._client.pipeline(transaction=False) as pipe:
-            track.generation.reads(pipe, reads)
+            track.generation.add_reads(pipe, reads)
             found = pipe.execute()
-        writes: list[Write] = list(projection.due_fold(due, found))
+        writes: list[RedisWrite] = list(projection.ordered_fold(due, found))
         writes += _remove_pending(due, len(track.checkpoint.counts))
         if _IN_ORDER in track.stuck_places:
-            writes.append(("HDEL", STUCK, _IN_ORDER))
+            writes.append(("HDEL", FAILURES, _IN_ORDER))
         before = track.checkpoint
         after = msgspec.structs.replace(before, last=due[-1].place)
-        call = track.generation.change(before, after, writes)
+        call = track.generation.change_call(before, after, writes)
         (reply,) = scripts.call_all(self._client, [call])
         if not track.apply_reply(reply, after):
             track.waiting = True
@@ -251,7 +264,7 @@ class Feed:
             track.blocked[leaf.shard] = time.monotonic() + RETRY_SECONDS
             self._note_stuck(track, str(leaf.shard), what, leaf.error)
 
-    def _stop(self, track: Track, due: Sequence[Due], error: Exception) -> None:
+    def _stop(self, track: Track, due: Sequence[BufferedEvent], error: Exception) -> None:
         track.waiting = True
         track.paused_until = time.monotonic() + RETRY_SECONDS
         _, board, seq = due[0].place
@@ -262,8 +275,8 @@ class Feed:
     def _note_stuck(self, track: Track, where: str, what: str, error: Exception) -> None:
         """Note, and log once for each place, that a projection has stopped there."""
         said = f"{type(error).__name__}: {error}"
-        stuck = Stuck(what, time.time_ns() // 1_000_000, said)
-        known = track.shelf.stuck(track.generation).get(where)
+        stuck = ProjectionFailure(what, time.time_ns() // 1_000_000, said)
+        known = track.shelf.failures(track.generation).get(where)
         if known is None or known.what != what:
             logger.error(
                 "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
@@ -273,7 +286,7 @@ class Feed:
                 RETRY_SECONDS,
                 exc_info=error,
             )
-            track.shelf.note_stuck(track.generation, where, stuck)
+            track.shelf.note_failure(track.generation, where, stuck)
         track.stuck_places.add(where)
 
 
@@ -296,11 +309,11 @@ def _has_read_all(track: Track, until: Checkpoint | None) -> bool:
     )
 
 
-def _remove_pending(due: Sequence[Due], shards: int) -> list[Write]:
+def _remove_pending(due: Sequence[BufferedEvent], shards: int) -> list[RedisWrite]:
     """Return the writes that remove events from the buffer."""
-    rows: dict[str, list[str]] = {PENDING: [turn.member for turn in due]}
+    rows: dict[str, list[str]] = {BUFFER: [turn.member for turn in due]}
     for turn in due:
-        rows.setdefault(pending_of(shard_of(turn.place[1], shards)), []).append(turn.member)
+        rows.setdefault(buffer_of(shard_of(turn.place[1], shards)), []).append(turn.member)
     return [("ZREM", key, *members) for key, members in rows.items()]
 
 
@@ -311,6 +324,6 @@ def _unstuck_shards(track: Track, chunk: LogChunk) -> set[str]:
     return {str(leaf.shard) for leaf in chunk.leaves} & track.stuck_places
 
 
-def _clear_stuck(track: Track, chunk: LogChunk) -> list[Write]:
+def _clear_stuck(track: Track, chunk: LogChunk) -> list[RedisWrite]:
     """Return the writes that remove the notes about those shards."""
-    return [("HDEL", STUCK, shard) for shard in sorted(_unstuck_shards(track, chunk))]
+    return [("HDEL", FAILURES, shard) for shard in sorted(_unstuck_shards(track, chunk))]

@@ -16,16 +16,16 @@ from redis.exceptions import ResponseError
 from domain.match.events import (
     Challenged,
     Ended,
-    Envelope,
+    EventEnvelope,
     Flagged,
     MatchStarted,
     Moved,
     Resigned,
     Undone,
-    decode,
+    decode_event,
 )
 from domain.ratings import ranking
-from infra.projections.projection import Cast, Fact, Finished
+from infra.projections.projection import Fact, MatchResult, MatchSetup
 from infra.store.port import Store
 
 BATCH: Final = 1_000
@@ -98,7 +98,7 @@ class LogReader:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._casts: OrderedDict[int, Cast] = OrderedDict()
+        self._casts: OrderedDict[int, MatchSetup] = OrderedDict()
 
     def read(
         self,
@@ -107,7 +107,7 @@ class LogReader:
         until: Sequence[int] | None = None,
     ) -> LogChunk:
         """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
-        new = [shard for shard in self._store.news(start) if shard not in without]
+        new = [shard for shard in self._store.wait_for_leaves(start) if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
         each = max(1, BATCH // max(1, len(new)))
@@ -154,50 +154,50 @@ class LogReader:
                     return
 
     def _fact(self, data: bytes, shard: int) -> Fact:
-        event = decode(data)
+        event = decode_event(data)
         cast = self._cast(event)
         return Fact(event, cast, self._finished(event, event.body), shard)
 
-    def _cast(self, event: Envelope) -> Cast:
+    def _cast(self, event: EventEnvelope) -> MatchSetup:
         board = event.match
         cast = self._casts.get(board)
         if cast is None:
-            first = event if event.seq == 1 else decode(self._store.events(board)[0])
+            first = event if event.seq == 1 else decode_event(self._store.events(board)[0])
             cast = self._casts[board] = _cast(first)
             if len(self._casts) > _CASTS:
                 self._casts.popitem(last=False)
         return cast
 
-    def _finished(self, event: Envelope, body: object) -> Finished | None:
+    def _finished(self, event: EventEnvelope, body: object) -> MatchResult | None:
         if not isinstance(body, Ended):
             return None
         # what may follow the end does not count
-        history = tuple(map(decode, self._store.events(event.match)[: event.seq]))
+        history = tuple(map(decode_event, self._store.events(event.match)[: event.seq]))
         self._casts.pop(event.match, None)
         return _finished(body, history)
 
 
-def _cast(first: Envelope) -> Cast:
+def _cast(first: EventEnvelope) -> MatchSetup:
     body = first.body
     if not isinstance(body, MatchStarted | Challenged):
         raise TypeError(f"match {first.match} begins with {body!r}")
-    return Cast(body.rules, body.rules.partition("/")[0], body.options, body.seats)
+    return MatchSetup(body.rules, body.rules.partition("/")[0], body.options, body.seats)
 
 
-def _all_moved(history: Sequence[Envelope]) -> bool:
+def _all_moved(history: Sequence[EventEnvelope]) -> bool:
     """Return whether every seat has moved, because otherwise the match counts nowhere."""
     moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
     return len(moved) == len(_cast(history[0]).seats)
 
 
-def _finished(ended: Ended, history: tuple[Envelope, ...]) -> Finished:
+def _finished(ended: Ended, history: tuple[EventEnvelope, ...]) -> MatchResult:
     bodies = [event.body for event in history]
     started = [body for body in bodies if isinstance(body, MatchStarted)]
     left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
     plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
     ranks = ranking(len(_cast(history[0]).seats), ended.winners, left)
     played = _all_moved(history)
-    return Finished(
+    return MatchResult(
         winners=ended.winners,
         reason=ended.reason,
         ranks=ranks,

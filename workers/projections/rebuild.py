@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import redis
 
-from infra.projections.pending import PENDING
+from infra.projections.generations import BusyError, Checkpoint, Generations
 from infra.projections.projection import Projection
-from infra.projections.shelf import BusyError, Checkpoint, Shelf
+from infra.projections.reorder import BUFFER
 from infra.store.port import Store, Watermark
 from workers.projections.feed import Track
 
@@ -31,12 +31,12 @@ class Rebuild:
     def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
         self._store = store
         self._client = client
-        self._shelf = Shelf(client, projection.spec)
+        self._shelf = Generations(client, projection.spec)
         self.token = uuid4().hex
         self._rounds = 0
         self.goal: Watermark = store.watermark()
         """The ends of the logs at the beginning, up to which it must read."""
-        shards = store.shape().shards
+        shards = store.layout().shards
         generation = self._shelf.begin(self.token, shards)
         zero = Checkpoint.zero(projection.spec, shards)
         self.track = Track(projection, self._shelf, generation, zero)
@@ -55,7 +55,7 @@ class Rebuild:
 
     def check_stuck(self) -> None:
         """Raise `StuckError` if it could not fold something."""
-        for stuck in self._shelf.stuck(self.track.generation).values():
+        for stuck in self._shelf.failures(self.track.generation).values():
             raise StuckError(f"{self._shelf.spec.name} stop at {stuck.what}: {stuck.error}")
 
     def promote(self) -> bool:
@@ -64,7 +64,7 @@ class Rebuild:
             return False
         ends = self._store.watermark().ends
         track = self.track
-        return self._shelf.swap(track.generation, track.checkpoint, ends, self.token)
+        return self._shelf.promote(track.generation, track.checkpoint, ends, self.token)
 
     def drop(self) -> None:
         """Delete the new generation."""
@@ -74,7 +74,7 @@ class Rebuild:
         counts = self.track.checkpoint.counts
         if any(count < end for count, end in zip(counts, self.goal.ends, strict=True)):
             return False
-        key = self.track.generation.key(PENDING)
+        key = self.track.generation.key(BUFFER)
         return not (self.track.waiting and self._client.zcount(key, "-inf", f"({self.goal.at}"))
 
 

@@ -12,14 +12,14 @@ import msgspec
 import redis
 
 from infra.projections.compare import Comparison
+from infra.projections.generations import BusyError, Checkpoint, Generation, Generations
 from infra.projections.projection import Projection
-from infra.projections.shelf import BusyError, Checkpoint, Generation, Shelf
 from infra.store.port import Store
 from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild, StuckError
 
 KEEP_SECONDS: Final = 5.0
-"""Between two renewals, each of which holds for `infra.projections.shelf.BUILDING_MS`."""
+"""Between two renewals, each of which holds for `infra.projections.generations.BUILDING_MS`."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of leaves that are read, and of keys that are compared."""
@@ -48,7 +48,7 @@ class ProjectionVerifier:
     ) -> None:
         self._client = client
         self._feed = Feed(store, client)
-        self._shelf = Shelf(client, projection.spec)
+        self._shelf = Generations(client, projection.spec)
         self._live = self._find_live()
         self._rebuild = Rebuild(store, client, projection)
         self._progress = progress
@@ -70,11 +70,11 @@ class ProjectionVerifier:
         """Build, compare and clean up."""
         try:
             self._read_up_to(self._checkpoint())
-            self._shelf.hold(self._live, self._rebuild.token)
+            self._shelf.freeze(self._live, self._rebuild.token)
             try:
                 return self._compare()
             finally:
-                self._shelf.release(self._live, self._rebuild.token)
+                self._shelf.unfreeze(self._live, self._rebuild.token)
         finally:
             self._rebuild.drop()
 
@@ -101,7 +101,7 @@ class ProjectionVerifier:
         if time.monotonic() >= self._next_renewal:
             self._next_renewal = time.monotonic() + KEEP_SECONDS
             self._rebuild.renew()
-            self._shelf.keep_hold(self._live, self._rebuild.token)
+            self._shelf.keep_frozen(self._live, self._rebuild.token)
 
     def _compare(self) -> VerifyResult:
         """Compare the two generations, with the live one frozen."""
@@ -115,5 +115,5 @@ class ProjectionVerifier:
 
         comparison = Comparison(self._client, self._shelf, compared)
         found = comparison.first_difference(self._live, self._rebuild.track.generation)
-        self._shelf.keep_hold(self._live, self._rebuild.token)
+        self._shelf.keep_frozen(self._live, self._rebuild.token)
         return VerifyResult(found, leaves, comparison.keys)

@@ -11,8 +11,8 @@ from typing import Final
 
 import redis
 
+from infra.projections.generations import BusyError, Generations
 from infra.projections.projection import Projection
-from infra.projections.shelf import BusyError, Shelf
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed, Track
@@ -82,7 +82,7 @@ class _ProjectionSlot:
         self.rebuild: Rebuild | None = None
         self._store = store
         self._client = client
-        self._shelf = Shelf(client, projection.spec)
+        self._shelf = Generations(client, projection.spec)
         self._next_attempt = 0.0
 
     @property

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.drawing.svg.elements import Markup, element, number, words
-from domain.drawing.svg.nameplates import MatchCaption, described, plates, title_of
+from domain.drawing.svg.elements import Markup, element, escape_text, number
+from domain.drawing.svg.nameplates import MatchCaption, describe_drawing, draw_plates, drawing_title
 from domain.drawing.svg.painter import WIDTH, BoardInput, Picture
 from domain.drawing.svg.style import STYLE
-from domain.rules.protocol import AnyRules, Outcome
-from domain.rules.registry import game_of
+from domain.rules.protocol import AnyRules, GameOutcome
+from domain.rules.registry import game_by_key
 
 
 def draw_svg(
@@ -19,7 +19,7 @@ def draw_svg(
     *,
     last: str = "",
     before: msgspec.Struct | None = None,
-    ended: Outcome | None = None,
+    ended: GameOutcome | None = None,
     standalone: bool = True,
 ) -> str:
     """Draw a position as an SVG document; the same arguments give the same text.
@@ -30,14 +30,14 @@ def draw_svg(
     contains its style; any other goes into a page with `STYLE`.
     """
     earlier = None if before is None else rules.to_json(before)
-    picture = game_of(rules.key).paint(BoardInput(rules.to_json(position), last, earlier))
+    picture = game_by_key(rules.key).paint(BoardInput(rules.to_json(position), last, earlier))
     match = _caption(rules, position, names, len(picture.players), ended)
     says = (
-        element("title", words(title_of(match))),
-        element("desc", words(described(match, picture, last))),
+        element("title", escape_text(drawing_title(match))),
+        element("desc", escape_text(describe_drawing(match, picture, last))),
         *([element("style", Markup(STYLE))] if standalone else []),
     )
-    return _document(rules.key, says, picture, plates(match, picture), standalone=standalone)
+    return _document(rules.key, says, picture, draw_plates(match, picture), standalone=standalone)
 
 
 def _caption(
@@ -45,7 +45,7 @@ def _caption(
     position: msgspec.Struct,
     names: Sequence[str],
     players: int,
-    ended: Outcome | None,
+    ended: GameOutcome | None,
 ) -> MatchCaption:
     if names and len(names) != players:
         raise ValueError(f"{len(names)} names are given for {players} seats")

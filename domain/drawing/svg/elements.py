@@ -26,13 +26,13 @@ def number(value: float) -> str:
     return f"{round(value, 2) + 0.0:g}"  # + 0.0 so that there is no -0
 
 
-def words(text: str) -> Markup:
+def escape_text(text: str) -> Markup:
     """Return a text as markup, escaped."""
     return Markup(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).translate(_ESCAPED))
 
 
 def _attribute(name: str, value: str | float) -> str:
-    text = words(value) if isinstance(value, str) else number(value)
+    text = escape_text(value) if isinstance(value, str) else number(value)
     return f' {name.rstrip("_").replace("_", "-")}="{text}"'
 
 
@@ -52,9 +52,9 @@ def group(*inside: Markup, at: Point | None = None, **attributes: str | float | 
     return element("g", *inside, **attributes, transform=moved)
 
 
-def lettering(text: str, at: Point, **attributes: str | float | None) -> Markup:
+def text_line(text: str, at: Point, **attributes: str | float | None) -> Markup:
     """Return a line of text at a point; the style of its class says which part of it lies there."""
-    return element("text", words(text), x=at[0], y=at[1], **attributes)
+    return element("text", escape_text(text), x=at[0], y=at[1], **attributes)
 
 
 def width_of(text: str, size: float) -> float:
@@ -62,11 +62,11 @@ def width_of(text: str, size: float) -> float:
     return len(text) * size * _LETTER
 
 
-def fitted(text: str, at: Point, room: float, size: float, class_: str) -> Markup:
+def fit_text(text: str, at: Point, room: float, size: float, class_: str) -> Markup:
     """Return a line of text, condensed if it is wider than `room`."""
     if width_of(text, size) <= room:
-        return lettering(text, at, class_=class_)
-    return lettering(text, at, class_=class_, textLength=room, lengthAdjust="spacingAndGlyphs")
+        return text_line(text, at, class_=class_)
+    return text_line(text, at, class_=class_, textLength=room, lengthAdjust="spacingAndGlyphs")
 
 
 def outline(points: Iterable[Point]) -> str:

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from domain.drawing.svg.elements import Markup, element, fitted, group, lettering, width_of
-from domain.drawing.svg.painter import WIDTH, Picture, Player
-from domain.rules.protocol import Outcome, Seat
+from domain.drawing.svg.elements import Markup, element, fit_text, group, text_line, width_of
+from domain.drawing.svg.painter import WIDTH, Picture, PlayerCaption
+from domain.rules.protocol import GameOutcome, Seat
 
 _MARGIN: Final = 16
 _HEIGHT: Final = 54
@@ -31,14 +31,14 @@ class MatchCaption(msgspec.Struct, frozen=True):
     """The players' names by seat; empty if they are not shown."""
     turn: Seat | None
     """The seat to move; None once the match is over."""
-    outcome: Outcome | None
+    outcome: GameOutcome | None
 
     @property
-    def ending(self) -> str:
+    def outcome_sentence(self) -> str:
         """The sentence on the outcome; empty while the match goes on."""
         return self.outcome.detail if self.outcome else ""
 
-    def called(self, seat: Seat) -> str:
+    def name_and_side(self, seat: Seat) -> str:
         """Return a player's name and side."""
         return f"{self.names[seat]} ({self.sides[seat]})" if self.names else self.sides[seat]
 
@@ -46,18 +46,18 @@ class MatchCaption(msgspec.Struct, frozen=True):
 # --- in words
 
 
-def title_of(match: MatchCaption) -> str:
+def drawing_title(match: MatchCaption) -> str:
     """Return the title of a drawing."""
     if not match.names:
         return match.title
-    return f"{match.title}: {', '.join(map(match.called, range(len(match.names))))}"
+    return f"{match.title}: {', '.join(map(match.name_and_side, range(len(match.names))))}"
 
 
-def described(match: MatchCaption, picture: Picture, last: str) -> str:
+def describe_drawing(match: MatchCaption, picture: Picture, last: str) -> str:
     """Return a description of a drawing: turn or outcome, each player's count, the pieces' places."""
-    sentences = [match.ending] if match.ending else []
+    sentences = [match.outcome_sentence] if match.outcome_sentence else []
     if match.turn is not None:
-        sentences.append(f"{match.called(match.turn)} is to move")
+        sentences.append(f"{match.name_and_side(match.turn)} is to move")
     sentences += [
         f"{match.sides[seat]}: {player.counts}"
         for seat, player in enumerate(picture.players)
@@ -85,7 +85,7 @@ def _tag(text: str, width: float) -> Markup:
     across, down = _TAG
     return group(
         element("rect", class_="tag", x=-across / 2, y=-down / 2, width=across, height=down, rx=9),
-        lettering(text, (0, 0), class_="tag-words"),
+        text_line(text, (0, 0), class_="tag-words"),
         at=(width - across / 2 - 12, 0),
     )
 
@@ -94,11 +94,13 @@ def _name(name: str, room: float) -> Markup:
     """Return a name, in a smaller font if it is too wide."""
     at = (_WORDS, _HEIGHT * 0.35)
     if width_of(name, _NAME) <= room:
-        return lettering(name, at, class_="name")
-    return fitted(name, at, room, _LONG, class_="name long")
+        return text_line(name, at, class_="name")
+    return fit_text(name, at, room, _LONG, class_="name long")
 
 
-def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width: float) -> Markup:
+def _plate(
+    match: MatchCaption, seat: Seat, player: PlayerCaption, across: float, width: float
+) -> Markup:
     state, room = _state(match, seat), width - _WORDS - 10
     side, name = match.sides[seat], match.names[seat] if match.names else match.sides[seat]
     below = " \N{MIDDLE DOT} ".join(filter(None, [side if match.names else "", player.counts]))
@@ -106,7 +108,7 @@ def _plate(match: MatchCaption, seat: Seat, player: Player, across: float, width
         element("rect", class_="plate", width=width, height=_HEIGHT, rx=10),
         group(player.icon, at=(_ICON, _HEIGHT / 2)),
         _name(name, room),
-        fitted(below, (_WORDS, _HEIGHT * 0.7), room, _COUNTS, class_="counts"),
+        fit_text(below, (_WORDS, _HEIGHT * 0.7), room, _COUNTS, class_="counts"),
         *([_tag(state[1], width)] if state else []),
     ]
     classes = f"player {state[0]}" if state else "player"
@@ -120,11 +122,11 @@ def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
         yield _plate(match, seat, player, _MARGIN + seat * (width + _MARGIN), width)
 
 
-def plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
+def draw_plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
     """Return the plates, the outcome below if there is one, and the height of both."""
     drawn, height = [*_plates(match, picture)], _ROW
-    if match.ending:
+    if match.outcome_sentence:
         height += _LINE
         at, room = (WIDTH / 2, _ROW - 6), WIDTH - 2 * _MARGIN
-        drawn.append(fitted(match.ending, at, room, _ENDING, class_="ending"))
+        drawn.append(fit_text(match.outcome_sentence, at, room, _ENDING, class_="ending"))
     return group(*drawn, class_="players", at=(0, picture.height + 10)), height

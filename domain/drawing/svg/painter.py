@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.svg.elements import Markup, Point, element, group, number, words
+from domain.drawing.svg.elements import Markup, Point, element, escape_text, group, number
 
 WIDTH: Final = 512
 """The width of every picture, in its own units; the height depends on the game."""
@@ -23,7 +23,7 @@ class BoardInput(msgspec.Struct, frozen=True):
     """The position before that move, if it is known."""
 
 
-class Player(msgspec.Struct, frozen=True):
+class PlayerCaption(msgspec.Struct, frozen=True):
     """An icon and a count beside a player's name."""
 
     icon: Markup
@@ -37,7 +37,7 @@ class Picture(msgspec.Struct, frozen=True):
 
     body: tuple[Markup, ...]
     height: float
-    players: tuple[Player, ...]
+    players: tuple[PlayerCaption, ...]
     """The captions of the players, by seat."""
     sentences: tuple[str, ...]
     """Sentences that list the pieces and their places, for people who can't see them."""
@@ -48,7 +48,7 @@ Painter = Callable[[BoardInput], Picture]
 
 def place(name: str, at: Point, title: str, *inside: Markup, last: bool) -> Markup:
     """Return a place of the board under its name in moves; its parts lie around the origin."""
-    says = element("title", words(title))
+    says = element("title", escape_text(title))
     marked = "place last" if last else "place"
     return group(says, *inside, class_=marked, data_place=name, at=at)
 
@@ -79,6 +79,6 @@ def ring(size: float, *, gone: bool) -> Markup:
     return element("circle", class_="ring gone" if gone else "ring", r=size)
 
 
-def listed(where: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def place_sentences(where: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return a sentence for each kind of piece on the board, with its places."""
     return tuple(f"{kind}: {', '.join(names)}." for kind, names in where.items() if names)

@@ -99,7 +99,7 @@ stroke-linejoin:round}
 """
 
 
-def _filled(rule: str) -> str:
+def _with_colours(rule: str) -> str:
     """Return a rule with each colour written out, in both forms."""
     return re.sub(
         "([a-z-]+):@([a-z-]+)",
@@ -108,11 +108,9 @@ def _filled(rule: str) -> str:
     )
 
 
-def _set(colours: Mapping[str, str]) -> str:
+def _custom_properties(colours: Mapping[str, str]) -> str:
     return ";".join(f"--board-{name}:{colour}" for name, colour in colours.items())
 
 
-STYLE: Final = (
-    f"{_filled(_RULES.strip())}\n@media (prefers-color-scheme:dark){{.board{{{_set(_DIM)}}}}}\n"
-)
+STYLE: Final = f"{_with_colours(_RULES.strip())}\n@media (prefers-color-scheme:dark){{.board{{{_custom_properties(_DIM)}}}}}\n"
 """The style sheet, for pages with drawings that are not standalone."""

@@ -16,12 +16,12 @@ import msgspec
 from domain.boards.pow2_board import (
     INDEX,
     NAMES,
-    SEEN,
+    ON_COMMON_LINE,
     bits,
-    letters_of,
     names_of,
-    open_to,
     read_pieces,
+    stones_json,
+    unopposed,
 )
 from domain.games.duo.illegal import why_illegal
 from domain.games.duo.position import (
@@ -33,9 +33,9 @@ from domain.games.duo.position import (
     places,
     play,
 )
-from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import NoOptions, Outcome, Score, Seat, UnreadableMove
-from domain.rules.puzzle import DONE, Ending, Puzzle, ended
+from domain.rules.checks import bad_position, check_turn, quantity, read_position
+from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = "a move is written as one intersection, such as c3, or done"
 BOUND: Final = "proven: 48 at most (44 and 4); 40 when no colour is passed before the end"
@@ -47,7 +47,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     done: bool
 
 
-class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
+class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
     """Cooperative That's My Line, version 1."""
 
     key = "duo"
@@ -89,24 +89,26 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
         """Return the name of the intersection, or `done`."""
         return DONE if move == FINISH else NAMES[move]
 
-    def outcome(self, position: DuoPosition) -> Outcome | None:
+    def outcome(self, position: DuoPosition) -> GameOutcome | None:
         """Return the ending: the solver is done, or neither colour has a place."""
         if position.colour != NEITHER:
             return None
-        return ended(Ending.DONE if position.done else Ending.NO_MOVE, self.score(position))
+        return solver_outcome(
+            Ending.DONE if position.done else Ending.NO_MOVE, self.score(position)
+        )
 
-    def score(self, position: DuoPosition) -> Score:
+    def score(self, position: DuoPosition) -> PuzzleScore:
         """Return the number of stones; no later position has fewer."""
         light, dark = position.light.bit_count(), position.dark.bit_count()
-        placed = counted(light + dark, "stone")
+        placed = quantity(light + dark, "stone")
         detail = f"{placed} placed, {light} light and {dark} dark"
-        return Score((-light - dark,), detail, BOUND)
+        return PuzzleScore((-light - dark,), detail, BOUND)
 
     def to_json(self, position: DuoPosition) -> dict[str, Any]:
         """Return the stones on the board, the next colour, and whether the solver is done."""
         light, dark = position.light, position.dark
         return {
-            "board": letters_of(light, dark),
+            "board": stones_json(light, dark),
             "colour": COLOURS[position.colour],
             "done": position.done,
         }
@@ -124,11 +126,11 @@ class Duo(Puzzle[DuoPosition, Intersection, NoOptions]):
 
     def _check_position(self, position: DuoPosition) -> None:
         for at in bits(position.light):
-            if shared := SEEN[at] & position.dark:
+            if shared := ON_COMMON_LINE[at] & position.dark:
                 problem = f"{NAMES[at]} and {names_of(shared)[0]} are of two colours on one line"
                 raise bad_position(self.key, problem)
         light, dark, colour = position.light, position.dark, position.colour
-        if position.done or not (open_to(light, dark) or open_to(dark, light)):
+        if position.done or not (unopposed(light, dark) or unopposed(dark, light)):
             if colour != NEITHER:
                 raise bad_position(self.key, "it is over, and no colour is placed any more")
         elif not places(position):

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from domain.boards.pow2_board import NAMES, open_to
+from domain.boards.pow2_board import NAMES, unopposed
 
 Intersection = int
 """A move: the index of the intersection for a stone, or `FINISH`."""
@@ -30,7 +30,7 @@ def places(position: DuoPosition) -> int:
     light, dark, colour = position.light, position.dark, position.colour
     if colour == NEITHER:
         return 0
-    return open_to(dark, light) if colour else open_to(light, dark)
+    return unopposed(dark, light) if colour else unopposed(light, dark)
 
 
 def play(position: DuoPosition, move: Intersection) -> DuoPosition:
@@ -40,8 +40,8 @@ def play(position: DuoPosition, move: Intersection) -> DuoPosition:
         return DuoPosition(light, dark, NEITHER, done=True)
     if colour:
         dark |= 1 << move
-        after = 0 if open_to(light, dark) else 1 if open_to(dark, light) else NEITHER
+        after = 0 if unopposed(light, dark) else 1 if unopposed(dark, light) else NEITHER
     else:
         light |= 1 << move
-        after = 1 if open_to(dark, light) else 0 if open_to(light, dark) else NEITHER
+        after = 1 if unopposed(dark, light) else 0 if unopposed(light, dark) else NEITHER
     return DuoPosition(light, dark, after, done=False)

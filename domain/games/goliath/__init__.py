@@ -1,6 +1,8 @@
 """David and Goliath."""
 
 from domain.games.goliath import form, game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game((game.Goliath(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True)
+GAME = GamePackage(
+    (game.GoliathRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True
+)

@@ -28,16 +28,16 @@ from domain.games.goliath.position import (
     GoliathPosition,
     can_move,
     count_moves,
-    larger,
     letters,
     moves,
     play,
     regions,
-    sorting,
+    seat_with_larger_region,
+    sort_key,
     write,
 )
-from domain.rules.helpers import bad_position, check_turn, read_position
-from domain.rules.protocol import Outcome, Rules, Seat, UnreadableMove
+from domain.rules.checks import bad_position, check_turn, read_position
+from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "goliath"
 
@@ -94,26 +94,26 @@ def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathP
     return GoliathPosition(david, goliath, light, dark, to_move, options.count)
 
 
-def _counted(position: GoliathPosition) -> Outcome | None:
+def _outcome_by_count(position: GoliathPosition) -> GameOutcome | None:
     """Return the ending by a count; None unless the figures are separated and one region is larger."""
-    winner = larger(position)
+    winner = seat_with_larger_region(position)
     if winner is None:
         return None
     sizes = [region.bit_count() for region in regions(position) or ()]
     unit = "intersection" if sizes[winner] == 1 else "intersections"
     detail = f"{SIDES[winner]} has the larger region, {sizes[winner]} {unit} to {sizes[1 - winner]}"
-    return Outcome((winner,), Ending.LARGER_REGION, detail)
+    return GameOutcome((winner,), Ending.LARGER_REGION, detail)
 
 
-def _outcome(position: GoliathPosition) -> Outcome | None:
-    if position.counting and (counted := _counted(position)):
+def _outcome(position: GoliathPosition) -> GameOutcome | None:
+    if position.counts_regions and (counted := _outcome_by_count(position)):
         return counted
     if can_move(position):
         return None
-    return Outcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
+    return GameOutcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
 
 
-class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
+class GoliathRules(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
     """David and Goliath, version 1."""
 
     key = KEY
@@ -140,15 +140,15 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
 
     def moves(self, position: GoliathPosition) -> list[GoliathMove]:
         """Return every legal move."""
-        return [] if _is_counted_out(position) else moves(position)
+        return [] if _is_over_by_count(position) else moves(position)
 
     def count_moves(self, position: GoliathPosition) -> int:
         """Count the legal moves, in most positions without listing them."""
-        return 0 if _is_counted_out(position) else count_moves(position)
+        return 0 if _is_over_by_count(position) else count_moves(position)
 
     def legal_moves(self, position: GoliathPosition) -> Iterator[str]:
         """Yield every legal move by destination, stone picked up and target, in sorting order."""
-        return map(write, sorted(self.moves(position), key=sorting))
+        return map(write, sorted(self.moves(position), key=sort_key))
 
     def why_illegal(self, position: GoliathPosition, move: GoliathMove) -> str | None:
         """Return which rule a move breaks, and where; None for a legal move."""
@@ -158,7 +158,7 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
     def check_offer(self, position: GoliathPosition, kind: str) -> None:
         """Raise `Refusal` with `no-offer` unless the figures are separated."""
         del kind
-        if position.counting:
+        if position.counts_regions:
             raise Refusal(Code.NO_OFFER, "with -count the regions are counted after every move")
         if regions(position) is None:
             raise Refusal(
@@ -166,10 +166,10 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
                 "a count can be proposed only while stones separate David and Goliath",
             )
 
-    def agreed(self, position: GoliathPosition, kind: str) -> Outcome | None:
+    def outcome_by_offer(self, position: GoliathPosition, kind: str) -> GameOutcome | None:
         """Return the ending by the larger region; None to play on if they are equal."""
         del kind
-        return _counted(position)
+        return _outcome_by_count(position)
 
     def to_json(self, position: GoliathPosition) -> dict[str, Any]:
         """Return figures and stones on the board and the number each player has left to throw."""
@@ -179,5 +179,5 @@ class Goliath(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
         }
 
 
-def _is_counted_out(position: GoliathPosition) -> bool:
-    return position.counting and larger(position) is not None
+def _is_over_by_count(position: GoliathPosition) -> bool:
+    return position.counts_regions and seat_with_larger_region(position) is not None

@@ -11,7 +11,7 @@ from domain.games.goliath.position import (
     GoliathPosition,
     letters,
     moves,
-    sorting,
+    sort_key,
     write,
 )
 
@@ -87,7 +87,7 @@ def _kind_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
 
 def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
     """Return what is wrong with the kind of throw when all stones are on the board."""
-    if not position.loose:
+    if not position.stones_to_pick_up:
         if move.target == NOWHERE:
             return None
         return f"all {STONES} stones stand on the outer edges for good, so nothing is thrown"
@@ -102,7 +102,7 @@ def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
 def _remedy(position: GoliathPosition, move: GoliathMove) -> str:
     """Return an example: a legal move to the same place, with the same target if possible."""
     legal = (other for other in moves(position) if other.place == move.place)
-    return f"such as {write(min(legal, key=lambda it: (it.target != move.target, sorting(it))))}"
+    return f"such as {write(min(legal, key=lambda it: (it.target != move.target, sort_key(it))))}"
 
 
 def _throw_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
@@ -127,7 +127,7 @@ def _stone_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
         return f"there is no stone at {stone}"
     if not position.own >> move.stone & 1:
         return f"the stone at {stone} is {other}'s; only own ones are picked up"
-    if not position.loose >> move.stone & 1:
+    if not position.stones_to_pick_up >> move.stone & 1:
         return f"the stone at {stone} stands on an outer edge and can't be picked up"
     if move.stone == move.target:
         return f"the stone picked up at {stone} may not return there in the same turn"

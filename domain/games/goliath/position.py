@@ -13,7 +13,7 @@ from domain.boards.pow2_board import (
     SLIDES,
     SLIDES_SHORT,
     bits,
-    board_of,
+    set_of,
 )
 from domain.rules.protocol import Seat
 
@@ -22,7 +22,7 @@ SIDES: Final = ("David", "Goliath")
 NOWHERE: Final = len(NAMES)
 """Stands for the target of a move without a throw, and for the origin of a new stone."""
 
-_EDGE: Final = board_of(tuple({at for line in OUTER for at in line}))
+_EDGE: Final = set_of(tuple({at for line in OUTER for at in line}))
 """Stones on the outer edges are never picked up."""
 _MOVING: Final = (SLIDES, SLIDES_SHORT)
 _THROWING: Final = (SLIDES_SHORT, SLIDES)
@@ -36,7 +36,7 @@ class GoliathPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     light: int
     dark: int
     turn: Seat
-    counting: bool
+    counts_regions: bool
 
     @property
     def figure(self) -> int:
@@ -54,7 +54,7 @@ class GoliathPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.light | self.dark | 1 << self.david | 1 << self.goliath
 
     @property
-    def loose(self) -> int:
+    def stones_to_pick_up(self) -> int:
         """The stones that the player to move may pick up in this turn."""
         return 0 if self.own.bit_count() < STONES else self.own & ~_EDGE
 
@@ -84,12 +84,12 @@ def write(move: GoliathMove) -> str:
     return f"{movement}:{NAMES[move.stone]}>{NAMES[move.target]}"
 
 
-def sorting(move: GoliathMove) -> int:
+def sort_key(move: GoliathMove) -> int:
     """Return the sort key of a move among the moves of one position."""
     return (move.place << 7 | move.stone) << 7 | move.target
 
 
-def _reached(start: int, open_to: int, goal: int = 0) -> int:
+def _reachable(start: int, open_to: int, goal: int = 0) -> int:
     """Return the places that chains of edges over a set reach; the search may stop at the goal."""
     reached = newest = 1 << start
     while newest and not reached & goal:
@@ -105,13 +105,13 @@ def regions(position: GoliathPosition) -> tuple[int, int] | None:
     """Return each figure's region, a set of empty intersections; None unless stones separate them."""
     david, goliath = 1 << position.david, 1 << position.goliath
     open_to = EVERYWHERE & ~(position.light | position.dark)
-    reached = _reached(position.david, open_to, goliath)
+    reached = _reachable(position.david, open_to, goliath)
     if reached & goliath:
         return None
-    return reached ^ david, _reached(position.goliath, open_to) ^ goliath
+    return reached ^ david, _reachable(position.goliath, open_to) ^ goliath
 
 
-def larger(position: GoliathPosition) -> Seat | None:
+def seat_with_larger_region(position: GoliathPosition) -> Seat | None:
     """Return the seat with the larger region; None if the regions are equal or joined."""
     found = regions(position)
     if found is None:
@@ -144,12 +144,12 @@ def moves(position: GoliathPosition) -> list[GoliathMove]:
             for line, reach in throwing[place]
             for target, _ in reach[line & rest]
         ]
-    if not position.loose:
+    if not position.stones_to_pick_up:
         return [GoliathMove(origin, place) for place in _places(position)]
     return [
         GoliathMove(origin, place, target, stone)
         for place in _places(position)
-        for stone in bits(position.loose)
+        for stone in bits(position.stones_to_pick_up)
         for line, reach in throwing[place]
         for target, _ in reach[line & (rest ^ 1 << stone)]
         if target != stone
@@ -158,7 +158,7 @@ def moves(position: GoliathPosition) -> list[GoliathMove]:
 
 def count_moves(position: GoliathPosition) -> int:
     """Return the number of legal moves. The match is not over."""
-    if position.loose:
+    if position.stones_to_pick_up:
         return len(moves(position))
     if position.own.bit_count() == STONES:
         return sum(1 for _ in _places(position))
@@ -178,8 +178,8 @@ def play(position: GoliathPosition, move: GoliathMove) -> GoliathPosition:
         stones |= 1 << move.target
     if position.turn:
         return GoliathPosition(
-            position.david, move.place, position.light, stones, 0, position.counting
+            position.david, move.place, position.light, stones, 0, position.counts_regions
         )
     return GoliathPosition(
-        move.place, position.goliath, stones, position.dark, 1, position.counting
+        move.place, position.goliath, stones, position.dark, 1, position.counts_regions
     )

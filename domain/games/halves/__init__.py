@@ -1,15 +1,15 @@
 """Halves."""
 
 from domain.games.halves import form, game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game(
-    (game.Halves(),),
+GAME = GamePackage(
+    (game.HalvesRules(),),
     text.draw,
     svg.paint,
     __name__,
     form.OPTIONS_FORM,
     featured=True,
-    needs_previous=True,
-    halo=0,
+    needs_previous_position=True,
+    ring_percent=0,
 )

@@ -27,15 +27,15 @@ from domain.games.halves.position import (
     SWAP,
     HalvesMove,
     HalvesOptions,
+    HalvesPhase,
     HalvesPosition,
-    Phase,
     canonical,
     first_position,
     leave,
     moves,
     outcome,
-    place,
-    places,
+    place_tile,
+    placeable_cells,
     play,
 )
 from domain.rules.protocol import Chance, IllegalMove, Rules, Seat, UnreadableMove
@@ -46,7 +46,7 @@ _STUCK_FROM: Final = 4
 """From this number of free edges on, all tiles may lack them; an outermost tile always has three."""
 
 
-class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
+class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     """Halves, version 1."""
 
     key = KEY
@@ -54,17 +54,17 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     players: tuple[int, ...] = (2, 3)
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("numbered", "plain")
-    one_spelling: bool = False
+    has_one_spelling: bool = False
     position_type = HalvesPosition
     options_type = HalvesOptions
     moves = staticmethod(moves)
     play = staticmethod(play)
-    leave = staticmethod(leave)
+    remove_seat = staticmethod(leave)
     outcome = staticmethod(outcome)
     to_json = staticmethod(to_json)
     from_json = staticmethod(from_json)
 
-    def note(self, options: HalvesOptions) -> str:
+    def option_warning(self, options: HalvesOptions) -> str:
         """Return a warning if all tiles may lack the free edges."""
         if options.free_edges < _STUCK_FROM:
             return ""
@@ -85,11 +85,11 @@ class Halves(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
             return None
         position = first_position(options, players)
         placed = list(zip(FIRST_CELLS, range(players), strict=False))
-        while position.phase is Phase.GROW:
-            free = places(position)
+        while position.phase is HalvesPhase.GROW:
+            free = placeable_cells(position)
             at = free[chance.below("halves/placement", len(free))]
             placed.append((at, position.turn))
-            position = place(position, at)
+            position = place_tile(position, at)
         return setup_json(placed)
 
     def start(self, options: HalvesOptions, players: int, setup: object | None) -> HalvesPosition:

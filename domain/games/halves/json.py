@@ -5,31 +5,35 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from domain.boards.hexes import FARTHEST, Cell, axial, bits, cell, shape_of
+from domain.boards.hexes import MAX_COORDINATE, Cell, axial, bits, cell, neighbours_of_cells
 from domain.games.halves.position import (
     FIRST_CELLS,
     OVER,
     SIDES,
     HalvesOptions,
+    HalvesPhase,
     HalvesPosition,
-    Phase,
+    advance_turn,
     can_remove,
     first_position,
-    packed,
-    place,
-    places,
-    with_turn,
+    pack_tiles,
+    place_tile,
+    placeable_cells,
 )
-from domain.rules.helpers import bad_setup, read_setup
+from domain.rules.checks import bad_setup, read_setup
 from domain.rules.protocol import Seat
 
 KEY: Final = "halves"
 
-_NAMES: Final = {Phase.GROW: "wax", Phase.CONTRACT: "contract", Phase.SHRINK: "wane"}
-_PHASES: Final = {name: phase for phase, name in _NAMES.items()}
+_PHASE_NAMES: Final = {
+    HalvesPhase.GROW: "wax",
+    HalvesPhase.CONTRACT: "contract",
+    HalvesPhase.SHRINK: "wane",
+}
+_PHASES: Final = {name: phase for phase, name in _PHASE_NAMES.items()}
 
 
-class _SetupJson(msgspec.Struct, forbid_unknown_fields=True):
+class _HalvesSetupJson(msgspec.Struct, forbid_unknown_fields=True):
     tiles: list[tuple[int, int, int]]
 
 
@@ -43,7 +47,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _cell(q: int, r: int) -> Cell:
-    if max(abs(q), abs(r)) > FARTHEST:
+    if max(abs(q), abs(r)) > MAX_COORDINATE:
         raise bad_setup(KEY, f"no tile gets as far as ({q},{r})")
     return cell(q, r)
 
@@ -58,7 +62,7 @@ def setup_json(placed: Sequence[tuple[Cell, int]]) -> dict[str, Any]:
 
 def position_of_setup(data: object, options: HalvesOptions, players: int) -> HalvesPosition:
     """Return the first position, from a setup that chance may have drawn."""
-    tiles = read_setup(data, _SetupJson, KEY).tiles
+    tiles = read_setup(data, _HalvesSetupJson, KEY).tiles
     if len(tiles) != players * options.tiles_each:
         raise bad_setup(
             KEY, f"{len(tiles)} tiles are not {options.tiles_each} for each of {players}"
@@ -73,9 +77,9 @@ def position_of_setup(data: object, options: HalvesOptions, players: int) -> Hal
             raise bad_setup(
                 KEY, f"tile {number} has colour {colour}, and it is {SIDES[position.turn]}'s turn"
             )
-        if _cell(q, r) not in places(position):
+        if _cell(q, r) not in placeable_cells(position):
             raise bad_setup(KEY, f"tile {number} can't be placed at ({q},{r})")
-        position = place(position, _cell(q, r))
+        position = place_tile(position, _cell(q, r))
     return position
 
 
@@ -84,7 +88,7 @@ def position_of_setup(data: object, options: HalvesOptions, players: int) -> Hal
 
 def to_json(position: HalvesPosition) -> dict[str, Any]:
     """Return phase, colours and tiles; then removed tiles, seats that left, and free cells, if any."""
-    growing = position.phase is Phase.GROW
+    growing = position.phase is HalvesPhase.GROW
     colour_of = {tile: c for c, tiles in enumerate(position.tiles) for tile in bits(tiles)}
     tiles, gone = [], []
     for tile, at in enumerate(position.cells):
@@ -92,13 +96,17 @@ def to_json(position: HalvesPosition) -> dict[str, Any]:
             tiles.append([*axial(at), colour_of[tile], None if growing else tile + 1])
         else:
             gone.append([*axial(at), tile + 1])
-    form = {"phase": _NAMES[position.phase], "colours": list(position.colours), "tiles": tiles}
+    form = {
+        "phase": _PHASE_NAMES[position.phase],
+        "colours": list(position.colours),
+        "tiles": tiles,
+    }
     if gone:
         form["gone"] = gone
     if position.out:
         form["out"] = list(bits(position.out))
     if growing:
-        free = enumerate(places(position), 1)
+        free = enumerate(placeable_cells(position), 1)
         form["cells"] = [[*axial(at), number] for number, at in free]
     return form
 
@@ -109,9 +117,9 @@ def from_json(data: object, options: HalvesOptions, to_move: Seat) -> HalvesPosi
     _check_players(form, options)
     position = _position(form, options, to_move)
     _check_tiles(position)
-    if position.phase is Phase.SHRINK:
-        return _shrinking(position, to_move)
-    if position.phase is Phase.CONTRACT:
+    if position.phase is HalvesPhase.SHRINK:
+        return _with_checked_turn(position, to_move)
+    if position.phase is HalvesPhase.CONTRACT:
         _check_contract(position)
     else:
         _check_growing(position, form)
@@ -151,7 +159,7 @@ def _position(form: _PositionJson, options: HalvesOptions, to_move: Seat) -> Hal
         options,
         _PHASES[form.phase],
         cells,
-        packed(tiles, len(cells)),
+        pack_tiles(tiles, len(cells)),
         tuple(form.colours),
         to_move,
         sum(1 << seat for seat in form.out),
@@ -162,14 +170,17 @@ def _check_tiles(position: HalvesPosition) -> None:
     most = position.options.tiles_each
     if max(tiles.bit_count() for tiles in position.tiles) > most:
         raise bad_setup(KEY, f"no colour has more than {most} tiles")
-    if not position.present or len(shape_of(position.cells).groups(position.present)) != 1:
+    if (
+        not position.present
+        or len(neighbours_of_cells(position.cells).groups(position.present)) != 1
+    ):
         raise bad_setup(KEY, "the tiles are not all connected")
 
 
-def _shrinking(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
-    """Return a position of the last phase with its turn checked, `OVER` if the match is over."""
+def _with_checked_turn(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
+    """Return a position of the last phase with its turn checked, `SOLVER_IS_DONE` if the match is over."""
     seats = position.active_seats()
-    due = with_turn(msgspec.structs.replace(position, turn=0)).turn
+    due = advance_turn(msgspec.structs.replace(position, turn=0)).turn
     if due == OVER:
         return msgspec.structs.replace(position, turn=OVER)
     if to_move not in seats or not can_remove(position, to_move):
@@ -197,6 +208,6 @@ def _check_growing(position: HalvesPosition, form: _PositionJson) -> None:
         raise bad_setup(KEY, "the numbers of tiles are not from turns taken one after the other")
     if counts[turn] == position.options.tiles_each:
         raise bad_setup(KEY, "all tiles are placed")
-    free = [(*axial(at), number) for number, at in enumerate(places(position), 1)]
+    free = [(*axial(at), number) for number, at in enumerate(placeable_cells(position), 1)]
     if form.cells not in (None, free):
         raise bad_setup(KEY, "the free cells are others")

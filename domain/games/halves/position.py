@@ -14,8 +14,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec.structs import replace
 
-from domain.boards.hexes import STEPS, Cell, Shape, bits, cell, shape_of
-from domain.rules.protocol import Outcome, Seat
+from domain.boards.hexes import STEPS, Cell, CellNeighbours, bits, cell, neighbours_of_cells
+from domain.rules.protocol import GameOutcome, Seat
 
 SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))
@@ -24,14 +24,14 @@ OVER: Final = -1
 """The turn when the match is over."""
 
 
-class Touch(StrEnum):
+class TouchRule(StrEnum):
     """The tiles that a new one must touch, by their flags."""
 
     ANY = "touch_any"
     ENEMY = "touch_enemy"
 
 
-class Keep(StrEnum):
+class KeepRule(StrEnum):
     """The group that survives, by the flags."""
 
     CHOSEN = "keep_chosen"
@@ -47,12 +47,12 @@ class HalvesOptions(msgspec.Struct, frozen=True, array_like=True, gc=False):
     no_contract: bool = False
     invert_win: bool = False
     must_touch: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
-    touch: Touch = Touch.ENEMY
+    touch: TouchRule = TouchRule.ENEMY
     free_edges: Annotated[int, msgspec.Meta(ge=0, le=6)] = 0
-    keep: Keep = Keep.LARGEST
+    keep: KeepRule = KeepRule.LARGEST
 
 
-class Phase(IntEnum):
+class HalvesPhase(IntEnum):
     """The parts of a match."""
 
     GROW = 0
@@ -79,7 +79,7 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The cells of the match, the tiles on them, the colours of the seats, and the seat to move."""
 
     options: HalvesOptions
-    phase: Phase
+    phase: HalvesPhase
     cells: tuple[Cell, ...]
     """The cells of all tiles ever placed, in reading order."""
     tiles_packed: tuple[bytes, ...]
@@ -87,7 +87,7 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     colours: tuple[int, ...]
     """The colour of each seat."""
     turn: Seat
-    """The seat to move; `OVER` when the match is over."""
+    """The seat to move; `SOLVER_IS_DONE` when the match is over."""
     out: int = 0
     """The set of seats that have left."""
 
@@ -110,7 +110,7 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return [seat for seat in range(len(self.colours)) if not self.out >> seat & 1]
 
 
-def packed(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
+def pack_tiles(tiles: Iterable[int], cells: int) -> tuple[bytes, ...]:
     """Return sets of tiles as bytes, for a position with that number of cells."""
     length = (cells + 7) // 8
     return tuple([one.to_bytes(length, "little") for one in tiles])
@@ -135,13 +135,13 @@ def first_position(options: HalvesOptions, players: int) -> HalvesPosition:
     cells = FIRST_CELLS[:players]
     order = sorted(cells)
     colours = tuple(range(players))
-    tiles = packed((1 << order.index(at) for at in cells), players)
-    return HalvesPosition(options, Phase.GROW, tuple(order), tiles, colours, 0)
+    tiles = pack_tiles((1 << order.index(at) for at in cells), players)
+    return HalvesPosition(options, HalvesPhase.GROW, tuple(order), tiles, colours, 0)
 
 
-def places(position: HalvesPosition) -> tuple[Cell, ...]:
+def placeable_cells(position: HalvesPosition) -> tuple[Cell, ...]:
     """Return the cells on which the player to move can place a tile, in reading order."""
-    return _places(
+    return _placeable_cells(
         position.cells,
         position.present ^ position.owned(position.turn),
         position.options.must_touch,
@@ -150,8 +150,8 @@ def places(position: HalvesPosition) -> tuple[Cell, ...]:
 
 
 @lru_cache(64)
-def _places(
-    cells: tuple[Cell, ...], enemies: int, must_touch: int, touch: Touch
+def _placeable_cells(
+    cells: tuple[Cell, ...], enemies: int, must_touch: int, touch: TouchRule
 ) -> tuple[Cell, ...]:
     """Return the cells for a new tile, next to `cells`; `enemies` are those of other colours.
 
@@ -164,23 +164,23 @@ def _places(
         touched.update(beside)
         if enemies >> place & 1:
             hostile.update(beside)
-    found = touched.keys() if touch is Touch.ANY else hostile
+    found = touched.keys() if touch is TouchRule.ANY else hostile
     enough = [at for at in found if touched[at] >= must_touch]
     return tuple(sorted(enough or found or touched))
 
 
-def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
+def place_tile(position: HalvesPosition, at: Cell) -> HalvesPosition:
     """Place a tile of the player to move on a cell of `places`."""
     where = bisect(position.cells, at)
     before = (1 << where) - 1
     tiles = [tiles & before | (tiles & ~before) << 1 for tiles in position.tiles]
     tiles[position.turn] |= 1 << where
-    return _placed(
+    return _after_placing(
         HalvesPosition(
             position.options,
-            Phase.GROW,
+            HalvesPhase.GROW,
             (*position.cells[:where], at, *position.cells[where:]),
-            packed(tiles, len(position.cells) + 1),
+            pack_tiles(tiles, len(position.cells) + 1),
             position.colours,
             position.turn,
             position.out,
@@ -188,14 +188,14 @@ def place(position: HalvesPosition, at: Cell) -> HalvesPosition:
     )
 
 
-def _placed(position: HalvesPosition) -> HalvesPosition:
+def _after_placing(position: HalvesPosition) -> HalvesPosition:
     """Return a position with its next turn, or in its next phase if all tiles are placed."""
     for seat in _seats_after(position):
         if position.owned(seat).bit_count() < position.options.tiles_each:
             return replace(position, turn=seat)
     if position.options.no_contract or position.out & 0b11:
-        return _begin_removing(position)
-    return replace(position, phase=Phase.CONTRACT, turn=0)
+        return _begin_shrinking(position)
+    return replace(position, phase=HalvesPhase.CONTRACT, turn=0)
 
 
 def _seats_after(position: HalvesPosition) -> list[Seat]:
@@ -205,18 +205,18 @@ def _seats_after(position: HalvesPosition) -> list[Seat]:
     return [seat for seat in seats if not position.out >> seat & 1] if position.out else seats
 
 
-def _begin_removing(position: HalvesPosition) -> HalvesPosition:
+def _begin_shrinking(position: HalvesPosition) -> HalvesPosition:
     """Begin the last phase with the first active seat."""
-    return with_turn(replace(position, phase=Phase.SHRINK, turn=len(position.colours) - 1))
+    return advance_turn(replace(position, phase=HalvesPhase.SHRINK, turn=len(position.colours) - 1))
 
 
-def with_turn(position: HalvesPosition) -> HalvesPosition:
+def advance_turn(position: HalvesPosition) -> HalvesPosition:
     """Return a position with its next turn; a player without a tile to remove is passed."""
-    return replace(position, turn=_next_removing(position))
+    return replace(position, turn=_next_seat_to_remove(position))
 
 
-def _next_removing(position: HalvesPosition) -> Seat:
-    if _decided(position):
+def _next_seat_to_remove(position: HalvesPosition) -> Seat:
+    if _is_decided(position):
         return OVER
     for seat in _seats_after(position):
         if can_remove(position, seat):
@@ -224,7 +224,7 @@ def _next_removing(position: HalvesPosition) -> Seat:
     return OVER
 
 
-def _decided(position: HalvesPosition) -> bool:
+def _is_decided(position: HalvesPosition) -> bool:
     """Return whether enough players have no tile left for the match to be over."""
     own_tiles = [position.owned(seat) != 0 for seat in position.active_seats()]
     return sum(own_tiles) < 2 if position.options.invert_win else not all(own_tiles)  # noqa: PLR2004
@@ -240,26 +240,30 @@ def removable(position: HalvesPosition, seat: Seat) -> Iterator[int]:
     own, most = position.owned(seat), len(STEPS) - position.options.free_edges
     if most == len(STEPS):
         return bits(own)
-    near, present = shape_of(position.cells).near, position.present
+    near, present = neighbours_of_cells(position.cells).neighbours, position.present
     return (tile for tile in bits(own) if (near[tile] & present).bit_count() <= most)
 
 
-def survivors(position: HalvesPosition, tile: int) -> list[int]:
+def surviving_groups(position: HalvesPosition, tile: int) -> list[int]:
     """Return the groups that may survive if the player to move removes a tile.
 
     If there are several, the player chooses one.
     """
-    return _survivors(position, shape_of(position.cells), position.present ^ 1 << tile, tile)
+    return _surviving_groups(
+        position, neighbours_of_cells(position.cells), position.present ^ 1 << tile, tile
+    )
 
 
-def _survivors(position: HalvesPosition, shape: Shape, rest: int, tile: int) -> list[int]:
-    if shape.parts[tile][shape.near[tile] & rest] < 2:  # noqa: PLR2004 - one part, or none
+def _surviving_groups(
+    position: HalvesPosition, shape: CellNeighbours, rest: int, tile: int
+) -> list[int]:
+    if shape.parts[tile][shape.neighbours[tile] & rest] < 2:  # noqa: PLR2004 - one part, or none
         return [rest]
     groups = shape.groups(rest)
     match position.options.keep:
-        case Keep.CHOSEN:
+        case KeepRule.CHOSEN:
             return groups
-        case Keep.LARGEST:
+        case KeepRule.LARGEST:
             sizes = [group.bit_count() for group in groups]
         case _:
             own = position.owned(position.turn)
@@ -268,7 +272,7 @@ def _survivors(position: HalvesPosition, shape: Shape, rest: int, tile: int) -> 
     return [group for group, size in zip(groups, sizes, strict=True) if size == most]
 
 
-def lowest(group: int) -> int:
+def lowest_number(group: int) -> int:
     """Return the lowest number of a group's tiles."""
     return (group & -group).bit_length()
 
@@ -277,18 +281,18 @@ def moves(position: HalvesPosition) -> list[HalvesMove]:
     """Return all legal moves, each once, ordered by number."""
     if position.turn == OVER:
         return []
-    if position.phase is Phase.GROW:
-        return [HalvesMove(number) for number in range(1, len(places(position)) + 1)]
-    if position.phase is Phase.CONTRACT:
+    if position.phase is HalvesPhase.GROW:
+        return [HalvesMove(number) for number in range(1, len(placeable_cells(position)) + 1)]
+    if position.phase is HalvesPhase.CONTRACT:
         return [KEEP, SWAP]
     found = []
-    shape, present = shape_of(position.cells), position.present
+    shape, present = neighbours_of_cells(position.cells), position.present
     for tile in removable(position, position.turn):
-        groups = _survivors(position, shape, present ^ 1 << tile, tile)
+        groups = _surviving_groups(position, shape, present ^ 1 << tile, tile)
         if len(groups) == 1:
             found.append(HalvesMove(tile + 1))
         else:
-            found += [HalvesMove(tile + 1, lowest(group)) for group in groups]
+            found += [HalvesMove(tile + 1, lowest_number(group)) for group in groups]
     return found
 
 
@@ -296,49 +300,51 @@ def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
     """Return the canonical form of a legal move; None for an illegal one."""
     if position.turn == OVER:
         return None
-    if position.phase is Phase.GROW:
-        return move if 1 <= move.number <= len(places(position)) and not move.kept else None
-    if position.phase is Phase.CONTRACT:
+    if position.phase is HalvesPhase.GROW:
+        return (
+            move if 1 <= move.number <= len(placeable_cells(position)) and not move.kept else None
+        )
+    if position.phase is HalvesPhase.CONTRACT:
         return None if move.number else move
     tile = move.number - 1
     if tile not in removable(position, position.turn):
         return None
-    groups = survivors(position, tile)
+    groups = surviving_groups(position, tile)
     meant = [group for group in groups if move.kept and group >> (move.kept - 1) & 1]
     if len(groups) == 1:
         return HalvesMove(move.number) if meant or not move.kept else None
-    return HalvesMove(move.number, lowest(meant[0])) if meant else None
+    return HalvesMove(move.number, lowest_number(meant[0])) if meant else None
 
 
 def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
     """Apply a canonical legal move."""
-    if position.phase is Phase.GROW:
-        return place(position, places(position)[move.number - 1])
-    if position.phase is Phase.CONTRACT:
+    if position.phase is HalvesPhase.GROW:
+        return place_tile(position, placeable_cells(position)[move.number - 1])
+    if position.phase is HalvesPhase.CONTRACT:
         first, second, *rest = position.colours
         colours = (second, first, *rest) if move == SWAP else position.colours
-        return with_turn(replace(position, phase=Phase.SHRINK, colours=colours))
-    groups = survivors(position, move.number - 1)
+        return advance_turn(replace(position, phase=HalvesPhase.SHRINK, colours=colours))
+    groups = surviving_groups(position, move.number - 1)
     kept = 1 << move.kept - 1 if move.kept else groups[0]
     (left,) = [group for group in groups if group & kept]
-    tiles = packed([tiles & left for tiles in position.tiles], len(position.cells))
-    return with_turn(replace(position, tiles_packed=tiles))
+    tiles = pack_tiles([tiles & left for tiles in position.tiles], len(position.cells))
+    return advance_turn(replace(position, tiles_packed=tiles))
 
 
 def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
     """Take a seat out: its tiles stay, it has no more turns, and it can't win."""
     after = replace(position, out=position.out | 1 << seat)
     match position.phase:
-        case Phase.GROW:
-            return _placed(after) if seat == position.turn else after
-        case Phase.CONTRACT:
-            return _begin_removing(after) if after.out & 0b11 else after
+        case HalvesPhase.GROW:
+            return _after_placing(after) if seat == position.turn else after
+        case HalvesPhase.CONTRACT:
+            return _begin_shrinking(after) if after.out & 0b11 else after
         case _:
-            gone = seat == position.turn or _decided(after)
-            return with_turn(after) if gone else after
+            gone = seat == position.turn or _is_decided(after)
+            return advance_turn(after) if gone else after
 
 
-def outcome(position: HalvesPosition) -> Outcome | None:
+def outcome(position: HalvesPosition) -> GameOutcome | None:
     """Return the ending among the active players."""
     if position.turn != OVER:
         return None
@@ -347,29 +353,31 @@ def outcome(position: HalvesPosition) -> Outcome | None:
     owners = tuple(seat for seat in seats if left[seat])
     if inverted and len(owners) < 2:  # noqa: PLR2004 - the last player with tiles
         if owners:
-            return Outcome(owners, Ending.LAST_TILES, f"{SIDES[owners[0]]} alone has tiles left")
-        detail = f"{_listed(seats)} lost their last tiles at once"
-        return Outcome(tuple(seats), Ending.LAST_TILES, detail)
+            return GameOutcome(
+                owners, Ending.LAST_TILES, f"{SIDES[owners[0]]} alone has tiles left"
+            )
+        detail = f"{_sides_text(seats)} lost their last tiles at once"
+        return GameOutcome(tuple(seats), Ending.LAST_TILES, detail)
     if not inverted and len(owners) < len(seats):
         winners = tuple(seat for seat in seats if not left[seat])
         have = "has" if len(winners) == 1 else "have"
-        return Outcome(winners, Ending.NO_TILE, f"{_listed(winners)} {have} no tile left")
-    return _stuck(left, inverted=inverted)
+        return GameOutcome(winners, Ending.NO_TILE, f"{_sides_text(winners)} {have} no tile left")
+    return _stuck_outcome(left, inverted=inverted)
 
 
-def _stuck(left: Mapping[Seat, int], *, inverted: bool) -> Outcome:
+def _stuck_outcome(left: Mapping[Seat, int], *, inverted: bool) -> GameOutcome:
     """Return the ending when nobody can remove a tile, from the number of tiles of each seat."""
     best = max(left.values()) if inverted else min(left.values())
     winners = tuple(seat for seat in left if left[seat] == best)
     if len(winners) == len(left):
-        counted = f"{_listed(winners)} have {best} each"
+        counted = f"{_sides_text(winners)} have {best} each"
     elif len(winners) == 1:
-        counted = f"{_listed(winners)} has the {'most' if inverted else 'fewest'}, {best}"
+        counted = f"{_sides_text(winners)} has the {'most' if inverted else 'fewest'}, {best}"
     else:
-        counted = f"{_listed(winners)} have the {'most' if inverted else 'fewest'}, {best} each"
-    return Outcome(winners, Ending.STUCK, f"nobody can remove a tile; {counted}")
+        counted = f"{_sides_text(winners)} have the {'most' if inverted else 'fewest'}, {best} each"
+    return GameOutcome(winners, Ending.STUCK, f"nobody can remove a tile; {counted}")
 
 
-def _listed(seats: Sequence[Seat]) -> str:
+def _sides_text(seats: Sequence[Seat]) -> str:
     *others, final = (SIDES[seat] for seat in seats)
     return f"{', '.join(others)} and {final}" if others else final

@@ -10,24 +10,24 @@ from domain.drawing.svg.elements import (
     Markup,
     Point,
     element,
+    escape_text,
     group,
-    lettering,
     number,
     outline,
-    words,
+    text_line,
 )
 from domain.drawing.svg.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
     Picture,
-    Player,
+    PlayerCaption,
     icon,
-    listed,
     piece,
+    place_sentences,
 )
 from domain.games.halves.position import SIDES
-from domain.rules.helpers import counted
+from domain.rules.checks import quantity
 
 COLOURS: Final = ("blank", "dotted", "dashed")
 Cell = tuple[int, int]
@@ -55,7 +55,7 @@ def _centre_of(cell: Cell) -> Point:
     return 1.5 * _SIDE * q, _HALF * (2 * r + q)
 
 
-class _Frame(msgspec.Struct, frozen=True):
+class _HexFrame(msgspec.Struct, frozen=True):
     """The position and scale of the cells in the picture."""
 
     corner: Point
@@ -63,7 +63,7 @@ class _Frame(msgspec.Struct, frozen=True):
     size: Point
     scale: float
 
-    def moved(self) -> str:
+    def transform(self) -> str:
         """Return the transform that centres the hexagons and shrinks them if necessary."""
         across = (WIDTH - self.size[0] * self.scale) / 2 - self.corner[0] * self.scale
         down = _MARGIN - self.corner[1] * self.scale
@@ -76,11 +76,11 @@ class _Frame(msgspec.Struct, frozen=True):
         return self.size[1] * self.scale + 2 * _MARGIN
 
 
-def _frame(cells: Iterable[Cell]) -> _Frame:
+def _frame(cells: Iterable[Cell]) -> _HexFrame:
     xs, ys = zip(*map(_centre_of, cells), strict=True)
     left, top = min(xs) - _SIDE, min(ys) - _HALF
     size = max(xs) + _SIDE - left, max(ys) + _HALF - top
-    return _Frame((left, top), size, min(1, (WIDTH - 2 * _MARGIN) / size[0]))
+    return _HexFrame((left, top), size, min(1, (WIDTH - 2 * _MARGIN) / size[0]))
 
 
 # --- tiles and cells
@@ -99,7 +99,7 @@ def _tile(colour: int, seat: int, *inside: Markup) -> Markup:
 def _cell(cell: Cell, name: int | None, kind: str, title: str, *inside: Markup) -> Markup:
     """Return a cell of the picture; `name` is its number in moves, if it has one."""
     return group(
-        element("title", words(title)),
+        element("title", escape_text(title)),
         *([] if name is None else [element("path", class_="hit", d=_HIT)]),
         *inside,
         class_=kind,
@@ -109,8 +109,8 @@ def _cell(cell: Cell, name: int | None, kind: str, title: str, *inside: Markup) 
     )
 
 
-def _numbered(name: int | None) -> tuple[Markup, ...]:
-    return () if name is None else (lettering(str(name), (0, 0), class_="number"),)
+def _number_label(name: int | None) -> tuple[Markup, ...]:
+    return () if name is None else (text_line(str(name), (0, 0), class_="number"),)
 
 
 def _mark(*, gone: bool) -> Markup:
@@ -124,18 +124,18 @@ def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
         kind = " ".join(["cell" if name is None else "place", *(["last"] if last else [])])
         title = f"{SIDES[seat]}'s tile" if name is None else f"{name}: {SIDES[seat]}'s tile"
         mark = [_mark(gone=False)] if last else []
-        tile = _tile(colour, seat, *_numbered(name))
+        tile = _tile(colour, seat, *_number_label(name))
         yield _cell((q, r), name, kind, title, tile, *mark)
 
 
-def _free(view: BoardInput) -> Iterator[Markup]:
+def _free_cells(view: BoardInput) -> Iterator[Markup]:
     """Yield the cells on which a tile can be placed."""
     for q, r, name in view.position.get("cells", ()):
         ghost = element("path", class_="vacant", d=_GHOST)
-        yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_numbered(name))
+        yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_number_label(name))
 
 
-def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
+def _gone_cells(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
     """Yield the cells of tiles that are gone; `fallen` are those of the last move."""
     for q, r, name in view.position.get("gone", ()):
         if name in fallen:
@@ -148,13 +148,13 @@ def _gone(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
 # --- the last move
 
 
-def _placed(view: BoardInput) -> Cell | None:
+def _placed_cell(view: BoardInput) -> Cell | None:
     """Return the cell of the tile that the last move placed, found in the position before it."""
     cells = view.before.get("cells", ()) if view.before else ()
     return next(((q, r) for q, r, name in cells if str(name) == view.last), None)
 
 
-def _fallen(view: BoardInput) -> set[int]:
+def _removed_tiles(view: BoardInput) -> set[int]:
     """Return the tiles that the last move removed; without the position before, only the named one."""
     removed = view.last.partition(",")[0]
     if view.before is None:
@@ -174,26 +174,26 @@ def _counts(position: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     colours = [colour for _, _, colour, _ in position["tiles"]]
     for seat, colour in enumerate(position["colours"]):
         out = ", out" if seat in position.get("out", ()) else ""
-        yield colour, f"{counted(colours.count(colour), 'tile')}{out}"
+        yield colour, f"{quantity(colours.count(colour), 'tile')}{out}"
 
 
-def _players(position: Mapping[str, Any]) -> Iterator[Player]:
+def _players(position: Mapping[str, Any]) -> Iterator[PlayerCaption]:
     for colour, counts in _counts(position):
         tile = icon(f"{LOOKS[colour]} {COLOURS[colour]}", *_shapes(colour), scale=0.5)
-        yield Player(tile, counts)
+        yield PlayerCaption(tile, counts)
 
 
 def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
     if position["phase"] == "wax":
         numbers = [str(name) for *_, name in position["cells"]]
-        return listed({"Cells where a tile can be placed": numbers})
+        return place_sentences({"Cells where a tile can be placed": numbers})
     owned: dict[str, Sequence[str]] = {
         f"{SIDES[seat]}'s tiles": [
             str(name) for _, _, own, name in position["tiles"] if own == colour
         ]
         for seat, colour in enumerate(position["colours"])
     }
-    return listed(owned)
+    return place_sentences(owned)
 
 
 def paint(view: BoardInput) -> Picture:
@@ -201,6 +201,10 @@ def paint(view: BoardInput) -> Picture:
     position = view.position
     ever = [*position["tiles"], *position.get("gone", ()), *position.get("cells", ())]
     frame = _frame((q, r) for q, r, *_ in ever)
-    drawn = (*_gone(view, _fallen(view)), *_free(view), *_tiles(view, _placed(view)))
-    tiles = element("g", *drawn, class_="tiles", transform=frame.moved())
+    drawn = (
+        *_gone_cells(view, _removed_tiles(view)),
+        *_free_cells(view),
+        *_tiles(view, _placed_cell(view)),
+    )
+    tiles = element("g", *drawn, class_="tiles", transform=frame.transform())
     return Picture((tiles,), frame.height, tuple(_players(position)), _sentences(position))

@@ -22,19 +22,19 @@ _WIDTH: Final = 7
 _COLUMN, _LINE = 7, 2  # from a tile to the next one to the right, which lies half a tile lower
 
 
-def _drawn(colour: int | None, number: int | None) -> list[str]:
+def _tile_lines(colour: int | None, number: int | None) -> list[str]:
     """Return the five lines of a tile; blanks are transparent."""
     if colour is None:
-        return ["", "", f" {_centred(number)}"]
+        return ["", "", f" {_centred_number(number)}"]
     lines = list(_OUTLINE)
     for line, inside in enumerate(_INSIDE[colour], 1):
         edge = (9 - len(inside)) // 2
-        text = _centred(number) if number and line == 2 else inside  # noqa: PLR2004 - the middle
+        text = _centred_number(number) if number and line == 2 else inside  # noqa: PLR2004 - the middle
         lines[line] = lines[line][:edge] + text + lines[line][9 - edge :]
     return lines
 
 
-def _centred(number: int | None) -> str:
+def _centred_number(number: int | None) -> str:
     return f"{number or '':^{_WIDTH}}"
 
 
@@ -44,7 +44,7 @@ def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
     left, top = min(q for q, _ in cells), min(2 * r + q for q, r in cells)
     page: defaultdict[int, dict[int, str]] = defaultdict(dict)
     for q, r, colour, number in tiles:
-        for down, text in enumerate(_drawn(colour, number), _LINE * (2 * r + q - top)):
+        for down, text in enumerate(_tile_lines(colour, number), _LINE * (2 * r + q - top)):
             letters = enumerate(text, _COLUMN * (q - left))
             page[down] |= {across: letter for across, letter in letters if letter != " "}
     lines = [page[down] for down in range(max(page) + 1)]
@@ -54,7 +54,7 @@ def draw_tiles(tiles: Iterable[Tile], frame: Iterable[tuple[int, int]]) -> str:
     )
 
 
-def _counted(position: Mapping[str, Any]) -> str:
+def _tile_counts(position: Mapping[str, Any]) -> str:
     """Return a line with each player's number of tiles and colour."""
     colours = [colour for _, _, colour, _ in position["tiles"]]
     counts = []
@@ -76,4 +76,4 @@ def draw(view: TextInput) -> str:
     else:
         tiles += [(q, r, None, number) for q, r, number in position.get("cells", ())]
     ever = [*tiles, *position.get("gone", ())]
-    return f"{_counted(position)}\n\n{draw_tiles(tiles, [(q, r) for q, r, *_ in ever])}"
+    return f"{_tile_counts(position)}\n\n{draw_tiles(tiles, [(q, r) for q, r, *_ in ever])}"

@@ -1,6 +1,6 @@
 """Get a Jump On."""
 
 from domain.games.jump import form, game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game((game.Jump(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage((game.JumpRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)

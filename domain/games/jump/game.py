@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES, intersection, letters_of, read_pieces
+from domain.boards.pow2_board import INDEX, NAMES, intersection, read_pieces, stones_json
 from domain.games.jump.illegal import why_illegal
 from domain.games.jump.position import (
     FINISH,
@@ -31,9 +31,9 @@ from domain.games.jump.position import (
     moves,
     play,
 )
-from domain.rules.helpers import bad_position, check_turn, counted, read_position
-from domain.rules.protocol import IllegalMove, Outcome, Score, Seat, UnreadableMove
-from domain.rules.puzzle import DONE, Ending, Puzzle, ended
+from domain.rules.checks import bad_position, check_turn, quantity, read_position
+from domain.rules.protocol import GameOutcome, IllegalMove, PuzzleScore, Seat, UnreadableMove
+from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done"
 BOUND: Final = "the source's mark: 1 stone in 20 plies"
@@ -67,24 +67,24 @@ def _write(move: JumpMove) -> str:
     return chain if move.new == NOBODY else f"{NAMES[move.new]}:{chain}"
 
 
-def _sorted(found: list[JumpMove]) -> list[JumpMove]:
+def _sort_moves(found: list[JumpMove]) -> list[JumpMove]:
     """Sort moves by the new stone and the chain; the last one stays last."""
     return sorted(found[:-1], key=lambda move: (move.new, move.chain)) + found[-1:]
 
 
-def _score(position: JumpPosition) -> Score:
+def _score(position: JumpPosition) -> PuzzleScore:
     """Return the score of a position; no later one is worse.
 
     The stones set by jumping count first. Those of `-solitaire` were not set by jumping.
     """
     left, plies = position.stones.bit_count(), position.plies
-    so_far = f"{left} left after {counted(plies, 'ply', 'plies')}"
-    if position.given:
-        detail = so_far.replace("left", f"of {position.given} stones left")
-        return Score((0, left, plies), detail, BOUND)
-    if not position.taking:
-        return Score((-left, left, 0), f"{counted(left, 'stone')} set", BOUND)
-    return Score((-STONES, left, plies), f"all {STONES} stones set, {so_far}", BOUND)
+    so_far = f"{left} left after {quantity(plies, 'ply', 'plies')}"
+    if position.solitaire_stones:
+        detail = so_far.replace("left", f"of {position.solitaire_stones} stones left")
+        return PuzzleScore((0, left, plies), detail, BOUND)
+    if not position.is_part_two:
+        return PuzzleScore((-left, left, 0), f"{quantity(left, 'stone')} set", BOUND)
+    return PuzzleScore((-STONES, left, plies), f"all {STONES} stones set, {so_far}", BOUND)
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -93,12 +93,12 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     done: bool
 
 
-class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
+class JumpRules(Puzzle[JumpPosition, JumpMove, JumpOptions]):
     """Get a Jump On, version 1."""
 
     key = "jump"
     title = "Get a Jump On"
-    one_spelling: bool = False
+    has_one_spelling: bool = False
     position_type = JumpPosition
     options_type = JumpOptions
     moves = staticmethod(moves)
@@ -119,7 +119,7 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
 
     def legal_moves(self, position: JumpPosition) -> Iterator[str]:
         """Yield every legal move by the new stone and the chain, in sorting order; `done` last."""
-        return map(_write, _sorted(moves(position)))
+        return map(_write, _sort_moves(moves(position)))
 
     def first_moves(self, position: JumpPosition, most: int) -> tuple[list[str], bool]:
         """Return the legal moves among the first `most` chains of jumps, and whether there are others.
@@ -127,7 +127,7 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
         Pages list moves by it; no rule depends on it.
         """
         found, more = first_moves(position, most)
-        return list(map(_write, _sorted(found))), more
+        return list(map(_write, _sort_moves(found))), more
 
     def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
         """Return a legal move with its canonical chain, or raise `IllegalMove`."""
@@ -135,15 +135,15 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
             raise IllegalMove(f"{_write(move)}: {reason}")
         return canonical(position, move)
 
-    def outcome(self, position: JumpPosition) -> Outcome | None:
+    def outcome(self, position: JumpPosition) -> GameOutcome | None:
         """Return the ending: the solver is done, or no step or jump is possible."""
         if not is_over(position):
             return None
-        return ended(Ending.DONE if position.done else Ending.NO_MOVE, _score(position))
+        return solver_outcome(Ending.DONE if position.done else Ending.NO_MOVE, _score(position))
 
     def to_json(self, position: JumpPosition) -> dict[str, Any]:
         """Return the stones (`O` is the jumper), the plies of part two, and whether the solver is done."""
-        board = letters_of(position.stones)
+        board = stones_json(position.stones)
         if position.jumper != NOBODY:
             board[NAMES[position.jumper]] = "O"
         return {"board": board, "plies": position.plies, "done": position.done}
@@ -168,15 +168,15 @@ class Jump(Puzzle[JumpPosition, JumpMove, JumpOptions]):
 
     def _check_position(self, position: JumpPosition, options: JumpOptions) -> None:
         number, plies = position.stones.bit_count(), position.plies
-        if position.jumper != NOBODY or not (number or position.given):
-            if plies or position.given or number >= STONES:
+        if position.jumper != NOBODY or not (number or position.solitaire_stones):
+            if plies or position.solitaire_stones or number >= STONES:
                 raise bad_position(self.key, "it has a jumper in part two")
             return
-        off = (position.given or STONES) - number
+        off = (position.solitaire_stones or STONES) - number
         if not number or off < plies or (off > 0) != (plies > 0):
             raise bad_position(
-                self.key, f"{counted(number, 'stone')} can't be left after so many plies"
+                self.key, f"{quantity(number, 'stone')} can't be left after so many plies"
             )
         first = self.start(options, 1, None).stones
-        if position.given and not plies and position.stones != first:
+        if position.solitaire_stones and not plies and position.stones != first:
             raise bad_position(self.key, "it doesn't begin with the stones of -solitaire")

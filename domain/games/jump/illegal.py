@@ -5,7 +5,7 @@ from itertools import pairwise
 from domain.boards.pow2_board import ADJACENT, JUMPS, NAMES
 from domain.games.jump.jumps import OVER
 from domain.games.jump.position import CORNERS, NOBODY, STONES, JumpMove, JumpPosition, is_over
-from domain.rules.puzzle import OVER as DONE_ALREADY
+from domain.rules.puzzle import SOLVER_IS_DONE as DONE_ALREADY
 
 
 def why_illegal(position: JumpPosition, move: JumpMove) -> str | None:
@@ -13,13 +13,13 @@ def why_illegal(position: JumpPosition, move: JumpMove) -> str | None:
     if position.done:
         return DONE_ALREADY
     if is_over(position):
-        part = "no stone can jump" if position.taking else "no stone can be set and jumped"
+        part = "no stone can jump" if position.is_part_two else "no stone can be set and jumped"
         return f"the match is over: {part} any more"
     if not move.chain:
         return None
     if not position.stones:
         return _corner_problem(move)
-    if position.taking:
+    if position.is_part_two:
         return _jump_problem(position, move)
     return _step_problem(position, move)
 

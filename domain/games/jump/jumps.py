@@ -76,7 +76,7 @@ def can_jump(stones: int) -> bool:
     )
 
 
-def taken(chain: Chain) -> int:
+def jumped_over(chain: Chain) -> int:
     """Return the set of the stones that a chain jumps over."""
     over = 0
     for origin, landing in pairwise(chain):

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from domain.boards.pow2_board import INDEX, JUMPS, NAMES
-from domain.games.jump.jumps import Chain, can_jump, chains, jumps, taken
+from domain.games.jump.jumps import Chain, can_jump, chains, jumped_over, jumps
 
 STONES: Final = 32
 """The number of stones; setting the last one begins part two."""
@@ -21,12 +21,12 @@ class JumpPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     jumper: int
     plies: int
     """The number of plies of part two."""
-    given: int
+    solitaire_stones: int
     """The number of stones of `-solitaire`; 0 without it."""
     done: bool
 
     @property
-    def taking(self) -> bool:
+    def is_part_two(self) -> bool:
         """Whether part two has begun."""
         return self.jumper == NOBODY and self.stones != 0
 
@@ -69,7 +69,7 @@ def is_over(position: JumpPosition) -> bool:
     """Return whether the solver is done, or no stone can be set or jumped."""
     if position.done or not position.stones:
         return position.done
-    return not (can_jump(position.stones) if position.taking else can_step(position))
+    return not (can_jump(position.stones) if position.is_part_two else can_step(position))
 
 
 def moves(position: JumpPosition) -> list[JumpMove]:
@@ -78,7 +78,7 @@ def moves(position: JumpPosition) -> list[JumpMove]:
         return []
     if not position.stones:
         return [*_FIRST, FINISH]
-    if not position.taking:
+    if not position.is_part_two:
         return [*steps(position), FINISH]
     stones = position.stones
     return [*(JumpMove(NOBODY, chain) for _, chain in jumps(stones, stones)), FINISH]
@@ -89,7 +89,7 @@ def first_moves(position: JumpPosition, most: int) -> tuple[list[JumpMove], bool
 
     Of part two they are the moves among the first `most` chains, because a full board has very many.
     """
-    if not position.taking or is_over(position):
+    if not position.is_part_two or is_over(position):
         return moves(position), False
     found, walk = [], jumps(position.stones, position.stones, most)
     while True:
@@ -103,8 +103,8 @@ def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
     """Return a valid move with its canonical chain."""
     *_, last = move.chain or (NOBODY,)
     stones = position.stones
-    if position.taking and move.chain:
-        among = taken(move.chain) | 1 << move.chain[0]
+    if position.is_part_two and move.chain:
+        among = jumped_over(move.chain) | 1 << move.chain[0]
         left = stones & ~among
         return next(
             JumpMove(NOBODY, chain)
@@ -119,12 +119,12 @@ def canonical(position: JumpPosition, move: JumpMove) -> JumpMove:
 
 def play(position: JumpPosition, move: JumpMove) -> JumpPosition:
     """Apply a legal move."""
-    stones, plies, solitaire = position.stones, position.plies, position.given
+    stones, plies, solitaire = position.stones, position.plies, position.solitaire_stones
     if not move.chain:
         return JumpPosition(stones, position.jumper, plies, solitaire, done=True)
     last = move.chain[-1]
-    if position.taking:
-        rest = stones & ~taken(move.chain) ^ 1 << move.chain[0]
+    if position.is_part_two:
+        rest = stones & ~jumped_over(move.chain) ^ 1 << move.chain[0]
         return JumpPosition(rest | 1 << last, NOBODY, plies + 1, solitaire, done=False)
     if stones:
         stones = stones ^ 1 << position.jumper | 1 << move.new

@@ -2,25 +2,25 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import FIGURE, Stone, picture, players, stone
+from domain.boards.pow2_svg import FIGURE, PieceKind, board_picture, player_captions, stone_kind
 from domain.drawing.svg.painter import BoardInput, Picture, body
-from domain.rules.helpers import counted
+from domain.rules.checks import quantity
 
 _CORE: Final = 5
 _KINDS: Final = {
-    "O": Stone(
+    "O": PieceKind(
         "light jumper", 0, "the jumper", (body("light", FIGURE), body("light", _CORE, "core"))
     ),
-    "o": stone("light", 0, "a stone"),
+    "o": stone_kind("light", 0, "a stone"),
 }
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     letters, plies = [*view.position["board"].values()], view.position["plies"]
-    stones = counted(len(letters), "stone")
+    stones = quantity(len(letters), "stone")
     part_two = letters and "O" not in letters
     counts = (
-        f"{stones} left after {counted(plies, 'ply', 'plies')}" if part_two else f"{stones} set"
+        f"{stones} left after {quantity(plies, 'ply', 'plies')}" if part_two else f"{stones} set"
     )
-    return picture(view, _KINDS, players(_KINDS, "o" if part_two else "O", [counts]))
+    return board_picture(view, _KINDS, player_captions(_KINDS, "o" if part_two else "O", [counts]))

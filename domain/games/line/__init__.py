@@ -1,6 +1,6 @@
 """That's My Line."""
 
 from domain.games.line import form, game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game((game.Line(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage((game.LineRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)

@@ -14,11 +14,26 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES, SEEN, bits, letters_of, names_of, read_pieces
+from domain.boards.pow2_board import (
+    INDEX,
+    NAMES,
+    ON_COMMON_LINE,
+    bits,
+    names_of,
+    read_pieces,
+    stones_json,
+)
 from domain.games.line.illegal import why_illegal
-from domain.games.line.position import SIDES, Intersection, LinePosition, play, room, room_of
-from domain.rules.helpers import bad_position, counted, read_position
-from domain.rules.protocol import Outcome, Rules, Seat, UnreadableMove
+from domain.games.line.position import (
+    SIDES,
+    Intersection,
+    LinePosition,
+    open_places,
+    open_places_of,
+    play,
+)
+from domain.rules.checks import bad_position, quantity, read_position
+from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
 
 KEY: Final = "line"
 FORM: Final = "a move is written as one intersection, such as c3"
@@ -52,14 +67,16 @@ def _check_position(position: LinePosition, counts: tuple[int, int]) -> None:
     if position.limit and max(counts) > position.limit:
         raise bad_position(KEY, f"a player has more stones than {position.limit} (-stones)")
     for at in bits(light):
-        if shared := SEEN[at] & dark:
+        if shared := ON_COMMON_LINE[at] & dark:
             pair = f"{NAMES[at]} and {names_of(shared)[0]}"
             raise bad_position(KEY, f"{pair} are opposing stones on one line")
-    if to_move not in (0, 1) or (not room(position) and room_of(position, 1 - to_move)):
+    if to_move not in (0, 1) or (
+        not open_places(position) and open_places_of(position, 1 - to_move)
+    ):
         raise bad_position(KEY, f"it can't be the turn of seat {to_move}")
 
 
-class Line(Rules[LinePosition, Intersection, LineOptions]):
+class LineRules(Rules[LinePosition, Intersection, LineOptions]):
     """That's My Line, version 1."""
 
     key = KEY
@@ -78,15 +95,15 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
 
     def to_move(self, position: LinePosition) -> Seat | None:
         """Return the next seat that can place a stone; None if neither can."""
-        return position.turn if room(position) else None
+        return position.turn if open_places(position) else None
 
     def moves(self, position: LinePosition) -> list[Intersection]:
         """Return every intersection open to the player to move, in sorting order."""
-        return list(bits(room(position)))
+        return list(bits(open_places(position)))
 
     def count_moves(self, position: LinePosition) -> int:
         """Count the intersections open to the player to move."""
-        return room(position).bit_count()
+        return open_places(position).bit_count()
 
     def read(self, text: str) -> Intersection:
         """Read the name of an intersection."""
@@ -99,26 +116,26 @@ class Line(Rules[LinePosition, Intersection, LineOptions]):
         """Return the name of the intersection."""
         return NAMES[move]
 
-    def outcome(self, position: LinePosition) -> Outcome | None:
+    def outcome(self, position: LinePosition) -> GameOutcome | None:
         """Return the ending: neither player can place a stone."""
-        if room(position):
+        if open_places(position):
             return None
         counts = (position.light.bit_count(), position.dark.bit_count())
         most = max(counts)
-        stones = counted(most, "stone")
+        stones = quantity(most, "stone")
         if counts[0] == counts[1]:
             last = 1 - position.turn
             detail = f"{stones} each, and {SIDES[last]} placed last"
-            return Outcome((last,), Ending.LAST_STONE, detail)
+            return GameOutcome((last,), Ending.LAST_STONE, detail)
         more = counts.index(most)
         detail = f"{SIDES[more]} placed {stones} to {counts[1 - more]}"
-        return Outcome((more,), Ending.MORE_STONES, detail)
+        return GameOutcome((more,), Ending.MORE_STONES, detail)
 
     def to_json(self, position: LinePosition) -> dict[str, Any]:
         """Return the stones on the board and how many each player has placed."""
         light, dark = position.light, position.dark
         return {
-            "board": letters_of(light, dark),
+            "board": stones_json(light, dark),
             "stones": [light.bit_count(), dark.bit_count()],
         }
 

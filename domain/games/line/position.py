@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from domain.boards.pow2_board import open_to
+from domain.boards.pow2_board import unopposed
 from domain.rules.protocol import Seat
 
 SIDES: Final = ("Light", "Dark")
@@ -26,23 +26,23 @@ class LinePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     limit: int
 
 
-def _room(own: int, opposing: int, limit: int) -> int:
+def _open_places(own: int, opposing: int, limit: int) -> int:
     """Return the intersections open to a player, as a set."""
     if limit and own.bit_count() >= limit:
         return 0
-    return open_to(own, opposing)
+    return unopposed(own, opposing)
 
 
-def room_of(position: LinePosition, seat: Seat) -> int:
+def open_places_of(position: LinePosition, seat: Seat) -> int:
     """Return the intersections open to a seat, as a set."""
     if seat:
-        return _room(position.dark, position.light, position.limit)
-    return _room(position.light, position.dark, position.limit)
+        return _open_places(position.dark, position.light, position.limit)
+    return _open_places(position.light, position.dark, position.limit)
 
 
-def room(position: LinePosition) -> int:
+def open_places(position: LinePosition) -> int:
     """Return the intersections open to the player to move, as a set."""
-    return room_of(position, position.turn)
+    return open_places_of(position, position.turn)
 
 
 def play(position: LinePosition, move: Intersection) -> LinePosition:
@@ -50,8 +50,8 @@ def play(position: LinePosition, move: Intersection) -> LinePosition:
     light, dark, limit = position.light, position.dark, position.limit
     if position.turn:
         dark |= 1 << move
-        passed = not _room(light, dark, limit) and _room(dark, light, limit)
+        passed = not _open_places(light, dark, limit) and _open_places(dark, light, limit)
     else:
         light |= 1 << move
-        passed = not _room(dark, light, limit) and _room(light, dark, limit)
+        passed = not _open_places(dark, light, limit) and _open_places(light, dark, limit)
     return LinePosition(light, dark, position.turn if passed else 1 - position.turn, limit)

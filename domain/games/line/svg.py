@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import picture, players, stone
+from domain.boards.pow2_svg import board_picture, player_captions, stone_kind
 from domain.drawing.svg.painter import BoardInput, Picture
-from domain.rules.helpers import counted
+from domain.rules.checks import quantity
 
-_KINDS: Final = {"o": stone("light", 0, "Light"), "x": stone("dark", 1, "Dark")}
+_KINDS: Final = {"o": stone_kind("light", 0, "Light"), "x": stone_kind("dark", 1, "Dark")}
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
-    counts = [f"{counted(placed, 'stone')} placed" for placed in view.position["stones"]]
-    return picture(view, _KINDS, players(_KINDS, "ox", counts))
+    counts = [f"{quantity(placed, 'stone')} placed" for placed in view.position["stones"]]
+    return board_picture(view, _KINDS, player_captions(_KINDS, "ox", counts))

@@ -4,10 +4,10 @@ from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
 from domain.games.one import game
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game(
-    (game.One(),),
+GAME = GamePackage(
+    (game.OneRules(),),
     partial(draw_lines, wanted=1, word="one", more=True),
     partial(paint_lines, wanted=1, word="one"),
     __name__,

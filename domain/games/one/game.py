@@ -13,20 +13,20 @@ from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
 from domain.boards.pow2_board import NAMES
 
 
-class One(LinePuzzle):
+class OneRules(LinePuzzle):
     """One by One, version 1."""
 
     key = "one"
     title = "One by One"
-    stones = len(NAMES)
-    most = 40
+    stone_limit = len(NAMES)
+    most_lines = 40
     wanted = "exactly one stone"
     bound = (
         "proven: 40 of the 44 lines at most, for which 12 stones are enough; "
         "13 stones are the fewest that touch every line when some may hold more"
     )
 
-    def lines_of(self, stones: int) -> int:
+    def count_lines(self, stones: int) -> int:
         """Return the number of lines with exactly one stone; -1 if a line has more."""
         numbers = stones_on_lines(stones)
         return -1 if max(numbers) > 1 else sum(numbers)

@@ -1,6 +1,8 @@
 """The Power of Two."""
 
 from domain.games.pow2 import form, game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game((game.Pow2(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True)
+GAME = GamePackage(
+    (game.Pow2Rules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True
+)

@@ -27,7 +27,7 @@ from domain.games.pow2.position import (
     Pow2Move,
     Pow2Options,
     Pow2Position,
-    Start,
+    Pow2Start,
     can_move,
     count_moves,
     flags_of,
@@ -36,7 +36,7 @@ from domain.games.pow2.position import (
     play,
     write,
 )
-from domain.rules.protocol import IllegalMove, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import GameOutcome, IllegalMove, Rules, Seat, UnreadableMove
 
 
 class Ending(StrEnum):
@@ -48,11 +48,11 @@ class Ending(StrEnum):
     """The player to move has no legal move, and loses."""
 
 
-_STARTS: Final[Mapping[Start, tuple[str, str]]] = {
-    Start.CORNERS: ("m1 m13", "a1 a13"),
-    Start.FAST: ("m1 i5 i9 m13", "a1 e5 e9 a13"),
-    Start.MIDDLE: ("m7 g13", "g1 a7"),
-    Start.FREE: ("", ""),
+_STARTS: Final[Mapping[Pow2Start, tuple[str, str]]] = {
+    Pow2Start.CORNERS: ("m1 m13", "a1 a13"),
+    Pow2Start.FAST: ("m1 i5 i9 m13", "a1 e5 e9 a13"),
+    Pow2Start.MIDDLE: ("m7 g13", "g1 a7"),
+    Pow2Start.FREE: ("", ""),
 }
 
 
@@ -72,7 +72,7 @@ def _read(text: str) -> Pow2Move:
     return Pow2Move(intersection(origin, FORM), intersection(target, FORM), placed)
 
 
-class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
+class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
     """The Power of Two, version 1."""
 
     key = KEY
@@ -95,7 +95,7 @@ class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
         light, dark = (
             sum(1 << INDEX[name] for name in names.split()) for names in _STARTS[options.start]
         )
-        placing = PLACING if options.start is Start.FREE else 0
+        placing = PLACING if options.start is Pow2Start.FREE else 0
         return Pow2Position(light, 0, dark, 0, 0, flags_of(options) | placing)
 
     def to_move(self, position: Pow2Position) -> Seat | None:
@@ -113,12 +113,12 @@ class Pow2(Rules[Pow2Position, Pow2Move, Pow2Options]):
         movement = write(Pow2Move(move.origin, move.target))
         raise IllegalMove(f"{movement}: {why_illegal(position, move)}")
 
-    def outcome(self, position: Pow2Position) -> Outcome | None:
+    def outcome(self, position: Pow2Position) -> GameOutcome | None:
         """Return the ending: a player has all pieces on the board, or has no legal move."""
         mover, other = position.turn, 1 - position.turn
         if position.won:
             detail = f"{SIDES[other]} has all {PIECES} pieces on the board"
-            return Outcome((other,), Ending.ALL_PLACED, detail)
+            return GameOutcome((other,), Ending.ALL_PLACED, detail)
         if not can_move(position):
-            return Outcome((other,), Ending.NO_MOVE, f"{SIDES[mover]} has no legal move")
+            return GameOutcome((other,), Ending.NO_MOVE, f"{SIDES[mover]} has no legal move")
         return None

@@ -9,8 +9,8 @@ from domain.boards.pow2_board import (
     BETWEEN_INSIDE,
     NAMES,
     bits,
-    board_of,
     names_of,
+    set_of,
 )
 from domain.games.pow2.position import (
     EXACT,
@@ -51,7 +51,7 @@ def _placing_problem(position: Pow2Position, move: Pow2Move) -> str:
         return "the players first place four pieces each (-free); name one intersection, as in c3"
     if position.occupied >> move.target & 1:
         return f"{at} is occupied by {_piece(position, move.target)}"
-    beside = _listed(ADJACENT[move.target] & position.occupied)
+    beside = _names_phrase(ADJACENT[move.target] & position.occupied)
     return f"{at} is adjacent to {beside}; no piece is placed next to another (-free)"
 
 
@@ -86,7 +86,7 @@ def _way_problem(position: Pow2Position, move: Pow2Move) -> str | None:
 
 def _neighbours_problem(position: Pow2Position, move: Pow2Move) -> str | None:
     """Return why no placement serves all neighbours of the destination."""
-    around = _around(position, move)
+    around = _occupied_neighbours(position, move)
     if not around:
         return f"{NAMES[move.target]} has no occupied neighbour, so nothing is placed"
     if not complete_placements(move.target, around):
@@ -100,23 +100,23 @@ def _neighbours_problem(position: Pow2Position, move: Pow2Move) -> str | None:
 def _shortage(target: int, around: int) -> str:
     """Return which neighbours have too few intersections for triangles."""
     serving = {at: ADJACENT[target] & ADJACENT[at] & ~around for at in bits(around)}
-    barred = board_of(tuple(at for at, places in serving.items() if not places))
+    barred = set_of(tuple(at for at, places in serving.items() if not places))
     if barred:
-        return f"no free intersection forms a triangle with {_listed(barred, 'or')}"
+        return f"no free intersection forms a triangle with {_names_phrase(barred, 'or')}"
     for size in range(2, len(serving) + 1):
         for some in combinations(serving, size):
             places = 0
             for at in some:
                 places |= serving[at]
             if places.bit_count() < size:
-                those = _listed(board_of(some))
-                return f"{those} need an intersection each, and have only {_listed(places)}"
+                those = _names_phrase(set_of(some))
+                return f"{those} need an intersection each, and have only {_names_phrase(places)}"
     raise AssertionError(f"every neighbour of {NAMES[target]} can be served")
 
 
 def _places_problem(position: Pow2Position, move: Pow2Move) -> str:
     """Return what is wrong with the new pieces, in a move for which others would be legal."""
-    around = _around(position, move)
+    around = _occupied_neighbours(position, move)
     for at in bits(move.placed):
         if wrong := _place_problem(position, move, at):
             return wrong
@@ -124,28 +124,26 @@ def _places_problem(position: Pow2Position, move: Pow2Move) -> str:
     due, named = legal[0].bit_count(), move.placed.bit_count()
     remedy = f"such as {write(Pow2Move(move.origin, move.target, legal[0]))}"
     if named == due:
-        those = _listed(move.placed)
-        return f"{those} can't serve {_listed(around)} with an intersection each; {remedy}"
+        those = _names_phrase(move.placed)
+        return f"{those} can't serve {_names_phrase(around)} with an intersection each; {remedy}"
     pieces = "1 piece has" if due == 1 else f"{due} pieces have"
     number = f"{named} are" if named > 1 else "1 is" if named else "none is"
-    return f"{pieces} to be placed for {_listed(around)}, and {number} named; {remedy}"
+    return f"{pieces} to be placed for {_names_phrase(around)}, and {number} named; {remedy}"
 
 
 def _place_problem(position: Pow2Position, move: Pow2Move, at: int) -> str | None:
     """Return what is wrong with one new piece, independent of the others."""
-    around = _around(position, move)
+    around = _occupied_neighbours(position, move)
     if at == move.target:
         return f"{NAMES[at]} is taken by the piece that moves there"
     if (position.occupied ^ 1 << move.origin) >> at & 1:
         return f"{NAMES[at]} is occupied by {_piece(position, at)}"
     if not ADJACENT[move.target] >> at & 1 or not ADJACENT[at] & around:
-        return (
-            f"{NAMES[at]} forms no triangle with {NAMES[move.target]} and {_listed(around, 'or')}"
-        )
+        return f"{NAMES[at]} forms no triangle with {NAMES[move.target]} and {_names_phrase(around, 'or')}"
     return None
 
 
-def _around(position: Pow2Position, move: Pow2Move) -> int:
+def _occupied_neighbours(position: Pow2Position, move: Pow2Move) -> int:
     """Return the destination's occupied neighbours without the origin."""
     return ADJACENT[move.target] & position.occupied & ~(1 << move.origin)
 
@@ -154,7 +152,7 @@ def _piece(position: Pow2Position, at: int) -> str:
     return letters(position)[at]
 
 
-def _listed(board: int, last: str = "and") -> str:
+def _names_phrase(board: int, last: str = "and") -> str:
     """Return the names of a set, as in `a13, b10 and d12`."""
     *others, final = names_of(board)
     return f"{', '.join(others)} {last} {final}" if others else final

@@ -12,11 +12,11 @@ from domain.games.pow2.position import (
     PLACING,
     Pow2Options,
     Pow2Position,
-    Start,
+    Pow2Start,
     flags_of,
     letters,
 )
-from domain.rules.helpers import bad_position, read_position
+from domain.rules.checks import bad_position, read_position
 from domain.rules.protocol import Seat
 
 KEY: Final = "pow2"
@@ -58,7 +58,7 @@ def from_json(data: object, options: Pow2Options, to_move: Seat) -> Pow2Position
     if to_move not in (0, 1) or left[to_move] == 0:
         raise bad_position(KEY, f"it can't be the turn of seat {to_move}")
     flags = flags_of(options)
-    if options.start is Start.FREE and _in_placing(boards):
+    if options.start is Pow2Start.FREE and _in_placing(boards):
         _check_placing(boards, to_move)
         flags |= PLACING
     return Pow2Position(boards["O"], boards["o"], boards["X"], boards["x"], to_move, flags)

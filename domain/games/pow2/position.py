@@ -40,7 +40,7 @@ PLACING: Final = 4  # until the placing phase is over
 _MOST_PLACED: Final = max(near.bit_count() for near in ADJACENT) // 2
 
 
-class Start(StrEnum):
+class Pow2Start(StrEnum):
     """The starting positions, by their flags."""
 
     CORNERS = ""
@@ -54,7 +54,7 @@ class Pow2Options(msgspec.Struct, frozen=True):
 
     exact: bool = False
     noborder: bool = False
-    start: Start = Start.CORNERS
+    start: Pow2Start = Pow2Start.CORNERS
 
 
 def flags_of(options: Pow2Options) -> int:
@@ -121,11 +121,11 @@ def write(move: Pow2Move) -> str:
         return NAMES[move.target]
     if not move.placed:
         return f"{NAMES[move.origin]}-{NAMES[move.target]}"
-    return f"{NAMES[move.origin]}-{NAMES[move.target]}:{_listed(move.placed)}"
+    return f"{NAMES[move.origin]}-{NAMES[move.target]}:{_names_text(move.placed)}"
 
 
 @lru_cache(4096)  # more than the sets that can be placed; `read` may return others
-def _listed(board: int) -> str:
+def _names_text(board: int) -> str:
     return ",".join(names_of(board))
 
 

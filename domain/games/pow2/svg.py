@@ -2,19 +2,19 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import Stone, picture, players
+from domain.boards.pow2_svg import PieceKind, board_picture, player_captions
 from domain.drawing.svg.painter import BoardInput, Picture, body
 
 _SIZE, _HOLE = 12.5, 7
 
 
-def _fresh(look: str, seat: int, side: str) -> Stone:
-    return Stone(f"{look} fresh", seat, f"{side}, fresh", (body(look, _SIZE),))
+def _fresh(look: str, seat: int, side: str) -> PieceKind:
+    return PieceKind(f"{look} fresh", seat, f"{side}, fresh", (body(look, _SIZE),))
 
 
-def _aged(look: str, seat: int, side: str) -> Stone:
+def _aged(look: str, seat: int, side: str) -> PieceKind:
     shapes = (body(look, _SIZE), body(look, _HOLE, "hole"))
-    return Stone(f"{look} aged", seat, f"{side}, aged", shapes)
+    return PieceKind(f"{look} aged", seat, f"{side}, aged", shapes)
 
 
 _KINDS: Final = {
@@ -28,4 +28,4 @@ _KINDS: Final = {
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [f"{left} left to place" for left in view.position["supply"]]
-    return picture(view, _KINDS, players(_KINDS, "OX", counts))
+    return board_picture(view, _KINDS, player_captions(_KINDS, "OX", counts))

@@ -1,15 +1,15 @@
 """Powerdrain."""
 
 from domain.games.powerdrain import form, game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game(
-    (game.Powerdrain(),),
+GAME = GamePackage(
+    (game.PowerdrainRules(),),
     text.draw,
     svg.paint,
     __name__,
     form.OPTIONS_FORM,
     featured=True,
-    halo=0,
+    ring_percent=0,
     prompt="Choose a plug.",
 )

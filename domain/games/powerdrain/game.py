@@ -26,23 +26,23 @@ from domain.games.powerdrain.position import (
     SECTION,
     SECTIONS,
     SIDES,
-    Order,
+    EdgeOrder,
     PowerdrainMove,
     PowerdrainOptions,
     PowerdrainPosition,
-    judged,
+    final_outcome,
     moves,
     play,
 )
-from domain.rules.helpers import bad_setup
-from domain.rules.protocol import Chance, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.checks import bad_setup
+from domain.rules.protocol import Chance, GameOutcome, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
 
 _READ: Final = re.compile("([2468]{2})-?([13579]{2})|([13579]{2})-?([2468]{2})")
 
 
-class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
+class PowerdrainRules(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
     """Powerdrain, version 1."""
 
     key = KEY
@@ -60,7 +60,7 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
     def needs_draw(self, options: PowerdrainOptions, players: int) -> bool:
         """Return whether chance draws edges or hands."""
         del players
-        return options.order is Order.RANDOM or not options.p
+        return options.order is EdgeOrder.RANDOM or not options.p
 
     def draw(self, options: PowerdrainOptions, players: int, chance: Chance) -> object | None:
         """Draw the edges, left then top, and deal the plugs, unless the options fix them."""
@@ -107,9 +107,9 @@ class Powerdrain(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOptions]):
         """Return the canonical text of a move."""
         return f"{PLUGS[move.plug]}-{SECTIONS[move.section]}"
 
-    def outcome(self, position: PowerdrainPosition) -> Outcome | None:
+    def outcome(self, position: PowerdrainPosition) -> GameOutcome | None:
         """Return the ending, once the last plug is in the grid."""
-        return judged(position) if position.over else None
+        return final_outcome(position) if position.over else None
 
     def public_json(self, position: PowerdrainPosition) -> dict[str, Any]:
         """Return the grid and the plugs left, without the edges, because the setup has them."""

@@ -13,32 +13,32 @@ from domain.games.powerdrain.position import (
     PLUGS,
     SECTION,
     SIDES,
-    Order,
+    EdgeOrder,
     PowerdrainOptions,
     PowerdrainPosition,
-    filled,
+    grid_bytes,
     grid_of,
-    names,
-    rests,
+    plug_names,
+    remaining_volts,
 )
-from domain.rules.helpers import bad_setup, read_setup
+from domain.rules.checks import bad_setup, read_setup
 from domain.rules.protocol import Seat
 
 KEY: Final = "powerdrain"
 
 
-class _SetupJson(msgspec.Struct, forbid_unknown_fields=True):
+class _PowerdrainSetupJson(msgspec.Struct, forbid_unknown_fields=True):
     left: tuple[int, int, int, int, int]
     top: tuple[int, int, int, int, int]
     hands: tuple[list[str], list[str]] | None = None
     pool: list[str] | None = None
 
 
-class _PositionJson(_SetupJson, kw_only=True):
+class _PositionJson(_PowerdrainSetupJson, kw_only=True):
     grid: dict[str, tuple[str, Seat]]
 
 
-def _check_edges(form: _SetupJson, order: Order) -> None:
+def _check_edges(form: _PowerdrainSetupJson, order: EdgeOrder) -> None:
     for edge, digits in (("left", form.left), ("top", form.top)):
         if tuple(sorted(digits)) != DIGITS:
             raise bad_setup(KEY, f"the {edge} edge is not 1 3 5 7 9 in some order")
@@ -47,7 +47,7 @@ def _check_edges(form: _SetupJson, order: Order) -> None:
             raise bad_setup(KEY, f"with -{order} the {edge} edge is {fixed}")
 
 
-def _hands(form: _SetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
+def _hands(form: _PowerdrainSetupJson, options: PowerdrainOptions) -> tuple[int, ...]:
     """Return the plugs left, as sets."""
     if options.p:
         if form.pool is None or form.hands is not None:
@@ -70,7 +70,7 @@ def _plugs(listed: Iterable[str]) -> int:
     return found
 
 
-def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
+def _checked_grid(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
     """Return the grid's bytes, after a check of each plug."""
     for section, (name, seat) in grid.items():
         if section not in SECTION:
@@ -79,7 +79,7 @@ def _filled(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
             raise bad_setup(KEY, f"{name[:24]!r} is no plug")
         if seat not in (0, 1):
             raise bad_setup(KEY, f"plug {name} is of seat {seat}")
-    return filled((section, name, seat) for section, (name, seat) in grid.items())
+    return grid_bytes((section, name, seat) for section, (name, seat) in grid.items())
 
 
 def _check_dealt(position: PowerdrainPosition) -> None:
@@ -89,9 +89,9 @@ def _check_dealt(position: PowerdrainPosition) -> None:
     together = used
     for hand in position.hands:
         if together & hand:
-            raise bad_setup(KEY, f"plug {names(together & hand)[0]} is there twice")
+            raise bad_setup(KEY, f"plug {plug_names(together & hand)[0]} is there twice")
         together |= hand
-    if missing := names((1 << len(PLUGS)) - 1 & ~together):
+    if missing := plug_names((1 << len(PLUGS)) - 1 & ~together):
         raise bad_setup(KEY, f"plug {missing[0]} is missing")
     played = [sum(seat == own for _, seat in plugged) for own in (0, 1)]
     if played[0] - played[1] != position.turn:
@@ -104,41 +104,41 @@ def _check_dealt(position: PowerdrainPosition) -> None:
 
 
 def _position(
-    form: _SetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
+    form: _PowerdrainSetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
 ) -> PowerdrainPosition:
     """Return the position of a setup or of a position's JSON form, or refuse it."""
     _check_edges(form, options.order)
     hands = _hands(form, options)
-    position = PowerdrainPosition(form.left, form.top, _filled(grid), hands)
+    position = PowerdrainPosition(form.left, form.top, _checked_grid(grid), hands)
     _check_dealt(position)
     return position
 
 
-def _rest_json(position: PowerdrainPosition) -> dict[str, Any]:
+def _plugs_left_json(position: PowerdrainPosition) -> dict[str, Any]:
     """Return the JSON form of the plugs left."""
     if len(position.hands) == 1:
-        return {"pool": names(position.hands[0])}
-    return {"hands": [names(hand) for hand in position.hands]}
+        return {"pool": plug_names(position.hands[0])}
+    return {"hands": [plug_names(hand) for hand in position.hands]}
 
 
-def voltages_left(position: Mapping[str, Any]) -> dict[str, int]:
+def volts_left(position: Mapping[str, Any]) -> dict[str, int]:
     """Return the signed voltage that each plug has left, by section, from a position's JSON form."""
     grid = position["grid"]
-    plugged = filled((section, plug, seat) for section, (plug, seat) in grid.items())
-    left = rests(position["left"], position["top"], plugged)
+    plugged = grid_bytes((section, plug, seat) for section, (plug, seat) in grid.items())
+    left = remaining_volts(position["left"], position["top"], plugged)
     return {section: left[SECTION[section]] for section in grid}
 
 
 def first_position(data: object, options: PowerdrainOptions) -> PowerdrainPosition:
     """Return the position with an empty grid, from a setup that chance has drawn."""
-    return _position(read_setup(data, _SetupJson, KEY), options, {})
+    return _position(read_setup(data, _PowerdrainSetupJson, KEY), options, {})
 
 
 def to_json(position: PowerdrainPosition) -> dict[str, Any]:
     """Return the edges, each section's plug and its seat, and the plugs left."""
     grid = {section: list(plugged) for section, plugged in grid_of(position).items()}
     edges = {"left": list(position.left), "top": list(position.top)}
-    return {**edges, "grid": grid, **_rest_json(position)}
+    return {**edges, "grid": grid, **_plugs_left_json(position)}
 
 
 def from_json(data: object, options: PowerdrainOptions, to_move: Seat) -> PowerdrainPosition:

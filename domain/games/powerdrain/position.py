@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.protocol import Outcome, Seat
+from domain.rules.protocol import GameOutcome, Seat
 
 DIGITS: Final = (1, 3, 5, 7, 9)
 """The digits of each edge, which has them in some order."""
@@ -24,7 +24,7 @@ PLUG: Final = {name: index for index, name in enumerate(PLUGS)}
 Edge = Sequence[int]
 
 
-class Order(StrEnum):
+class EdgeOrder(StrEnum):
     """The orders of the edges, by their flags."""
 
     RANDOM = ""
@@ -35,14 +35,14 @@ class Order(StrEnum):
 class PowerdrainOptions(msgspec.Struct, frozen=True):
     """The options of a match."""
 
-    order: Order = Order.RANDOM
+    order: EdgeOrder = EdgeOrder.RANDOM
     p: bool = False
     """A common pool instead of hands."""
 
 
-EDGES: Final[Mapping[Order, tuple[int, ...]]] = {
-    Order.COUNTING: DIGITS,
-    Order.MIXED: (7, 9, 1, 3, 5),
+EDGES: Final[Mapping[EdgeOrder, tuple[int, ...]]] = {
+    EdgeOrder.COUNTING: DIGITS,
+    EdgeOrder.MIXED: (7, 9, 1, 3, 5),
 }
 
 
@@ -101,12 +101,12 @@ _MOVES: Final = tuple(
 )
 
 
-def names(plugs: int) -> list[str]:
+def plug_names(plugs: int) -> list[str]:
     """Return the names of a set of plugs, in order."""
     return [name for plug, name in enumerate(PLUGS) if plugs >> plug & 1]
 
 
-def filled(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
+def grid_bytes(plugged: Iterable[tuple[str, str, Seat]]) -> bytes:
     """Return the grid's bytes from the names of sections and plugs, and seats."""
     grid = bytearray(len(SECTIONS))
     for section, plug, seat in plugged:
@@ -148,7 +148,7 @@ def play(position: PowerdrainPosition, move: PowerdrainMove) -> PowerdrainPositi
     return PowerdrainPosition(position.left, position.top, bytes(grid), tuple(hands))
 
 
-def value(plug: str, section: str) -> int:
+def plug_value(plug: str, section: str) -> int:
     """Return the voltage of a plug in a section before any drain, without its sign.
 
     It doesn't depend on the edges, because the name of a section consists of their digits.
@@ -158,8 +158,8 @@ def value(plug: str, section: str) -> int:
 
 _VOLTS: Final = (
     (0,) * len(SECTIONS),
-    *(tuple(value(plug, section) for section in SECTIONS) for plug in PLUGS),
-    *(tuple(-value(plug, section) for section in SECTIONS) for plug in PLUGS),
+    *(tuple(plug_value(plug, section) for section in SECTIONS) for plug in PLUGS),
+    *(tuple(-plug_value(plug, section) for section in SECTIONS) for plug in PLUGS),
 )
 """The signed voltage of each byte of a grid in each section."""
 
@@ -175,7 +175,7 @@ _BESIDE: Final = tuple(
 """For each place of the grid, counted line by line, the places at its sides."""
 
 
-def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
+def remaining_volts(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
     """Return the signed voltage that each plug in the grid has left, by section."""
     over = [digit // 2 for digit in top]
     sections = [digit // 2 * 5 + column for digit in left for column in over]
@@ -189,16 +189,16 @@ def rests(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
     return found
 
 
-def judged(position: PowerdrainPosition) -> Outcome:
+def final_outcome(position: PowerdrainPosition) -> GameOutcome:
     """Return the ending of a position with all plugs in the grid."""
-    left = rests(position.left, position.top, position.grid).values()
+    left = remaining_volts(position.left, position.top, position.grid).values()
     powers = ([volts for volts in left if volts > 0], [-volts for volts in left if volts < 0])
     more, less = sorted(powers, key=lambda own: (len(own), sum(own)), reverse=True)
     active = f"{len(more)} active plug{'s' * (len(more) != 1)}"
     winner = powers.index(more)
     if len(more) != len(less):
-        return Outcome((winner,), Ending.MORE_ACTIVE, f"{active} to {len(less)}")
+        return GameOutcome((winner,), Ending.MORE_ACTIVE, f"{active} to {len(less)}")
     if sum(more) != sum(less):
         detail = f"{active} each, {sum(more)} volts to {sum(less)}"
-        return Outcome((winner,), Ending.MORE_POWER, detail)
-    return Outcome((0, 1), Ending.EQUAL_POWER, f"{active} each, {sum(more)} volts each")
+        return GameOutcome((winner,), Ending.MORE_POWER, detail)
+    return GameOutcome((0, 1), Ending.EQUAL_POWER, f"{active} each, {sum(more)} volts each")

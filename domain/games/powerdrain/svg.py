@@ -4,20 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
-from domain.drawing.svg.elements import Markup, Point, element, group, lettering, outline
+from domain.drawing.svg.elements import Markup, Point, element, group, outline, text_line
 from domain.drawing.svg.painter import (
     LOOKS,
     BoardInput,
     Picture,
-    Player,
+    PlayerCaption,
     icon,
-    listed,
     piece,
     place,
+    place_sentences,
 )
-from domain.games.powerdrain.json import voltages_left
-from domain.games.powerdrain.position import SIDES, value
-from domain.rules.helpers import counted
+from domain.games.powerdrain.json import volts_left
+from domain.games.powerdrain.position import SIDES, plug_value
+from domain.rules.checks import quantity
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86
@@ -56,11 +56,11 @@ def _plug(name: str, seat: int, full: int, left: int) -> Markup:
         seat,
         _box("body", _PLUG, _PLUG, _ROUND[seat]),
         element("path", class_="pointer", d=_LEFTWARD),
-        lettering(name[0], (-16, -9), class_="digit"),
+        text_line(name[0], (-16, -9), class_="digit"),
         element("path", class_="pointer", d=_UPWARD),
-        lettering(name[1], (16, -9), class_="digit"),
-        lettering(_signed(full), (-20, 21), class_="value"),
-        lettering(_signed(left), (17, 21), class_="left"),
+        text_line(name[1], (16, -9), class_="digit"),
+        text_line(_signed(full), (-20, 21), class_="value"),
+        text_line(_signed(left), (17, 21), class_="left"),
         plug=name,
     )
 
@@ -72,14 +72,14 @@ def _section(name: str, at: Point, inside: Sequence[Markup], title: str, *, last
 
 
 def _sections(position: Mapping[str, Any], last: str) -> Iterator[Markup]:
-    rest = voltages_left(position)
+    rest = volts_left(position)
     for (row, left), (column, top) in product(
         enumerate(position["left"]), enumerate(position["top"])
     ):
         name, title, inside = f"{left}{top}", f"{left}{top}", []
         if name in position["grid"]:
             plug, seat = position["grid"][name]
-            full = value(plug, name) * (-1 if seat else 1)
+            full = plug_value(plug, name) * (-1 if seat else 1)
             inside = [_plug(plug, seat, full, rest[name])]
             title = (
                 f"{name}: {SIDES[seat]}'s plug {plug}, {_signed(full)}, {_signed(rest[name])} left"
@@ -91,8 +91,8 @@ def _sections(position: Mapping[str, Any], last: str) -> Iterator[Markup]:
 def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
     for at, (left, top) in enumerate(zip(position["left"], position["top"], strict=True)):
         along = _SECTION * (at + 0.5)
-        yield lettering(str(top), (_LEFT + along, _TOP - 22), class_="edge-digit")
-        yield lettering(str(left), (_LEFT - 24, _TOP + along), class_="edge-digit")
+        yield text_line(str(top), (_LEFT + along, _TOP - 22), class_="edge-digit")
+        yield text_line(str(left), (_LEFT - 24, _TOP + along), class_="edge-digit")
 
 
 # --- the plugs outside the grid
@@ -103,7 +103,7 @@ def _chip(name: str, at: Point, look: str, seat: int | None) -> Markup:
         element("title", Markup(f"plug {name}")),
         _box("hit", _APART - 2, _APART - 2),
         _box("body", *_CHIP, 14 if seat is None else _ROUND[seat] * 0.6),
-        lettering(name, (0, 0), class_="digit"),
+        text_line(name, (0, 0), class_="digit"),
         class_=f"plug {look}",
         data_plug=name,
         data_seat=None if seat is None else str(seat),
@@ -123,7 +123,7 @@ def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
         look = "pool" if seat is None else LOOKS[seat]
         if seat is not None and plugs:
             beside = (_LEFT - 24, down + _APART / 2)
-            drawn.append(lettering(_SIGNS[seat], beside, class_="edge-digit"))
+            drawn.append(text_line(_SIGNS[seat], beside, class_="edge-digit"))
         for line, column, plug in _lines_of(plugs):
             at = (_LEFT + _APART * (column + 0.5), down + _APART * (line + 0.5))
             drawn.append(_chip(plug, at, look, seat))
@@ -134,11 +134,11 @@ def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
 # --- the picture
 
 
-def _player(seat: int, rest: Mapping[str, int]) -> Player:
+def _player(seat: int, rest: Mapping[str, int]) -> PlayerCaption:
     own = [abs(left) for left in rest.values() if left * (-1 if seat else 1) > 0]
-    sign = lettering(_SIGNS[seat], (0, 0), class_="digit")
+    sign = text_line(_SIGNS[seat], (0, 0), class_="digit")
     plug = icon(LOOKS[seat], _box("body", 32, 32, _ROUND[seat] * 0.5), sign)
-    return Player(plug, f"{len(own)} active, {counted(sum(own), 'volt')}")
+    return PlayerCaption(plug, f"{len(own)} active, {quantity(sum(own), 'volt')}")
 
 
 def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
@@ -155,12 +155,12 @@ def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
         hands = {"Pool": position["pool"]}
     else:
         hands = {f"{SIDES[seat]} in hand": position["hands"][seat] for seat in (0, 1)}
-    return (f"{', '.join(edges).capitalize()}.", *listed({**grid, **hands}))
+    return (f"{', '.join(edges).capitalize()}.", *place_sentences({**grid, **hands}))
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position, each plug with its value and the voltage it has left."""
-    position, rest = view.position, voltages_left(view.position)
+    position, rest = view.position, volts_left(view.position)
     hands, height = _hands(position)
     last = view.last.rpartition("-")[2]
     frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_GRID, height=_GRID, rx=3)

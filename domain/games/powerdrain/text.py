@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from domain.drawing.text import TextInput
-from domain.games.powerdrain.json import voltages_left
-from domain.games.powerdrain.position import SIDES, value
+from domain.games.powerdrain.json import volts_left
+from domain.games.powerdrain.position import SIDES, plug_value
 
 _SIGNS: Final = "+-"
 _EMPTY: Final = (" " * 7, " " * 7)
@@ -19,9 +19,9 @@ def _signed(volts: int) -> str:
 
 def _sections(position: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return both lines of each section that holds a plug, seven columns wide."""
-    left, sections = voltages_left(position), {}
+    left, sections = volts_left(position), {}
     for section, (plug, seat) in position["grid"].items():
-        full = value(plug, section) * (-1 if seat else 1)
+        full = plug_value(plug, section) * (-1 if seat else 1)
         volts = f"{_signed(full)} {_signed(left[section])}"
         sections[section] = (f" <{plug[0]} {plug[1]}^ ", volts)
     return sections

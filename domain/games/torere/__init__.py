@@ -1,6 +1,6 @@
 """Mū tōrere."""
 
 from domain.games.torere import game, svg, text
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game((game.Torere(),), text.draw, svg.paint, __name__, halo=200)
+GAME = GamePackage((game.TorereRules(),), text.draw, svg.paint, __name__, ring_percent=200)

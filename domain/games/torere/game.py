@@ -29,8 +29,8 @@ from domain.games.torere.position import (
     places,
     play,
 )
-from domain.rules.helpers import bad_position, check_turn, read_position
-from domain.rules.protocol import NoOptions, Outcome, Rules, Seat, UnreadableMove
+from domain.rules.checks import bad_position, check_turn, read_position
+from domain.rules.protocol import GameOutcome, NoOptions, Rules, Seat, UnreadableMove
 
 FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
 
@@ -48,7 +48,7 @@ class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
     board: dict[str, Literal["o", "x"]]
 
 
-class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
+class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
     """Mū tōrere, version 1."""
 
     key = "torere"
@@ -85,13 +85,13 @@ class Torere(Rules[TorerePosition, TorereMove, NoOptions]):
         """Return the two places."""
         return f"{move[0]}-{move[1]}"
 
-    def outcome(self, position: TorerePosition) -> Outcome | None:
+    def outcome(self, position: TorerePosition) -> GameOutcome | None:
         """Return the ending: the player to move can't move."""
         if movable(position):
             return None
         winner = 1 - position.turn
         detail = f"{SIDES[position.turn]} can't move: {SIDES[winner]} has won"
-        return Outcome((winner,), Ending.NO_MOVE, detail)
+        return GameOutcome((winner,), Ending.NO_MOVE, detail)
 
     def to_json(self, position: TorerePosition) -> dict[str, Any]:
         """Return the stones by place: o is Light's, x is Dark's."""

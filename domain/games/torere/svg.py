@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from math import cos, pi, sin
 from typing import Final
 
-from domain.drawing.svg.elements import Markup, Point, element, lettering, number
+from domain.drawing.svg.elements import Markup, Point, element, number, text_line
 from domain.drawing.svg.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
     Picture,
-    Player,
+    PlayerCaption,
     body,
     icon,
-    listed,
     piece,
     place,
+    place_sentences,
     ring,
 )
 from domain.games.torere.position import PLACES, SIDES
@@ -47,8 +47,8 @@ def _lines() -> Iterator[Markup]:
     for kewai in _KEWAI:
         x, y = _around(kewai, radius)
         yield element("line", class_="line", x1=across, y1=down, x2=x, y2=y)
-        yield lettering(str(kewai), _around(kewai, _LABEL), class_="label large")
-    yield lettering("0", (across + 17, down + 41), class_="label large")
+        yield text_line(str(kewai), _around(kewai, _LABEL), class_="label large")
+    yield text_line("0", (across + 17, down + 41), class_="label large")
 
 
 def _stone(seat: int) -> Markup:
@@ -79,9 +79,11 @@ def paint(view: BoardInput) -> Picture:
     stones = {name: _SEATS[letter] for name, letter in view.position["board"].items()}
     ends = [name for name in view.last.split("-") if name in set(PLACES)]
     places = (_place(name, stones.get(name), last=name in ends) for name in PLACES)
-    players = tuple(Player(icon(f"{look} stone", body(look, _ICON)), "") for look in LOOKS[:2])
+    players = tuple(
+        PlayerCaption(icon(f"{look} stone", body(look, _ICON)), "") for look in LOOKS[:2]
+    )
     where = {
         side: [name for name, own in stones.items() if own == seat]
         for seat, side in enumerate(SIDES)
     }
-    return Picture((*_lines(), *_trail(ends), *places), _HEIGHT, players, listed(where))
+    return Picture((*_lines(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where))

@@ -4,10 +4,10 @@ from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
 from domain.games.two import game
-from domain.rules.game import Game
+from domain.rules.game import GamePackage
 
-GAME = Game(
-    (game.Two(),),
+GAME = GamePackage(
+    (game.TwoRules(),),
     partial(draw_lines, wanted=2, word="two"),
     partial(paint_lines, wanted=2, word="two"),
     __name__,

@@ -16,19 +16,19 @@ from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
 _WANTED: Final = 2
 
 
-class Two(LinePuzzle):
+class TwoRules(LinePuzzle):
     """Two by Two, version 1."""
 
     key = "two"
     title = "Two by Two"
-    stones = 32
-    most = 38
+    stone_limit = 32
+    most_lines = 38
     wanted = "exactly two stones"
     bound = (
         "proven: 38 at most (25 stones), 37 when no line may hold more than two (25 stones); "
         "the source's mark: 21"
     )
 
-    def lines_of(self, stones: int) -> int:
+    def count_lines(self, stones: int) -> int:
         """Return the number of lines with exactly two stones."""
         return stones_on_lines(stones).count(_WANTED)

@@ -6,26 +6,26 @@ from uuid import UUID
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
-from domain.rules import current
+from domain.rules import latest_rules
 
 
 class MatchAggregate(Aggregate):
     """A match of pow2."""
 
     def __init__(self) -> None:
-        rules = current("pow2")
+        rules = latest_rules("pow2")
         self.position: Any = rules.start(rules.read_options(()), 2, None)
 
     def play(self, text: str) -> None:
         """Check a move by the rules, and record it."""
-        rules = current("pow2")
+        rules = latest_rules("pow2")
         move = rules.check(self.position, rules.read(text))
         self.moved(rules.write(move))
 
     @event("Moved")
     def moved(self, move: str) -> None:
         """Apply a recorded move."""
-        rules = current("pow2")
+        rules = latest_rules("pow2")
         self.position = rules.play(self.position, rules.read(move))
         rules.outcome(self.position)
 

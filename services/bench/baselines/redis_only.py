@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from domain.match import commands
-from domain.match.commands import Sent
-from domain.match.decide import Decided, decide
-from domain.match.record import NO_MATCH, Snapshot, pack_snapshot, seal
-from infra import outcomes
-from infra.gateway import submission_of
-from infra.keys import shard_of
+from domain.match.commands import CommandEnvelope
+from domain.match.decide import Decision, decide
+from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events, pack_snapshot
+from infra.redis.keys import shard_of
+from infra.store import outcomes
+from infra.store.gateway import submission_of
 from infra.store.port import Queued, Store, Write
 from services.bench.harness import SHARDS, BenchEnvironment, new_store
 from services.bench.workload import PlannedGame, moves, starts
@@ -40,15 +40,17 @@ def measure(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:
     return len(rest) / seconds
 
 
-def decide_all(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[tuple[Sent, Write]]:
+def decide_all(
+    orders: Iterable[CommandEnvelope], snapshots: dict[int, Snapshot]
+) -> list[tuple[CommandEnvelope, Write]]:
     """Return the commits that the commands lead to; `snapshots` is updated."""
     found = []
     for order in orders:
-        before = snapshots.get(order.match, NO_MATCH)
+        before = snapshots.get(order.match, EMPTY_SNAPSHOT)
         decision = decide(order, before.state)
-        if not isinstance(decision, Decided):
+        if not isinstance(decision, Decision):
             raise RuntimeError(f"a move was refused: {decision.sentence}")
-        leaves, after = seal(order, decision, before, before.state.at + 1)
+        leaves, after = chain_events(order, decision, before, before.state.at + 1)
         snapshots[order.match] = after
         found.append(
             (
@@ -59,7 +61,7 @@ def decide_all(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[t
                     board=order.match,
                     id=order.id,
                     head=before.head,
-                    digest=commands.digest(commands.encode(order)),
+                    digest=commands.command_digest(commands.encode_command(order)),
                     tail=outcomes.tail("", before.state.seq + 1, ""),
                     leaves=leaves,
                     snapshot=pack_snapshot(after),
@@ -69,7 +71,7 @@ def decide_all(orders: Iterable[Sent], snapshots: dict[int, Snapshot]) -> list[t
     return found
 
 
-def submit_and_commit(store: Store, batch: Sequence[tuple[Sent, Write]]) -> None:
+def submit_and_commit(store: Store, batch: Sequence[tuple[CommandEnvelope, Write]]) -> None:
     """Submit a batch, and commit it."""
     answers = store.submit([submission_of(order, 0, "door:limit") for order, _ in batch])
     store.commit(

@@ -17,11 +17,11 @@ from rich.progress import Progress
 from rq import Queue, SimpleWorker
 from rq.serializers import JSONSerializer
 
-from domain.match.commands import Command, Move, Sent, Start
-from domain.match.decide import Decided, decide
+from domain.match.commands import Command, CommandEnvelope, PlayMove, StartMatch
+from domain.match.decide import Decision, decide
 from domain.match.events import command_id
-from domain.match.record import pack_snapshot, seal, unpack_snapshot
-from infra.clients import make_client
+from domain.match.history import chain_events, pack_snapshot, unpack_snapshot
+from infra.redis.clients import make_client
 from services.bench.harness import BenchEnvironment
 from services.bench.workload import PlannedGame
 
@@ -82,8 +82,8 @@ def _measure(
     return count / seconds
 
 
-def _start(game: PlannedGame) -> Start:
-    return Start(rules="pow2/1", options=(), seats=game.seats)
+def _start(game: PlannedGame) -> StartMatch:
+    return StartMatch(rules="pow2/1", options=(), seats=game.seats)
 
 
 def _enqueue(queues: Sequence[Queue], played: Sequence[PlannedGame], jobs: int) -> int:
@@ -116,7 +116,7 @@ def job_move(board: int, ply: int, actor: str, text: str) -> None:
     if _client is None:
         raise RuntimeError("this job runs in a worker of the benchmark only")
     account = bytes.fromhex(actor)
-    _play(_client, board, ply + 1, Move(text=text, ply=ply), account)
+    _play(_client, board, ply + 1, PlayMove(text=text, ply=ply), account)
 
 
 def _play(
@@ -126,11 +126,11 @@ def _play(
     stored: Any = client.get(name)
     snapshot = unpack_snapshot(stored)
     id_ = command_id("bench", actor, f"{board}:{number}")
-    sent = Sent(board, id_, actor, command)
+    sent = CommandEnvelope(board, id_, actor, command)
     decision = decide(sent, snapshot.state)
-    if not isinstance(decision, Decided):
+    if not isinstance(decision, Decision):
         raise RuntimeError(f"the peer's move was refused: {decision.sentence}")
-    sealed, after = seal(sent, decision, snapshot, time.time_ns() // 1_000_000)
+    sealed, after = chain_events(sent, decision, snapshot, time.time_ns() // 1_000_000)
     with client.pipeline(transaction=True) as pipe:
         pipe.rpush(f"{name}:ev", *sealed)
         pipe.set(name, pack_snapshot(after))

@@ -25,17 +25,17 @@ import msgspec
 
 from domain.match import audit
 from domain.match.events import (
-    THE_SERVER,
+    SERVER_ACCOUNT,
     Ended,
-    Envelope,
+    EventEnvelope,
     MatchStarted,
-    decode,
+    decode_event,
     decode_refusal,
     leaf_hash,
 )
-from domain.match.record import Broken, check_chain, refold, unpack_snapshot
-from domain.match.state import with_position
-from infra.outcomes import parse
+from domain.match.history import BrokenHistory, check_chain, replay, unpack_snapshot
+from domain.match.state import cache_position
+from infra.store.outcomes import parse
 from tests.faults.harness.held import Held
 from tests.faults.harness.record import Invocation, Result
 
@@ -61,14 +61,14 @@ def check(calls: Iterable[Invocation], held: Held, *, complete: bool = True) -> 
 class _Checker:
     def __init__(self, calls: Sequence[Invocation], held: Held) -> None:
         self.held = held
-        self.reads = [call for call in calls if not call.command]
+        self.add_reads = [call for call in calls if not call.command]
         self.sends: dict[bytes, list[Invocation]] = defaultdict(list)
         for call in calls:
             if call.command:
                 self.sends[call.command].append(call)
-        self.events: dict[int, list[Envelope]] = {}
+        self.events: dict[int, list[EventEnvelope]] = {}
         self.refusals: dict[bytes, list[tuple[int, str]]] = defaultdict(list)
-        self.runs: dict[bytes, list[Envelope]] = defaultdict(list)
+        self.runs: dict[bytes, list[EventEnvelope]] = defaultdict(list)
 
     def run(self, *, complete: bool) -> Iterator[Violation]:
         yield from self.decode_all()
@@ -85,7 +85,7 @@ class _Checker:
             self.events[board] = []
             for place, data in enumerate(stored, 1):
                 try:
-                    envelope = decode(data)
+                    envelope = decode_event(data)
                 except msgspec.MsgspecError as error:
                     yield Violation("I4", f"match {board}: event {place} is none ({error})")
                 else:
@@ -168,13 +168,13 @@ class _Checker:
 
     # I3, I4, I6, I9, I10
 
-    def match(self, board: int, events: Sequence[Envelope]) -> Iterator[Violation]:
+    def match(self, board: int, events: Sequence[EventEnvelope]) -> Iterator[Violation]:
         if [e.seq for e in events] != list(range(1, len(events) + 1)):
             yield Violation("I3", f"match {board} has the events {_shown(events)}")
         stored = self.held.events[board]
         try:
             check_chain(board, stored)
-        except Broken as broken:
+        except BrokenHistory as broken:
             yield Violation("I4", f"match {board}: {broken}")
         else:
             yield from _again(board, stored)
@@ -191,19 +191,19 @@ class _Checker:
         if not stored or snapshot.head != leaf_hash(stored[-1]):
             yield Violation("I6", f"match {board}: the snapshot's head is not the last event's")
         try:
-            expected = with_position(refold(stored))
+            expected = cache_position(replay(stored))
         except Exception as error:  # noqa: BLE001 - of a broken history, whatever it is
             yield Violation("I6", f"match {board} can't be refolded ({error!r})")
             return
-        if with_position(snapshot.state) != expected:
+        if cache_position(snapshot.state) != expected:
             yield Violation("I6", f"match {board}: the snapshot is not what its events add up to")
 
-    def entitled(self, board: int, events: Sequence[Envelope]) -> Iterator[Violation]:
+    def entitled(self, board: int, events: Sequence[EventEnvelope]) -> Iterator[Violation]:
         seats: set[bytes] = set()
         for event in events:
             if isinstance(event.body, MatchStarted):
                 seats.update(event.body.seats)
-            if event.actor not in {*seats, THE_SERVER}:
+            if event.actor not in {*seats, SERVER_ACCOUNT}:
                 yield Violation("I9", f"match {board}: the actor of event {event.seq} has no seat")
             senders = {call.actor for call in self.sends.get(event.command, ())}
             if senders and event.actor not in senders:
@@ -263,7 +263,7 @@ class _Checker:
                 for call in calls
                 if call.result is Result.OK and not call.code
             ]
-        reads = [call for call in self.reads if call.result is Result.OK]
+        reads = [call for call in self.add_reads if call.result is Result.OK]
         for read in reads:
             known[read.match].append((read.done, read.seq))
         for read in reads:
@@ -284,7 +284,7 @@ def _told(calls: Sequence[Invocation]) -> Invocation:
     return min((c for c in calls if c.result is Result.OK), key=lambda call: call.done)
 
 
-def _doubled(run: Sequence[Envelope]) -> bool:
+def _doubled(run: Sequence[EventEnvelope]) -> bool:
     """Whether a command's events are more than one, and perhaps the end it led to."""
     return any(not isinstance(event.body, Ended) for event in run[1:]) or len(run) > 2
 
@@ -292,7 +292,7 @@ def _doubled(run: Sequence[Envelope]) -> bool:
 def _again(board: int, stored: Sequence[bytes]) -> Iterator[Violation]:
     try:
         audit.verify(board, stored)
-    except Broken as broken:
+    except BrokenHistory as broken:
         yield Violation("I10", f"match {board}: {broken}")
 
 
@@ -300,7 +300,7 @@ def _name(call: Invocation) -> str:
     return f"match {call.match}: command {call.command.hex()} of {call.client}"
 
 
-def _shown(events: Sequence[Envelope]) -> str:
+def _shown(events: Sequence[EventEnvelope]) -> str:
     numbers = [event.seq for event in events]
     odd = [
         n

@@ -4,7 +4,7 @@ import random
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from domain.match.commands import Sent
+from domain.match.commands import CommandEnvelope
 from tests.faults.harness.load import Client, orders
 from tests.faults.harness.record import Record
 from tests.faults.harness.results import Outcome
@@ -57,10 +57,13 @@ def _boards(number: int, sends: int, station: Station, record: Record) -> int:
 
 
 def _send(
-    pool: ThreadPoolExecutor, doors: list[Client], group: list[Sent], chance: random.Random
+    pool: ThreadPoolExecutor,
+    doors: list[Client],
+    group: list[CommandEnvelope],
+    chance: random.Random,
 ) -> int:
     """Send some commands, each as often as chance has it, and wait for all outcomes."""
-    queues: list[list[Sent]] = [[] for _ in doors]
+    queues: list[list[CommandEnvelope]] = [[] for _ in doors]
     for sent in group:
         for queue in chance.sample(queues, chance.randint(1, DOORS)):
             queue.append(sent)
@@ -74,6 +77,6 @@ def _send(
     return sum(map(len, queues))
 
 
-def _send_all(door: Client, queue: list[Sent]) -> None:
+def _send_all(door: Client, queue: list[CommandEnvelope]) -> None:
     for sent in queue:
         door.send(sent)

@@ -8,5 +8,5 @@ from services.app.context import App
 
 if __name__ == "__main__":
     with App(load()) as parts:
-        outcome = parts.gateway.send(commands.decode(bytes.fromhex(sys.argv[1])), 0)
+        outcome = parts.gateway.send(commands.decode_command(bytes.fromhex(sys.argv[1])), 0)
     print(outcome.code, outcome.seq, outcome.index, sep=",")  # noqa: T201 - its answer

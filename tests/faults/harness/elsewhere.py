@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from domain.match.audit import verify
-from domain.match.record import Broken
+from domain.match.history import BrokenHistory
 from tests.faults.harness.checker import Violation
 
 Histories = dict[int, list[bytes]]
@@ -41,7 +41,7 @@ def elsewhere(histories: Mapping[int, Sequence[bytes]]) -> list[Violation]:
 def _again(board: int, events: Sequence[bytes]) -> str:
     try:
         verify(board, events)
-    except Broken as broken:
+    except BrokenHistory as broken:
         return str(broken)
     return ""
 

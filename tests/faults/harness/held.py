@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 from redis import Redis
 
-from infra import keys
+from infra.redis import keys
 
 
 class Held(msgspec.Struct):
@@ -23,7 +23,7 @@ class Held(msgspec.Struct):
 
 def read(client: Redis) -> Held:
     """Read all of it, as it was at one moment: again if a commit came in between."""
-    shards = int(client.hget(keys.SHAPE, "shards") or 0)
+    shards = int(client.hget(keys.LAYOUT, "shards") or 0)
     while True:
         before = _ends(client, shards)
         held = _read(client, shards)

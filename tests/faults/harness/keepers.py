@@ -8,17 +8,17 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from domain.clocks.days import DAY
-from domain.clocks.terms import Terms
-from domain.match.commands import Flag, Sent
-from domain.match.events import THE_SERVER, command_id
+from domain.clocks.calendar import DAY
+from domain.clocks.time_control import TimeControl
+from domain.match.commands import CommandEnvelope, FlagPlayer
+from domain.match.events import SERVER_ACCOUNT, command_id
 from infra.durability import Mode
-from infra.embedded import EmbeddedError
-from infra.gateway import CommandGateway, submission_of
-from infra.lanes import Lanes
-from infra.outcomes import parse
-from infra.queue import wake
-from infra.store.server import RedisStore
+from infra.store.gateway import CommandGateway, submission_of
+from infra.store.leases import LaneLeases
+from infra.store.outcomes import parse
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.server import EmbeddedError
 from services.bench.workload import PlannedGame, starts
 from tests.faults.harness.load import Client, orders
 from tests.faults.harness.record import now
@@ -32,7 +32,7 @@ OVERDUE_BOARDS = 3 * FOREIGN_BOARDS
 """From here on are the boards of matches whose time is over."""
 
 _AGO_MS = 30 * DAY  # when they began
-_TERMS = Terms(nag=0, forfeit=3)
+_TERMS = TimeControl(nag=0, forfeit=3)
 
 
 def kill_the_keeper(point: str, number: int, station: Station, once: Path) -> float:
@@ -114,13 +114,20 @@ def _door_of_long_ago(client: Redis) -> CommandGateway:
     store = RedisStore(client, Mode.FSYNC)
     ago = int(store.now()) - _AGO_MS
     store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
-    return CommandGateway(store, Lanes(client, lambda lane: wake(client, lane)), client)
+    return CommandGateway(
+        store, LaneLeases(client, lambda lane: enqueue_drain(client, lane)), client
+    )
 
 
 def _flagged(station: Station, board: int, began: int) -> None:
     """Wait for the outcome of the match's flag, and note it as if its sender had heard it."""
     # the match has one event when its time is over, and no ply
-    flag = Sent(board, command_id(SENDER, THE_SERVER, f"{board} 1 Flag"), THE_SERVER, Flag(ply=0))
+    flag = CommandEnvelope(
+        board,
+        command_id(SENDER, SERVER_ACCOUNT, f"{board} 1 Flag"),
+        SERVER_ACCOUNT,
+        FlagPlayer(ply=0),
+    )
     with station.connect() as client:
         store = RedisStore(client, Mode.FSYNC)
         until(lambda: store.outcome(board, flag.id), 30)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from domain.match import commands
-from domain.match.commands import Sent
-from infra.faults import POINTS, VARIABLE
+from domain.match.commands import CommandEnvelope
+from infra.failpoints import FAILPOINTS, VARIABLE
 from tests.faults.harness.keepers import kill_the_keeper
 from tests.faults.harness.load import Load, orders
 from tests.faults.harness.record import now
@@ -36,10 +36,10 @@ WALK_SECONDS = 40.0
 RESTART_EVERY = 8
 """Kills after which the server is started anew, since a child that dies often is restarted late."""
 
-DOOR_POINTS = tuple(p for p in POINTS if p.startswith(("submit.", "wake.")))
-SERVE_POINTS = tuple(p for p in POINTS if p.startswith("serve."))
-KEEPER_POINTS = tuple(p for p in POINTS if p.startswith("keeper."))
-WORKER_POINTS = tuple(p for p in POINTS if p.startswith(("drain.", "commit.")))
+DOOR_POINTS = tuple(p for p in FAILPOINTS if p.startswith(("submit.", "wake.")))
+SERVE_POINTS = tuple(p for p in FAILPOINTS if p.startswith("serve."))
+KEEPER_POINTS = tuple(p for p in FAILPOINTS if p.startswith("keeper."))
+WORKER_POINTS = tuple(p for p in FAILPOINTS if p.startswith(("drain.", "commit.")))
 
 
 def at_point(point: str, kills: int, folder: Path) -> Outcome:
@@ -213,7 +213,7 @@ def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
         station.end()
 
 
-def _kill_a_door(station: Station, point: str, todo: Iterator[Sent]) -> float:
+def _kill_a_door(station: Station, point: str, todo: Iterator[CommandEnvelope]) -> float:
     """Send commands until a door is killed; give the seconds in which another gets the outcome."""
     for sent in todo:
         began = now()
@@ -226,7 +226,7 @@ def _kill_a_door(station: Station, point: str, todo: Iterator[Sent]) -> float:
     return since(again)
 
 
-def _door(station: Station, sent: Sent, fault: str) -> tuple[str, int, int] | None:
+def _door(station: Station, sent: CommandEnvelope, fault: str) -> tuple[str, int, int] | None:
     """Send a command from a process of its own; None when it was killed on the way."""
     tests = Path(__file__).parents[2]
     env = {
@@ -235,7 +235,7 @@ def _door(station: Station, sent: Sent, fault: str) -> tuple[str, int, int] | No
         "PYTHONPATH": str(tests.parent),
     }
     done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("door.py"), commands.encode(sent).hex()],
+        [sys.executable, Path(__file__).with_name("door.py"), commands.encode_command(sent).hex()],
         env=env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode == -signal.SIGKILL and fault:

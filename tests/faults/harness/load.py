@@ -12,14 +12,14 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from domain.errors import Refusal
-from domain.match.commands import Move, Sent
+from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.events import command_id, leaf_hash
 from infra.durability import Mode
-from infra.embedded import EmbeddedError
-from infra.gateway import Gateway, OutcomePending
-from infra.outcomes import Outcome
+from infra.store.gateway import Gateway, OutcomePending
+from infra.store.outcomes import CommandOutcome
 from infra.store.port import Store
-from infra.store.server import RedisStore
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedError
 from services.bench.workload import PlannedGame, games, moves, starts
 from tests.faults.harness.record import Invocation, Record, Result, now
 from tests.helpers.served import gateway
@@ -59,7 +59,9 @@ class Client:
         self.busy_with: bytes | None = None
         """The command that was sent and has no outcome yet."""
 
-    def send(self, sent: Sent, stop: Event | None = None, seconds: float = 120) -> Outcome | None:
+    def send(
+        self, sent: CommandEnvelope, stop: Event | None = None, seconds: float = 120
+    ) -> CommandOutcome | None:
         """Repeat the command until there is an outcome; None when told to stop before."""
         self.busy_with = sent.id
         end = now() + int(seconds * 1e9)
@@ -71,23 +73,23 @@ class Client:
         self.busy_with = None
         return outcome
 
-    def attempt(self, sent: Sent) -> Outcome | None:
+    def attempt(self, sent: CommandEnvelope) -> CommandOutcome | None:
         """Send the command once."""
         began = now()
         try:
             _, door = self._connection()
         except _DOWN:
-            self._note(sent, began, Result.FAILED)
+            self._socket_note(sent, began, Result.FAILED)
             return None
         try:
             outcome = door.send(sent, 0, seconds=self._wait)
         except Refusal:  # it was turned away at the door
-            self._note(sent, began, Result.FAILED)
+            self._socket_note(sent, began, Result.FAILED)
         except (OutcomePending, *_DOWN):
             self.hang_up()
-            self._note(sent, began, Result.UNKNOWN)
+            self._socket_note(sent, began, Result.UNKNOWN)
         else:
-            self._note(sent, began, Result.OK, outcome)
+            self._socket_note(sent, began, Result.OK, outcome)
             return outcome
         return None
 
@@ -135,7 +137,13 @@ class Client:
                 raise
         return self._open
 
-    def _note(self, sent: Sent, began: int, result: Result, outcome: Outcome | None = None) -> None:
+    def _note(
+        self,
+        sent: CommandEnvelope,
+        began: int,
+        result: Result,
+        outcome: CommandOutcome | None = None,
+    ) -> None:
         told = {} if outcome is None else {
             "code": outcome.code, "seq": outcome.seq, "index": outcome.index
         }  # fmt: skip
@@ -157,7 +165,7 @@ def _played(number: int) -> tuple[PlannedGame, ...]:
     return tuple(games(number))
 
 
-def orders(board: int, plies: int, variants: int = 8) -> Iterator[Sent]:
+def orders(board: int, plies: int, variants: int = 8) -> Iterator[CommandEnvelope]:
     """Give the commands of a match: a game, with commands between that must be refused."""
     game = _played(variants)[board % variants]
     game = PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), game.moves[:plies])
@@ -170,10 +178,10 @@ def orders(board: int, plies: int, variants: int = 8) -> Iterator[Sent]:
             yield _other(game, f"forged:{ply}", STRANGER, ply + 1)
 
 
-def _other(game: PlannedGame, key: str, actor: bytes, ply: int) -> Sent:
+def _other(game: PlannedGame, key: str, actor: bytes, ply: int) -> CommandEnvelope:
     id_ = command_id("fault", actor, f"{game.board}:{key}")
-    return Sent(
-        game.board, id_, actor, Move(text=game.moves[min(ply, len(game.moves) - 1)], ply=ply)
+    return CommandEnvelope(
+        game.board, id_, actor, PlayMove(text=game.moves[min(ply, len(game.moves) - 1)], ply=ply)
     )
 
 
@@ -256,7 +264,7 @@ class Load:
                 return
 
 
-def play_all(client: Client, todo: Sequence[Sent]) -> None:
+def play_all(client: Client, todo: Sequence[CommandEnvelope]) -> None:
     """Send commands in order, each until it has an outcome."""
     for sent in todo:
         client.send(sent)

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count
 from pathlib import Path
 
-from infra.clients import make_client
-from infra.embedded import EmbeddedServer
+from infra.redis.clients import make_client
+from infra.valkey.server import EmbeddedServer
 from tests.faults.harness.load import Client, orders
 from tests.faults.harness.proxy import Break, Proxy
 from tests.faults.harness.record import Record

@@ -4,7 +4,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from domain.match.commands import Move, Sent
+from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.events import command_id
 from tests.faults.harness.load import Client, orders
 from tests.faults.harness.poisoned import KINDS, MARK
@@ -78,7 +78,8 @@ def _dose(station: Station, kind: str, board: int) -> tuple[float, list[str]]:
     began = now()
     id_ = command_id("poison", second.actor, f"{board}")
     refused = client.send(
-        Sent(board, id_, second.actor, Move(text=f"{MARK}{kind}")), seconds=2 * INTERNAL_SECONDS
+        CommandEnvelope(board, id_, second.actor, PlayMove(text=f"{MARK}{kind}")),
+        seconds=2 * INTERNAL_SECONDS,
     )
     took = since(began)
     then = client.send(second)

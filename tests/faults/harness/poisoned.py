@@ -9,16 +9,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from domain.match.commands import Move, Sent
-from domain.match.decide import Decided, Given, Rejected, decide
+from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.state import MatchState
 from infra.durability import verify
-from infra.embedded import EmbeddedServer
-from infra.lanes import Lanes
-from infra.queue import wake
 from infra.settings import load
-from infra.store.port import Shape
-from infra.store.server import RedisStore
+from infra.store.leases import LaneLeases
+from infra.store.port import Layout
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.serve.child import ProcessChild
 from services.serve.logging import log_to_stderr
@@ -70,9 +70,11 @@ KINDS: dict[str, Callable[[], None]] = {
 }
 
 
-def poisoned(sent: Sent, state: MatchState, given: Given) -> Decided | Rejected:
+def poisoned(
+    sent: CommandEnvelope, state: MatchState, given: DecisionContext
+) -> Decision | Rejection:
     """Decide; a marked move does what its mark says instead."""
-    if isinstance(sent.command, Move) and sent.command.text.startswith(MARK):
+    if isinstance(sent.command, PlayMove) and sent.command.text.startswith(MARK):
         KINDS[sent.command.text.removeprefix(MARK)]()
     return decide(sent, state, given)
 
@@ -83,8 +85,8 @@ def _serve() -> None:
     with EmbeddedServer(settings.data) as server, server.client() as client:
         verify(client, settings.durability)
         store = RedisStore(client, settings.durability)
-        shape = store.create(Shape(settings.shards, settings.workers))
-        keeper = Scheduler(store, Lanes(client, lambda lane: wake(client, lane)))
+        shape = store.create(Layout(settings.shards, settings.workers))
+        keeper = Scheduler(store, LaneLeases(client, lambda lane: enqueue_drain(client, lane)))
         env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": server.url}
         workers = [
             ProcessChild(name, [sys.executable, str(HERE), "worker", name], env=env)

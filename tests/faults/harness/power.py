@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from infra.aof import newest
-from infra.process import is_alive
+from infra.valkey.aof_repair import newest_log
+from infra.valkey.process import is_alive
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.station import Station, progress
 from tests.helpers.served import until
@@ -157,7 +157,7 @@ def _play(station: Station, chance: random.Random, *, control: bool) -> None:
 
 def _cut(station: Station, synced: Path, chance: random.Random) -> tuple[str, int]:
     """Cut the log; give the kind of tail, and how much had been written beyond the sync."""
-    log = newest(station.data / "valkey")
+    log = newest_log(station.data / "valkey")
     assert log is not None
     length, name = synced.read_text().split()
     data = log.read_bytes()

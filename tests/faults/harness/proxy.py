@@ -92,7 +92,7 @@ class Proxy:
 
     def _requests(self, link: "_Link") -> None:
         with contextlib.suppress(OSError):
-            while data := link.near.recv(CHUNK):
+            while data := link.neighbours.recv(CHUNK):
                 what = self._due()
                 if what is Break.UNSENT:
                     break
@@ -106,7 +106,7 @@ class _Link:
     """One connection through the proxy."""
 
     def __init__(self, near: socket.socket, far: socket.socket) -> None:
-        self.near = near
+        self.neighbours = near
         self.far = far
         self.broken: Break | None = None
 
@@ -117,21 +117,21 @@ class _Link:
                     case Break.LOST:
                         break
                     case Break.SHORT:
-                        self.near.sendall(data[: len(data) // 2])
+                        self.neighbours.sendall(data[: len(data) // 2])
                         break
                     case Break.SILENT:
                         continue
                     case Break.LATE:
                         time.sleep(1.0)
                         self.broken = None
-                self.near.sendall(data)
+                self.neighbours.sendall(data)
             else:
                 if self.broken is Break.SILENT:
                     return
         self.close()
 
     def close(self) -> None:
-        _close(self.near)
+        _close(self.neighbours)
         _close(self.far)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from infra.faults import POINTS
+from infra.failpoints import FAILPOINTS
 from tests.faults.harness import chance, copies, kills, lost, poison, power, room
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.web import WEB_POINTS
@@ -25,7 +25,7 @@ class Run(msgspec.Struct, frozen=True):
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
 RUNS: tuple[Run, ...] = (
-    *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in POINTS),
+    *(Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100) for p in FAILPOINTS),
     *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),
     Run("random", "kills", chance.random_kills, 8, 1_000),
     Run("server", "server", kills.servers, 5, 300),

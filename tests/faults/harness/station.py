@@ -8,13 +8,13 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from domain.match.commands import Sent
-from infra.clients import make_client
+from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
-from infra.embedded import EmbeddedError, socket_url
-from infra.projections.shelf import Shelf
+from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
-from infra.store.server import RedisStore
+from infra.redis.clients import make_client
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedError, socket_url
 from tests.faults.harness import held
 from tests.faults.harness.checker import check
 from tests.faults.harness.elsewhere import elsewhere
@@ -63,7 +63,7 @@ class Station:
         self.served.start()
         if not self._followed:
             with self.connect() as client:
-                until(lambda: all(Shelf(client, spec).live() for spec in SPECS), 60)
+                until(lambda: all(Generations(client, spec).live() for spec in SPECS), 60)
             self._followed = True
 
     def restart(self) -> None:
@@ -104,7 +104,9 @@ class Station:
         first = max((board for board in boards if board < FOREIGN_BOARDS), default=0) + 1
         return Load(self.connect, self.record, first_board=first, **options)  # type: ignore[arg-type]
 
-    def note(self, sent: Sent, began: int, outcome: tuple[str, int, int] | None = None) -> None:
+    def note(
+        self, sent: CommandEnvelope, began: int, outcome: tuple[str, int, int] | None = None
+    ) -> None:
         """Add a call of nobody of the load to the record: its outcome, or that there is none yet."""
         code, seq, index = outcome or ("", 0, 0)
         call = Invocation(

@@ -7,18 +7,18 @@ from typing import Any
 import httpx
 from redis import Redis
 
-from domain.match.commands import Move, Sent
-from infra import keys
-from infra.accounts import Accounts
-from infra.faults import POINTS
-from infra.tokens import Scope, Tokens
+from domain.match.commands import CommandEnvelope, PlayMove
+from infra.failpoints import FAILPOINTS
+from infra.people.accounts import Accounts
+from infra.people.tokens import Scope, Tokens
+from infra.redis import keys
 from services.bench.workload import games
 from tests.fakes.app import CHEAP
 from tests.faults.harness.record import now
 from tests.faults.harness.station import FOREIGN_BOARDS, Station, progress, since
 from tests.helpers.served import until
 
-WEB_POINTS = tuple(p for p in POINTS if p.startswith("submit."))
+WEB_POINTS = tuple(p for p in FAILPOINTS if p.startswith("submit."))
 
 _DOWN = (httpx.TransportError, httpx.TimeoutException)
 _AGAIN_SECONDS = 60.0
@@ -96,7 +96,7 @@ class Web:
         if answer.status_code == httpx.codes.ACCEPTED:
             return None
         told: dict[str, Any] = answer.json()
-        sent = Sent(told["board"], bytes.fromhex(told["id"]), account, Move(text=""))
+        sent = CommandEnvelope(told["board"], bytes.fromhex(told["id"]), account, PlayMove(text=""))
         self._station.note(sent, began, (told["code"], told["seq"], told["index"]))
         return told
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.games.duo.position import FINISH
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.duo import reference
 from tests.games.puzzles import random_match
 from tests.games.puzzles import start as started
 
-RULES = current("duo")
+RULES = latest_rules("duo")
 FORM = "a move is written as one intersection, such as c3, or done"
 COLOURS = ("light", "dark", None)
 

@@ -6,11 +6,11 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.pow2.reference import order
 
-RULES = current("goliath")
+RULES = latest_rules("goliath")
 DAVID, GOLIATH = 0, 1
 OPTION_SETS = [
     tuple(flag for flag in flags if flag)

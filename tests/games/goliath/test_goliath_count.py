@@ -56,14 +56,14 @@ def test_count_is_the_offer_the_game_has_of_its_own():
 
 
 def test_a_count_agreed_to_is_won_by_the_larger_region():
-    outcome = RULES.agreed(position(WALLED, DAVID), "count")
+    outcome = RULES.outcome_by_offer(position(WALLED, DAVID), "count")
     assert (outcome.winners, outcome.reason) == ((GOLIATH,), "larger-region")
     assert outcome.detail == "Goliath has the larger region, 55 intersections to 1"
 
 
 def test_a_region_of_one_intersection_is_told_as_one():
     walled = pieces("m13", "a1", "i13 j12 k11 l10", "k9 m7 a5 b4 c3 d2 e1")
-    outcome = RULES.agreed(position(walled, DAVID), "count")
+    outcome = RULES.outcome_by_offer(position(walled, DAVID), "count")
     assert (outcome.winners, outcome.detail) == (
         (DAVID,),
         "David has the larger region, 1 intersection to 0",
@@ -71,7 +71,7 @@ def test_a_region_of_one_intersection_is_told_as_one():
 
 
 def test_equal_regions_play_on():
-    assert RULES.agreed(position(BOTH_SHUT, DAVID), "count") is None
+    assert RULES.outcome_by_offer(position(BOTH_SHUT, DAVID), "count") is None
 
 
 def test_with_count_the_larger_region_wins_at_once():

@@ -53,7 +53,7 @@ def test_moves_their_effect_and_the_end_agree_with_the_reference(flags):
 def test_composed_positions_agree_with_the_reference(shown):
     for seat in (DAVID, GOLIATH):
         at = position(shown, seat)
-        agreed = RULES.agreed(at, "count")
+        agreed = RULES.outcome_by_offer(at, "count")
         assert set(legal(at)) == reference.legal(shown, seat)
         assert (agreed.winners[0] if agreed else None) == reference.counted(shown)
 
@@ -143,7 +143,7 @@ def test_json_lists_the_pieces_in_sorting_order(drawn):
 def test_who_is_to_move_and_whether_regions_count_tell_positions_apart():
     assert start() != start("-goliath_first")
     assert start() != start("-count")
-    assert start() == GoliathPosition(INDEX["m13"], INDEX["a1"], 0, 0, DAVID, counting=False)
+    assert start() == GoliathPosition(INDEX["m13"], INDEX["a1"], 0, 0, DAVID, counts_regions=False)
 
 
 TWO = {"a1": "G", "m13": "D"}

@@ -5,13 +5,13 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from domain.games.halves.position import Keep
-from domain.rules import current
+from domain.games.halves.position import KeepRule
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.halves import reference
 from tests.golden.make_games import RandomChance
 
-RULES = current("halves")
+RULES = latest_rules("halves")
 A, B, C = 0, 1, 2
 
 play = partial(playing.play, RULES)
@@ -61,7 +61,7 @@ def random_flags(rng):
     flags += [flag for flag in some if rng.random() < 0.4]
     if rng.random() < 0.5:
         flags.append(f"-free_edges={rng.randint(1, 6)}")
-    flags.append(f"-{rng.choice(list(Keep))}")
+    flags.append(f"-{rng.choice(list(KeepRule))}")
     return RULES.write_options(options(*flags))
 
 
@@ -73,7 +73,7 @@ def random_game(seed, *, leaving=True):
     while RULES.outcome(game[-1]) is None:
         at = game[-1]
         if leaving and players == 3 and not at.out and rng.random() < 0.05:
-            game.append(RULES.leave(at, rng.randrange(3)))
+            game.append(RULES.remove_seat(at, rng.randrange(3)))
         else:
             game.append(RULES.play(at, rng.choice(RULES.moves(at))))
     return flags, players, game

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.halves.position import Phase
+from domain.games.halves.position import HalvesPhase
 from tests.games import playing
 from tests.games.halves import reference
 from tests.games.halves.given import (
@@ -157,7 +157,7 @@ def test_who_can_not_touch_an_enemy_may_touch_any_tile():
     game = reference.Game(2, {"must_touch": 2})
     game.tiles = {(0, 0): 1} | dict.fromkeys(reference.STEPS, 0)
     at = position(ENCLOSED, A, "-no_contract")
-    at = msgspec.structs.replace(at, phase=Phase.GROW, options=options("-must_touch=2"))
+    at = msgspec.structs.replace(at, phase=HalvesPhase.GROW, options=options("-must_touch=2"))
     cells = [[*cell, n] for n, cell in enumerate(game.cells(), 1)]
     assert RULES.to_json(at)["cells"] == cells
     assert len(cells) == 12

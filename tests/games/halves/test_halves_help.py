@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.games.halves.position import HalvesOptions, Keep, Touch
-from domain.rules import current
+from domain.games.halves.position import HalvesOptions, KeepRule, TouchRule
+from domain.rules import latest_rules
 from tests.games.halves.given import WANING, legal, play, position, start
 from tests.games.halves.test_halves_text import picture
 
@@ -16,7 +16,7 @@ PAGES = [
     (Path(__file__).parents[3] / f"domain/games/halves/help{language}.txt").read_text()
     for language in ("", ".de")
 ]
-RULES = current("halves")
+RULES = latest_rules("halves")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -56,13 +56,15 @@ def test_every_move_on_the_pages_is_canonical_notation(page):
 def test_every_option_and_display_is_explained(page):
     numbers = {"tiles_each": "=N", "free_edges": "=N", "must_touch": "=2"}
     fields = set(HalvesOptions.__struct_fields__) - {"touch", "keep"}
-    for flag in (*fields, *Touch, *Keep):
+    for flag in (*fields, *TouchRule, *KeepRule):
         assert re.search(rf"^  -{flag}{numbers.get(flag, '')}  ", page, re.MULTILINE)
     assert f"--display={RULES.displays[1]}" in page
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_pages_warn_of_what_the_challenge_warns_of(page):
-    first = next(n for n in range(7) if RULES.note(RULES.read_options([f"free_edges={n}"])))
+    first = next(
+        n for n in range(7) if RULES.option_warning(RULES.read_options([f"free_edges={n}"]))
+    )
     section = page[page.index("  -keep_most_friendly  ") :]
     assert f"-free_edges={first} " in section

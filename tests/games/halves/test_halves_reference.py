@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.halves.position import Ending, Keep, Touch
-from domain.rules import pack, unpack
+from domain.games.halves.position import Ending, KeepRule, TouchRule
+from domain.rules import pack_position, unpack_position
 from domain.rules.protocol import IllegalMove
 from tests.games import playing
 from tests.games.halves import reference
@@ -49,7 +49,7 @@ def test_random_games_under_random_options_agree_with_the_reference(part):
                 break
             if players == 3 and not game.out and rng.random() < 0.05:
                 seat = rng.randrange(3)
-                at = RULES.leave(at, seat)
+                at = RULES.remove_seat(at, seat)
                 game.leave(seat)
             else:
                 text = rng.choice(legal(at))
@@ -84,8 +84,8 @@ def test_the_largest_matches_start_and_come_to_an_end():
         at = RULES.play(at, rng.choice(RULES.moves(at)))
         shown = json.loads(json.dumps(RULES.to_json(at)))
         assert RULES.from_json(shown, options("-tiles_each=60"), RULES.to_move(at)) == at
-        assert unpack("halves/1", pack(at)) == at
-        assert len(pack(at)) < 1000
+        assert unpack_position("halves/1", pack_position(at)) == at
+        assert len(pack_position(at)) < 1000
     assert RULES.outcome(at).winners
 
 
@@ -159,7 +159,7 @@ def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
 
 
 def test_keys_and_tiles_of_the_json_form_come_in_the_games_own_order():
-    shown = RULES.to_json(RULES.leave(play(position(WANING, A), "2"), A))
+    shown = RULES.to_json(RULES.remove_seat(play(position(WANING, A), "2"), A))
     assert list(shown) == ["phase", "colours", "tiles", "gone", "out"]
     assert shown["gone"] == [[1, 1, 2], [0, 2, 4]]
     assert numbers(play(position(WANING, A), "2")) == [1, 3, 5]
@@ -219,5 +219,5 @@ def test_what_is_no_position_is_refused(data, flags, to_move, problem):
 
 
 def test_flags_that_name_a_default_are_the_defaults():
-    assert options().touch is Touch.ENEMY
-    assert options().keep is Keep.LARGEST
+    assert options().touch is TouchRule.ENEMY
+    assert options().keep is KeepRule.LARGEST

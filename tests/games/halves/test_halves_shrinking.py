@@ -89,7 +89,7 @@ def three(letters, *, turn=A, flags=(), **more):
 
 
 def test_one_who_is_out_places_no_more_tiles():
-    at = RULES.leave(start("-manual_start", "-tiles_each=3", players=3), B)
+    at = RULES.remove_seat(start("-manual_start", "-tiles_each=3", players=3), B)
     assert RULES.to_json(at)["out"] == [B]
     seats = []
     while RULES.to_json(at)["phase"] == "wax":
@@ -100,38 +100,38 @@ def test_one_who_is_out_places_no_more_tiles():
 
 
 def test_one_who_leaves_in_the_own_turn_is_followed_by_the_next():
-    at = RULES.leave(start("-manual_start", players=3), A)
+    at = RULES.remove_seat(start("-manual_start", players=3), A)
     assert RULES.to_move(at) == B
-    at = RULES.leave(three("wbdwbd"), A)
+    at = RULES.remove_seat(three("wbdwbd"), A)
     assert RULES.to_move(at) == B
-    assert RULES.to_move(RULES.leave(three("wbdwbd"), C)) == A
+    assert RULES.to_move(RULES.remove_seat(three("wbdwbd"), C)) == A
 
 
 def test_the_last_to_place_may_leave_instead():
     at = play(start("-manual_start", "-tiles_each=2", players=3), "1", "1")
     assert RULES.to_move(at) == C
-    assert RULES.to_json(RULES.leave(at, C))["phase"] == "contract"
+    assert RULES.to_json(RULES.remove_seat(at, C))["phase"] == "contract"
 
 
 @pytest.mark.parametrize(("seat", "first"), [(A, B), (B, A)])
 def test_there_is_no_contract_if_one_of_the_first_two_is_out(seat, first):
     at = start("-manual_start", "-tiles_each=2", players=3)
-    at = play(RULES.leave(at, seat), "1", "1")
+    at = play(RULES.remove_seat(at, seat), "1", "1")
     assert RULES.to_json(at)["phase"] == "wane"
     assert RULES.to_move(at) == first
-    due = RULES.leave(start("-tiles_each=3", players=3), seat)
+    due = RULES.remove_seat(start("-tiles_each=3", players=3), seat)
     assert RULES.to_json(due)["phase"] == "wane"
     assert RULES.to_move(due) == first
 
 
 def test_the_contract_stands_if_the_third_is_out():
-    at = RULES.leave(start("-tiles_each=3", players=3), C)
+    at = RULES.remove_seat(start("-tiles_each=3", players=3), C)
     assert legal(at) == ["keep", "swap"]
     assert RULES.to_move(play(at, "swap")) == B
 
 
 def test_the_tiles_of_one_who_is_out_count_in_groups_and_can_be_cut_off():
-    at = RULES.leave(three("wddbwb"), C)
+    at = RULES.remove_seat(three("wddbwb"), C)
     assert numbers(play(at, "5")) == [1, 2, 3, 4]
     assert numbers(play(three("wbbwd", out=[C]), "4")) == [1, 2, 3]
 
@@ -145,7 +145,7 @@ def test_one_who_is_out_does_not_win_without_tiles():
 
 def test_with_invert_win_those_in_are_judged_at_once_when_one_leaves():
     at = play(three("wbdbd", flags=["-invert_win"]), "1")
-    assert ending(RULES.leave(at, B)) == ((C,), "last-tiles", "C alone has tiles left")
+    assert ending(RULES.remove_seat(at, B)) == ((C,), "last-tiles", "C alone has tiles left")
 
 
 def test_with_invert_win_the_last_two_may_lose_their_tiles_at_once():
@@ -160,5 +160,5 @@ def test_when_those_in_can_not_remove_a_tile_they_are_judged_among_themselves():
     ring = {(2, -2), (3, -1), (2, 0), (3, -3), (4, -3), (4, -2), (1, -1), (1, 0)}
     tiles += [f"d {q},{r}" for q, r in sorted(ring - set(reference.STEPS))]
     at = position(tiles, C, "-free_edges=1", colours=(0, 1, 2))
-    assert ending(RULES.leave(at, C)) == (
+    assert ending(RULES.remove_seat(at, C)) == (
         (A,), "stuck", "nobody can remove a tile; A has the fewest, 1")  # fmt: skip

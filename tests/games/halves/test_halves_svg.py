@@ -6,7 +6,7 @@ from math import hypot
 
 import pytest
 
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.playing import play
 from tests.games.svg_pictures import (
     SVG,
@@ -53,7 +53,7 @@ def test_the_picture_does_not_jump_while_tiles_are_removed():
 @pytest.mark.parametrize("family", ["2", "2 -manual_start"])
 def test_tiles_and_free_cells_are_places_by_their_numbers(family):
     for at in replay(recorded("halves", family)):
-        shown, tree = current("halves").to_json(at), parsed("halves", at)
+        shown, tree = latest_rules("halves").to_json(at), parsed("halves", at)
         cells = {(q, r): str(number) for q, r, number in shown.get("cells", ())}
         named = {(q, r): str(number) for q, r, _, number in shown["tiles"] if number}
         drawn = tiles(tree)
@@ -75,7 +75,7 @@ def test_the_tiles_of_an_ordinary_match_can_be_touched_by_a_finger():
 
 
 def test_a_large_match_is_drawn_small_enough_to_fit():
-    rules = current("halves")
+    rules = latest_rules("halves")
     at = start("halves", "-manual_start", "-touch_any", "-tiles_each=20")
     while rules.to_json(at)["phase"] == "wax":
         at = play(rules, at, "1")  # always farther up
@@ -106,7 +106,7 @@ def test_the_tile_taken_last_leaves_a_mark_and_what_fell_off_too_if_before_is_kn
     fallen = 0
     for last, (before, at) in zip(moves, pairwise(played), strict=True):
         there = [
-            {(q, r): number for q, r, _, number in current("halves").to_json(each)["tiles"]}
+            {(q, r): number for q, r, _, number in latest_rules("halves").to_json(each)["tiles"]}
             for each in (before, at)
         ]
         gone = set(there[0]) - set(there[1])
@@ -121,7 +121,7 @@ def test_the_tile_taken_last_leaves_a_mark_and_what_fell_off_too_if_before_is_kn
 def test_the_tile_placed_last_is_marked_if_the_position_before_is_known():
     game = recorded("halves", "2 -manual_start")
     for last, (before, at) in zip(game["moves"].split(), pairwise(replay(game)), strict=False):
-        shown = current("halves").to_json(before)
+        shown = latest_rules("halves").to_json(before)
         if shown["phase"] == "wax":
             cell = next((q, r) for q, r, number in shown["cells"] if str(number) == last)
             drawn = tiles(parsed("halves", at, last=last, before=before))
@@ -131,7 +131,7 @@ def test_the_tile_placed_last_is_marked_if_the_position_before_is_known():
 
 def test_one_of_three_who_has_left_is_said_to_be_out():
     at = next(replay(recorded("halves", "3")))
-    tree = parsed("halves", current("halves").leave(at, 2))
+    tree = parsed("halves", latest_rules("halves").leave(at, 2))
     assert [each.text for each in with_class(tree, "counts")] == [
         "12 tiles", "12 tiles", "12 tiles, out",
     ]  # fmt: skip

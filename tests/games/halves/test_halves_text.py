@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from domain.drawing import draw_text
 from domain.errors import Refusal
 from domain.games.halves.text import draw_tiles
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.halves.given import WANING, options, play, position, positions, start
 
 GOLDEN = Path(__file__).parent
-RULES = current("halves")
+RULES = latest_rules("halves")
 # by number, in the example of the source
 EXAMPLE = {1: (2, 0, 0), 2: (1, 1, 0), 3: (3, 0, 1), 4: (0, 2, 0), 5: (2, 1, 1)}
 FRAME = [(q, r) for q, r, _ in EXAMPLE.values()]
@@ -80,7 +80,7 @@ def test_while_tiles_are_placed_the_free_cells_have_numbers():
 
 
 def test_colours_that_were_swapped_and_a_player_who_is_out_are_shown_above():
-    at = RULES.leave(play(start("-tiles_each=2", players=3), "swap"), 2)
+    at = RULES.remove_seat(play(start("-tiles_each=2", players=3), "swap"), 2)
     drawn = draw_text(RULES, at, "numbered").split("\n")
     assert drawn[0] == "Tiles: A 2 (dots)  B 2 (blank)  C 2 (dashes, out)"
 

@@ -4,12 +4,12 @@ import json
 from functools import partial
 from pathlib import Path
 
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.puzzles import random_match
 from tests.games.puzzles import start as started
 
-RULES = current("jump")
+RULES = latest_rules("jump")
 LARGE = (
     "-solitaire=a1,a7,a9,b4,c3,c6,c9,d2,d10,e1,e5,e11,f3,f8,g4,g9,h6,h11,i1,i5,i13,j4,j10,k6,"
     "k9,l4,m5,m13"

@@ -105,7 +105,7 @@ def test_part_one_ends_when_no_step_is_left():
 
 def test_the_32nd_stone_begins_part_two_in_which_any_stone_jumps():
     before = play(start(), *WHOLE[:31])
-    assert not before.taking
+    assert not before.is_part_two
     assert RULES.score(before).detail == "31 stones set"
     at = play(before, WHOLE[31])
     assert list(board(at).values()) == ["o"] * 32

@@ -87,9 +87,9 @@ def test_what_is_no_position_is_refused(data, flags, to_move, problem):
 def test_nobody_leaves_or_offers_anything_in_a_puzzle():
     assert RULES.offers == ()
     with pytest.raises(ValueError, match="seat 0 left"):
-        RULES.leave(start(), 0)
+        RULES.remove_seat(start(), 0)
     with pytest.raises(ValueError, match="no offer"):
         RULES.check_offer(start(), "count")
     with pytest.raises(ValueError, match="no offer"):
-        RULES.agreed(start(), "count")
+        RULES.outcome_by_offer(start(), "count")
     assert not RULES.needs_draw(RULES.read_options([]), 1)

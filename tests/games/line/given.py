@@ -3,10 +3,10 @@
 import random
 from functools import partial
 
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 
-RULES = current("line")
+RULES = latest_rules("line")
 OPTION_SETS = [(), ("-stones=16",), ("-stones=7",), ("-stones=3",), ("-stones=1",), ("-stones=64",)]
 
 play = partial(playing.play, RULES)

@@ -4,11 +4,11 @@ import random
 from functools import partial
 from itertools import product
 
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.pow2.boards import json
 
-RULES = current("pow2")
+RULES = latest_rules("pow2")
 OPTION_SETS = [
     tuple(flag for flag in flags if flag)
     for flags in product(("", "-exact"), ("", "-fast", "-free", "-middle"), ("", "-noborder"))

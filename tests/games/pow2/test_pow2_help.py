@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 from domain.drawing import draw_text
-from domain.games.pow2.position import Start
-from domain.rules import current
+from domain.games.pow2.position import Pow2Start
+from domain.rules import latest_rules
 
 PAGE = (Path(__file__).parents[3] / "domain/games/pow2/help.txt").read_text()
-RULES = current("pow2")
+RULES = latest_rules("pow2")
 
 
 def played(*texts):
@@ -42,5 +42,5 @@ def test_every_move_on_the_page_is_canonical_notation():
 
 
 def test_every_option_is_explained():
-    for flag in ("exact", "noborder", *(start for start in Start if start)):
+    for flag in ("exact", "noborder", *(start for start in Pow2Start if start)):
         assert re.search(rf"^  -{flag}  ", PAGE, re.MULTILINE)

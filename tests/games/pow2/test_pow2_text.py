@@ -9,11 +9,11 @@ from domain.boards.pow2_board import NAMES
 from domain.boards.pow2_text import LARGE, SMALL, draw_board
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.pow2.boards import FIGURE_3, NO_MOVE, WON
 
 GOLDEN = Path(__file__).parent
-RULES = current("pow2")
+RULES = latest_rules("pow2")
 
 # where the marks stand, by column letter and row number, with the exceptions
 COLUMNS = dict(

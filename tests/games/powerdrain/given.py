@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 
 from domain.games.powerdrain.position import PLUGS
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.golden.make_games import RandomChance
 
 GOLDEN = Path(__file__).parent
-RULES = current("powerdrain")
+RULES = latest_rules("powerdrain")
 OPTION_SETS = [(), ("-o1",), ("-o2",), ("-p",), ("-o1", "-p"), ("-o2", "-p")]
 POSITIVE, NEGATIVE = 0, 1
 COUNTING, MIXED = [1, 3, 5, 7, 9], [7, 9, 1, 3, 5]

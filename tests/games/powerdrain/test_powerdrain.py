@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Refusal
-from domain.games.powerdrain.position import PLUGS, SECTIONS, Ending, PowerdrainMove, rests, value
+from domain.games.powerdrain.position import (
+    PLUGS,
+    SECTIONS,
+    Ending,
+    PowerdrainMove,
+    plug_value,
+    remaining_volts,
+)
 from tests.games import playing
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (
@@ -44,8 +51,8 @@ def test_the_printed_game_is_drawn_as_it_is_printed():
 def test_every_section_of_the_printed_game_has_its_value_and_what_is_left(section):
     at = printed()
     plug, full, left = PRINTED[section]
-    assert value(plug, section) == abs(int(full))
-    assert rests(at.left, at.top, at.grid)[SECTIONS.index(section)] == int(left)
+    assert plug_value(plug, section) == abs(int(full))
+    assert remaining_volts(at.left, at.top, at.grid)[SECTIONS.index(section)] == int(left)
 
 
 def test_the_printed_game_is_won_by_the_positive_player_four_to_two():
@@ -55,7 +62,7 @@ def test_the_printed_game_is_won_by_the_positive_player_four_to_two():
 
 
 def test_the_plug_24_in_section_75_has_six_volts():
-    assert value("24", "75") == 6
+    assert plug_value("24", "75") == 6
 
 
 def test_the_two_plugs_of_the_illustration_drain_each_other():

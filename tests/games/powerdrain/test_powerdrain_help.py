@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.games.powerdrain.position import Order
-from domain.rules import current
+from domain.games.powerdrain.position import EdgeOrder
+from domain.rules import latest_rules
 from tests.games.powerdrain.given import GOLDEN, options, play, printed, start
 
 PAGES = [
     (Path(__file__).parents[3] / f"domain/games/powerdrain/help{language}.txt").read_text()
     for language in ("", ".de")
 ]
-RULES = current("powerdrain")
+RULES = latest_rules("powerdrain")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -40,6 +40,6 @@ def test_the_moves_on_the_pages_are_notation_and_those_of_the_table_are_canonica
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_option_is_explained(page):
-    for flag in (*(order for order in Order if order), "p"):
+    for flag in (*(order for order in EdgeOrder if order), "p"):
         assert re.search(rf"^  -{flag}  ", page, re.MULTILINE)
         assert RULES.write_options(options(flag)) == (f"-{flag}",)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.powerdrain.position import PLUGS, SECTIONS, rests
+from domain.games.powerdrain.position import PLUGS, SECTIONS, remaining_volts
 from tests.games import playing
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (
@@ -41,7 +41,7 @@ def test_moves_their_effect_and_the_drain_agree_with_the_reference(flags):
             after = RULES.to_json(at)
             assert after == reference.play(shown, turn, text)
             assert list(after["grid"]) == sorted(after["grid"])
-            left = rests(at.left, at.top, at.grid)
+            left = remaining_volts(at.left, at.top, at.grid)
             assert {SECTIONS[s]: abs(v) for s, v in left.items()} == reference.drained(after)
         assert RULES.outcome(at).winners == reference.result(RULES.to_json(at))
 
@@ -86,7 +86,9 @@ def test_edges_read_backwards_drain_alike(drawn):
         shown = RULES.to_json(at)
         shown["left"].reverse()
         other = RULES.from_json(shown, options(*flags), at.turn)
-        assert rests(other.left, other.top, other.grid) == rests(at.left, at.top, at.grid)
+        assert remaining_volts(other.left, other.top, other.grid) == remaining_volts(
+            at.left, at.top, at.grid
+        )
 
 
 # --- positions as values

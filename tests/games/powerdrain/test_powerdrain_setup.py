@@ -108,7 +108,7 @@ def test_what_is_drawn_is_a_setup_and_the_first_position_shows_it(flags):
         assert shown.pop("grid") == {}
         assert shown == setup or (setup is None and shown["pool"] == list(PLUGS))
         assert RULES.to_move(at) == POSITIVE
-        assert RULES.note(options(*flags)) == ""
+        assert RULES.option_warning(options(*flags)) == ""
 
 
 def test_powerdrain_is_played_by_two():

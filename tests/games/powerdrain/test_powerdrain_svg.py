@@ -3,14 +3,14 @@
 import pytest
 
 from domain.drawing import draw_text
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games.svg_pictures import centre, marked, parsed, places, recorded, wide, with_class
 from tests.golden.make_games import read_games, replay
 
 
 def voltages(at):
     """Return plug, value and what is left by section, from the drawing as text."""
-    lines = draw_text(current("powerdrain"), at, "grid").split("\n")
+    lines = draw_text(latest_rules("powerdrain"), at, "grid").split("\n")
     top = lines[0].split()
     found = {}
     for plugs, volts in zip(lines[2::3][:5], lines[3::3][:5], strict=True):
@@ -54,7 +54,7 @@ def test_the_edges_name_the_sections_beside_them():
 def test_plugs_not_yet_in_lie_below_and_can_be_touched(family):
     game = recorded("powerdrain", family)
     for at in replay(game):
-        shown, tree = current("powerdrain").to_json(at), parsed("powerdrain", at)
+        shown, tree = latest_rules("powerdrain").to_json(at), parsed("powerdrain", at)
         left = shown["hands"] if family == "2" else [shown["pool"]]
         chips = with_class(tree, "plug")
         seats = {"light": "0", "dark": "1", "pool": None}

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.games.torere.game import Ending
-from domain.rules import current
+from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.torere import reference
 
-RULES = current("torere")
+RULES = latest_rules("torere")
 LIGHT, DARK = 0, 1
 HERE = Path(__file__).parent
 HELP = HERE.parents[2] / "domain/games/torere"

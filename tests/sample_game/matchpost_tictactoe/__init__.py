@@ -1,6 +1,6 @@
 """Tic-tac-toe."""
 
-from domain.rules import Game
+from domain.rules import GamePackage
 from matchpost_tictactoe import drawing, form, game
 
-GAME = Game((game.TicTacToe(),), drawing.draw, drawing.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage((game.TicTacToe(),), drawing.draw, drawing.paint, __name__, form.OPTIONS_FORM)

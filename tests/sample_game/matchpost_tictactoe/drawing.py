@@ -8,12 +8,12 @@ from domain.drawing.svg.painter import (
     WIDTH,
     BoardInput,
     Picture,
-    Player,
+    PlayerCaption,
     body,
     icon,
-    listed,
     piece,
     place,
+    place_sentences,
     ring,
 )
 from domain.drawing.text import TextInput
@@ -50,9 +50,9 @@ def paint(view: BoardInput) -> Picture:
             inside.append(ring(_CELL / 3, gone=False))
         title = f"{name}: {SIDES[_SEATS[board[name]]]}" if name in board else name
         drawn.append(place(name, _centre_of(name), title, *inside, last=last))
-    players = tuple(Player(icon(f"{look} stone", body(look, 13)), "") for look in LOOKS[:2])
+    players = tuple(PlayerCaption(icon(f"{look} stone", body(look, 13)), "") for look in LOOKS[:2])
     where = {
         side: [name for name, mark in board.items() if _SEATS[mark] == seat]
         for seat, side in enumerate(SIDES)
     }
-    return Picture(tuple(drawn), WIDTH, players, listed(where))
+    return Picture(tuple(drawn), WIDTH, players, place_sentences(where))

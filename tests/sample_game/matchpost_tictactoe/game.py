@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from domain.rules import Outcome, Seat, UnreadableMove
-from domain.rules.helpers import bad_position, check_turn, read_position
+from domain.rules import GameOutcome, Seat, UnreadableMove
+from domain.rules.checks import bad_position, check_turn, read_position
 from domain.rules.protocol import Rules
 
 KEY: Final = "tictactoe"
@@ -107,14 +107,14 @@ class TicTacToe(Rules[TicTacToePosition, int, TicTacToeOptions]):
             return TicTacToePosition(position.x, position.o | 1 << move, position.misere)
         return TicTacToePosition(position.x | 1 << move, position.o, position.misere)
 
-    def outcome(self, position: TicTacToePosition) -> Outcome | None:
+    def outcome(self, position: TicTacToePosition) -> GameOutcome | None:
         """Return the ending: three in a row, or a full board."""
         for seat, marks in enumerate((position.x, position.o)):
             if any(marks & line == line for line in _LINES):
                 winner = 1 - seat if position.misere else seat
-                return Outcome((winner,), Ending.LINE, f"{SIDES[seat]} has three in a row")
+                return GameOutcome((winner,), Ending.LINE, f"{SIDES[seat]} has three in a row")
         if position.x | position.o == _FULL:
-            return Outcome((0, 1), Ending.FULL, "the board is full")
+            return GameOutcome((0, 1), Ending.FULL, "the board is full")
         return None
 
     def to_json(self, position: TicTacToePosition) -> dict[str, Any]:

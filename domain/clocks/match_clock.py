@@ -1,0 +1,243 @@
+"""The clock of a match: the times of all turns, and the deadline of the running one.
+
+A clock changes by events and their times only, and reads no clock itself. Instants are milliseconds
+since 1970, by the clock that stamps events, and never decrease within a match. Every function is
+total and validates nothing, like `evolve`, which calls it.
+
+The *counted* time of a turn is its wall time without pauses, without the vacation of the seat
+to move and, if the time control says so, without Saturdays and Sundays UTC. Overlapping times are
+subtracted once.
+"""
+
+from collections.abc import Iterator
+from struct import Struct, iter_unpack
+from typing import Final, NamedTuple
+
+import msgspec
+
+from domain.clocks.calendar import DAY, counted_ms, instant_of_count
+from domain.clocks.time_control import TimeControl
+from domain.rules.protocol import Seat
+
+ALL_SEATS: Final = -1
+"""Stands for all seats, because a pause stops every clock."""
+
+_TURN_FORMAT: Final = ">BBI"
+"""One ply in `Clock.turns`: the seat, and its counted ms as 5 bytes, high one first."""
+_TURN_RECORD: Final = Struct(_TURN_FORMAT)
+_LONGEST_TURN: Final = (1 << 40) - 1
+"""The most that a record can hold, nearly 35 years; a longer turn is recorded as this."""
+_NEVER: Final = 1 << 63
+
+
+class ClockStop(NamedTuple):
+    """A time that does not count, from `since` until just before `until`, for a seat or all seats."""
+
+    since: int
+    until: int
+    seat: Seat
+
+
+class MatchClock(msgspec.Struct, frozen=True, array_like=True):
+    """The clock after the match's last event. Part of a snapshot, so new fields come at the end."""
+
+    terms: TimeControl
+    since: int
+    """The instant at which the running turn began."""
+    turns: bytes = b""
+    """A record (`_TURN_FORMAT`) for each ply. Packed, because every command decodes the clock of its match
+    and few need this field."""
+    stops: tuple[ClockStop, ...] = ()
+    """The times that do not count and end after `since`: sorted, and disjoint for each seat."""
+    paused: int = 0
+    """The instant at which a pause began; 0 if the match is not paused."""
+    nagged: bool = False
+    """Whether the running turn's player has been reminded."""
+
+
+# changes by events
+
+
+def start_clock(terms: TimeControl, at: int) -> MatchClock:
+    """Return the clock at the start of a match; the first turn begins at `at`."""
+    return MatchClock(terms, at)
+
+
+def after_ply(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
+    """Return the clock after a ply of `seat`: its turn ends and the next begins."""
+    took = min(time_of_turn(clock, seat, at), _LONGEST_TURN)
+    return _begin_turn(
+        clock, at, clock.turns + _TURN_RECORD.pack(seat, took >> 32, took & 0xFFFF_FFFF)
+    )
+
+
+def after_seat_left(clock: MatchClock, at: int) -> MatchClock:
+    """Return the clock after a seat has left the match: a turn begins without a ply.
+
+    The time of the unfinished turn is nobody's.
+    """
+    return _begin_turn(clock, at, clock.turns)
+
+
+def after_undo(clock: MatchClock, plies: int, at: int) -> MatchClock:
+    """Return the clock after an undo: only the first `plies` plies count, and a turn begins.
+
+    The players get back the time of the other plies and of the running turn.
+    """
+    return _begin_turn(clock, at, clock.turns[: plies * _TURN_RECORD.size])
+
+
+def after_pause(clock: MatchClock, at: int) -> MatchClock:
+    """Return the clock after a pause has begun; a paused clock is returned unchanged."""
+    return clock if clock.paused else msgspec.structs.replace(clock, paused=at)
+
+
+def after_resume(clock: MatchClock, at: int) -> MatchClock:
+    """Return the clock after a pause has ended; a clock that is not paused is returned unchanged."""
+    if not clock.paused:
+        return clock
+    off = ClockStop(clock.paused, at, ALL_SEATS)
+    return msgspec.structs.replace(_add_stop(clock, off), paused=0)
+
+
+def after_vacation_start(clock: MatchClock, seat: Seat, since: int, until: int) -> MatchClock:
+    """Return the clock with a vacation of `seat`, which may touch or overlap others."""
+    return _add_stop(clock, ClockStop(since, until, seat))
+
+
+def after_vacation_end(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
+    """Return the clock with all vacations of `seat` ending at `at` at the latest."""
+    cut = (
+        one._replace(until=min(one.until, at)) if one.seat == seat else one for one in clock.stops
+    )
+    off = tuple(one for one in cut if one.until > max(one.since, clock.since))
+    return msgspec.structs.replace(clock, stops=off)
+
+
+def after_reminder(clock: MatchClock) -> MatchClock:
+    """Return the clock after the player to move has been reminded."""
+    return msgspec.structs.replace(clock, nagged=True)
+
+
+def _begin_turn(clock: MatchClock, at: int, turns: bytes) -> MatchClock:
+    off = tuple(one for one in clock.stops if one.until > at)
+    return MatchClock(clock.terms, at, turns, off, clock.paused)
+
+
+def _add_stop(clock: MatchClock, off: ClockStop) -> MatchClock:
+    """Add a time that does not count, merged with those of the same seat that it touches."""
+    if off.until <= max(off.since, clock.since):
+        return clock
+    rest = []
+    for one in clock.stops:
+        if one.seat == off.seat and one.since <= off.until and off.since <= one.until:
+            off = ClockStop(min(one.since, off.since), max(one.until, off.until), off.seat)
+        else:
+            rest.append(one)
+    return msgspec.structs.replace(clock, stops=tuple(sorted((*rest, off))))
+
+
+# queries
+
+
+def time_of_turn(clock: MatchClock, seat: Seat, now: int) -> int:
+    """Return the counted ms of the running turn until `now`, supposing it is the turn of `seat`."""
+    now = max(now, clock.since)
+    skipped = sum(
+        _counted_until(clock, min(until, now)) - _counted_until(clock, min(since, now))
+        for since, until in _stops_of(clock, seat)
+    )
+    return _counted_until(clock, now) - _counted_until(clock, clock.since) - skipped
+
+
+def time_used(clock: MatchClock, seat: Seat) -> int:
+    """Return the counted ms of all turns of `seat` that ended with a ply."""
+    return sum(_finished_turns(clock, seat))
+
+
+def time_left(clock: MatchClock, seat: Seat, mover: Seat | None, now: int) -> int | None:
+    """Return the counted ms until the flag of `seat` falls, by the nearest limit.
+
+    For a seat that is not to move, those of its next turn. 0 once the flag has fallen, None without
+    a limit.
+    """
+    allowance = _turn_allowance(clock, seat)
+    if allowance is None:
+        return None
+    return max(0, allowance - (time_of_turn(clock, seat, now) if seat == mover else 0))
+
+
+def flag_time(clock: MatchClock, mover: Seat) -> int | None:
+    """Return the instant at which the mover's flag falls; None during a pause or without a limit.
+
+    It is the first instant at which the running turn has used its allowance.
+    """
+    allowance = _turn_allowance(clock, mover)
+    return None if clock.paused or allowance is None else _instant_at(clock, mover, allowance)
+
+
+def reminder_time(clock: MatchClock, mover: Seat) -> int | None:
+    """Return the instant of the mover's reminder; None if there is none.
+
+    There is one reminder a turn, and none after the flag.
+    """
+    if clock.paused or clock.nagged or not clock.terms.nag:
+        return None
+    instant, flag = _instant_at(clock, mover, clock.terms.nag * DAY), flag_time(clock, mover)
+    return instant if flag is None or instant < flag else None
+
+
+def next_due(clock: MatchClock, mover: Seat) -> int | None:
+    """Return the instant of the next reminder or flag; None if there is none."""
+    instant = reminder_time(clock, mover)  # None, or before the flag
+    return flag_time(clock, mover) if instant is None else instant
+
+
+def _turn_allowance(clock: MatchClock, seat: Seat) -> int | None:
+    """Return the counted ms that a turn of `seat` may take; negative if the bank is overdrawn."""
+    return min(_turn_allowances(clock, seat), default=None)
+
+
+def _turn_allowances(clock: MatchClock, seat: Seat) -> Iterator[int]:
+    terms = clock.terms
+    if terms.turn:
+        yield terms.turn * DAY
+    if not terms.bank and not terms.total:
+        return  # most matches need no look at their plies
+    finished = list(_finished_turns(clock, seat))
+    if terms.bank:
+        yield (terms.bank + terms.increment * len(finished)) * DAY - sum(finished)
+    if terms.total:
+        yield terms.total * DAY - sum(finished)
+
+
+def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:
+    return (
+        high << 32 | low for of, high, low in iter_unpack(_TURN_FORMAT, clock.turns) if of == seat
+    )
+
+
+def _instant_at(clock: MatchClock, seat: Seat, counted: int) -> int:
+    """Return the first instant with this counted time of the running turn, if it is that of `seat`."""
+    goal = _counted_until(clock, clock.since) + counted
+    for since, until in _stops_of(clock, seat):
+        begin = _counted_until(clock, since)
+        if begin < goal:
+            goal += _counted_until(clock, until) - begin
+    return max(clock.since, instant_of_count(goal, weekends=clock.terms.weekends))
+
+
+def _stops_of(clock: MatchClock, seat: Seat) -> Iterator[tuple[int, int]]:
+    """Yield the times that don't count in the running turn of `seat`, in order and disjoint."""
+    off = [one for one in clock.stops if one.seat in (seat, ALL_SEATS)]
+    if clock.paused:
+        off = sorted((*off, ClockStop(clock.paused, _NEVER, ALL_SEATS)))
+    at = clock.since
+    for since, until, _ in off:
+        if until > at:
+            yield max(since, at), until
+            at = until
+
+
+def _counted_until(clock: MatchClock, instant: int) -> int:
+    return counted_ms(instant, weekends=clock.terms.weekends)

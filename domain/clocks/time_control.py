@@ -1,0 +1,218 @@
+"""The time control of a match, read from flags and written as flags.
+
+    --nagtime=7 --forfeittime=21 --totaltime=90 --days=3 --bank=10+1 --weekends=off --unrated
+
+`docs/clocks.md` explains each flag to players.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+
+
+class TimeControl(msgspec.Struct, frozen=True, array_like=True):
+    """A time control. Times are counted days; 0 is no limit, and for `nag` no reminder.
+
+    The start event of a match records it, so the order of the fields is final and a new one comes
+    at the end with a default.
+    """
+
+    nag: int = 7
+    """The time of a turn after which its player is reminded, once."""
+    forfeit: int = 21
+    """The time that a turn may take."""
+    total: int = 0
+    """The time that all turns of a seat may take together."""
+    days: int = 0
+    """The time that a turn may take, like `forfeit`; the lesser of both is the limit."""
+    bank: int = 0
+    """The time that each seat begins with and its turns use up."""
+    increment: int = 0
+    """The time that each move adds to the bank of its seat."""
+    weekends: bool = True
+    """Whether Saturdays and Sundays, UTC, count."""
+    rated: bool = True
+
+    @property
+    def turn(self) -> int:
+        """The days that one turn may take; 0 if single turns have no limit."""
+        return min((limit for limit in (self.forfeit, self.days) if limit), default=0)
+
+    @property
+    def can_remind(self) -> bool:
+        """Whether a reminder can come before a flag."""
+        # a bank that grows may outlast the reminder in a later turn, if not in the first
+        bank = 0 if self.increment else self.bank
+        limits = (limit for limit in (self.turn, self.total, bank) if limit)
+        return self.nag > 0 and all(self.nag < limit for limit in limits)
+
+
+class _FlagSyntax(msgspec.Struct, frozen=True):
+    """The syntax of a flag with numbers, and the field and bounds of each number."""
+
+    text: str
+    pattern: re.Pattern[str]
+    numbers: tuple[tuple[str, int, int], ...]
+
+    @property
+    def ranges(self) -> str:
+        """The syntax with its bounds, for people."""
+        names = re.findall("[A-Z]", self.text)
+        bounds = zip(names, self.numbers, strict=True)
+        return f"{self.text}, with " + " and ".join(
+            f"{name} from {low} to {high}" for name, (_, low, high) in bounds
+        )
+
+
+_NUMBER: Final = "(0|[1-9][0-9]{0,8})"  # no sign, no leading zero
+
+
+def _days_syntax(name: str, field: str, low: int, high: int) -> _FlagSyntax:
+    return _FlagSyntax(f"--{name}=N", re.compile(_NUMBER), ((field, low, high),))
+
+
+_SYNTAX: Final[Mapping[str, _FlagSyntax]] = {
+    "nagtime": _days_syntax("nagtime", "nag", 0, 365),
+    "forfeittime": _days_syntax("forfeittime", "forfeit", 0, 3650),
+    "totaltime": _days_syntax("totaltime", "total", 1, 3650),
+    "days": _days_syntax("days", "days", 1, 365),
+    "bank": _FlagSyntax(
+        "--bank=A+B",
+        re.compile(rf"{_NUMBER}(?:\+{_NUMBER})?"),
+        (("bank", 1, 3650), ("increment", 0, 365)),
+    ),
+}
+_WEEKENDS: Final = {"on": True, "off": False}
+_NAMES: Final = (*_SYNTAX, "weekends", "unrated")
+_QUOTED: Final = 24
+"""The most characters of a wrong flag that are compared or quoted."""
+
+
+def read_time_control(flags: Sequence[str]) -> TimeControl:
+    """Read flags such as `--days=3`; the defaults are those of `TimeControl()`.
+
+    With `--days` or `--bank` there is no default of `--forfeittime`. Names are read in any letter
+    case. Raises `Refusal` with `unknown-option` for an unknown name, and with `bad-option` for a
+    repeated name and for a value that can't be read or is out of range.
+    """
+    fields: dict[str, int] = {}
+    seen: set[str] = set()
+    for text in flags:
+        written, equals, value = text.partition("=")
+        name = _flag_name(written)
+        if name in seen:
+            raise Refusal(Code.BAD_OPTION, f"--{name} is given twice; give it once")
+        seen.add(name)
+        fields.update(_fields_of(name, value if equals else None))
+    return msgspec.structs.replace(_defaults(fields), **fields)
+
+
+def _defaults(fields: Mapping[str, int]) -> TimeControl:
+    """Return the defaults, which depend on the limits that are set."""
+    return TimeControl(forfeit=0) if fields.get("days") or fields.get("bank") else TimeControl()
+
+
+def _flag_name(written: str) -> str:
+    # some other letters become ASCII when lowered
+    name = written.lower() if written.isascii() else written
+    if name.startswith("--") and name[2:] in _NAMES:
+        return name[2:]
+    quoted = written[:_QUOTED]
+    near = get_close_matches(quoted.lower().lstrip("-"), _NAMES, n=1)
+    hint = f"did you mean --{near[0]}?" if near else f"known are {_known_flags()}"
+    raise Refusal(Code.UNKNOWN_OPTION, f"there is no option {quoted!r}; {hint}")
+
+
+def _known_flags() -> str:
+    return ", ".join(f"--{name}" for name in sorted(_NAMES))
+
+
+def _fields_of(name: str, value: str | None) -> Mapping[str, int]:
+    """Return the fields that a flag sets; its value is None without an equals sign."""
+    match name:
+        case "unrated" if value is None:
+            return {"rated": False}
+        case "unrated":
+            raise Refusal(Code.BAD_OPTION, "--unrated takes no value; write it alone")
+        case "weekends" if value in _WEEKENDS:
+            return {"weekends": _WEEKENDS[value]}
+        case "weekends":
+            raise _bad_option(name, value, "is not understood", "--weekends=off or --weekends=on")
+        case _:
+            return _number_fields(name, value)
+
+
+def _number_fields(name: str, value: str | None) -> Mapping[str, int]:
+    form = _SYNTAX[name]
+    found = form.pattern.fullmatch(value or "")
+    if not found:
+        raise _bad_option(name, value, "is not understood", form.ranges)
+    values = {
+        field: int(text or 0)
+        for (field, _, _), text in zip(form.numbers, found.groups(), strict=True)
+    }
+    if not all(low <= values[field] <= high for field, low, high in form.numbers):
+        raise _bad_option(name, value, "is out of range", form.ranges)
+    return values
+
+
+def _bad_option(name: str, value: str | None, problem: str, form: str) -> Refusal:
+    written = f"--{name}" if value is None else f"--{name}={value[:_QUOTED]}"
+    return Refusal(Code.BAD_OPTION, f"{written!r} {problem}: {form}")
+
+
+def write_time_control(terms: TimeControl) -> tuple[str, ...]:
+    """Return the flags that `read_time_control` reads back: sorted, defaults left out."""
+    limits = {"days": terms.days, "bank": terms.bank}
+    return tuple(sorted(_flags(terms, _defaults(limits))))
+
+
+def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
+    for name in ("nagtime", "forfeittime", "totaltime", "days"):
+        ((field, _, _),) = _SYNTAX[name].numbers
+        if getattr(terms, field) != getattr(usual, field):
+            yield f"--{name}={getattr(terms, field)}"
+    if terms.bank:
+        more = f"+{terms.increment}" if terms.increment else ""
+        yield f"--bank={terms.bank}{more}"
+    if not terms.weekends:
+        yield "--weekends=off"
+    if not terms.rated:
+        yield "--unrated"
+
+
+def describe_time_control(terms: TimeControl) -> str:
+    """Return one line for people, such as `21 days a move, a reminder after 7`."""
+    return ", ".join(
+        (*(tuple(_limit_phrases(terms)) or ("no time limit",)), *_other_phrases(terms))
+    )
+
+
+def _limit_phrases(terms: TimeControl) -> Iterator[str]:
+    if terms.turn:
+        yield f"{_days_phrase(terms.turn)} a move"
+    if terms.bank:
+        more = f" and {terms.increment} more a move" if terms.increment else ""
+        yield f"bank of {_days_phrase(terms.bank)}{more}"
+    if terms.total:
+        yield f"{_days_phrase(terms.total)} in all"
+
+
+def _other_phrases(terms: TimeControl) -> Iterator[str]:
+    if terms.can_remind:
+        # after a single limit, as in "21 days a move", the unit is plain
+        plain = terms.turn and not (terms.bank or terms.total)
+        yield f"a reminder after {terms.nag if plain else _days_phrase(terms.nag)}"
+    if not terms.weekends:
+        yield "weekends don't count"
+    if not terms.rated:
+        yield "unrated"
+
+
+def _days_phrase(days: int) -> str:
+    return f"{days} day" if days == 1 else f"{days} days"

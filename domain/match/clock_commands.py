@@ -1,0 +1,109 @@
+"""Commands about clocks: reminders and flags, the end of a pause, vacations."""
+
+from domain.clocks import match_clock as clocks
+from domain.errors import Code, Refusal
+from domain.match.commands import (
+    EndVacation,
+    FlagPlayer,
+    RemindPlayer,
+    StartVacation,
+)
+from domain.match.decision import Decision, seat_to_move
+from domain.match.events import (
+    SERVER_ACCOUNT,
+    Absent,
+    AccountId,
+    Declined,
+    Ended,
+    Event,
+    Flagged,
+    Nagged,
+    Resumed,
+    Returned,
+    Withheld,
+)
+from domain.match.moves import leave_match
+from domain.match.state import (
+    MatchState,
+    Reason,
+    deadline,
+    deadline_of,
+)
+from domain.rules import MissingRules, Seat, rules_by_id
+
+
+def check_time(state: MatchState, now: int) -> None:
+    """Refuse a command after the mover's time is over, because only the flag can follow."""
+    flag = deadline(state)
+    if flag is not None and now >= flag:
+        side = rules_by_id(state.rules).sides[seat_to_move(state)]
+        raise Refusal(Code.TIME_OVER, f"the time of {side} is over; the flag falls now")
+
+
+def check_commit_time(state: MatchState, now: int) -> None:
+    """Refuse a command after the time to commit or to reveal is over, because the match ends then."""
+    flag = deadline(state)
+    if flag is not None and now >= flag:
+        raise Refusal(Code.TIME_OVER, "the time to accept or to reveal is over; the match ends now")
+
+
+def decide_timeout(
+    command: RemindPlayer | FlagPlayer, actor: AccountId, state: MatchState, now: int
+) -> Decision:
+    """Decide a command of the scheduler; nobody else may send it."""
+    if actor != SERVER_ACCOUNT:
+        raise Refusal(Code.NOT_A_PLAYER, "only the server reminds and flags")
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+    if state.awaits_entropy and isinstance(command, FlagPlayer) and state.gather is not None:
+        return _end_unstarted_match(state, now)
+    if state.over or state.next is None or state.clock is None:
+        raise Refusal(Code.MATCH_OVER, "no clock runs in the match")
+    rules = rules_by_id(state.rules)
+    if isinstance(rules, MissingRules):
+        # nobody can move, so nobody loses by time
+        raise Refusal(Code.UNKNOWN_RULES, rules.sentence)
+    if command.ply not in (None, state.ply):
+        raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply} now")
+    mover = state.next
+    if isinstance(command, RemindPlayer):
+        check_time(state, now)
+        _check_due(clocks.reminder_time(state.clock, mover), now)
+        return Decision((Nagged(seat=mover),))
+    _check_due(deadline(state), now)
+    return leave_match(Flagged(seat=mover), Reason.TIME, state)
+
+
+def _end_unstarted_match(state: MatchState, now: int) -> Decision:
+    """End a match because some players did not commit or reveal in time."""
+    _check_due(deadline(state), now)
+    late = [seat for seat in state.waits if (deadline_of(state, seat) or now + 1) <= now]
+    kind = Withheld if state.sealed else Declined
+    ended = Ended(winners=(), reason=Reason.DECLINED)
+    return Decision((*(kind(seat=seat) for seat in late), ended))
+
+
+def _check_due(instant: int | None, now: int) -> None:
+    if instant is None or now < instant:
+        raise Refusal(Code.TOO_EARLY, "no reminder and no flag is due yet")
+
+
+def end_pause(seat: Seat, state: MatchState) -> Decision:
+    """End a pause."""
+    if state.clock is None or not state.clock.paused:
+        raise Refusal(Code.NOT_PAUSED, "the match is not paused")
+    return Decision((Resumed(seat=seat),))
+
+
+def decide_vacation(
+    command: StartVacation | EndVacation, seat: Seat, state: MatchState, now: int
+) -> Event:
+    """Begin or shorten a vacation."""
+    if state.clock is None:
+        raise Refusal(Code.BAD_OPTION, "the match has no clocks that could stop")
+    if isinstance(command, EndVacation):
+        # the past part of the vacation stays
+        return Returned(seat=seat, until=max(command.until, now))
+    if command.until <= now:
+        raise Refusal(Code.TOO_LATE, "the vacation is over already")
+    return Absent(seat=seat, until=command.until)

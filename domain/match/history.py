@@ -1,0 +1,157 @@
+"""The history of a match: events chained by their hashes, and the snapshot after them."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from domain.match.commands import CommandEnvelope, RevealText, StartVacation
+from domain.match.decide import Decision, Rejection
+from domain.match.events import (
+    NO_HASH,
+    SCHEMA,
+    SERVER_ACCOUNT,
+    Absent,
+    AccountId,
+    Event,
+    EventEnvelope,
+    Flagged,
+    MatchStarted,
+    Moved,
+    RefusedLeaf,
+    Resigned,
+    Revealed,
+    Undone,
+    decode_event,
+    encode_event,
+    leaf_hash,
+)
+from domain.match.state import MatchState, evolve, initial
+
+_CHANGES_POSITION = (MatchStarted, Moved, Undone, Resigned, Flagged)
+"""Events that change the position."""
+
+_PACK = msgspec.msgpack.Encoder()
+_UNPACK = msgspec.msgpack.Decoder(MatchState)
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """A match in the store: the leaf hash of its last event, and its state."""
+
+    head: bytes
+    state: MatchState
+
+
+EMPTY_SNAPSHOT = Snapshot(NO_HASH, initial())
+"""The snapshot of a board without events."""
+
+
+def pack_snapshot(snapshot: Snapshot) -> bytes:
+    """Return the bytes to store: 32 of the head, then the state."""
+    return snapshot.head + _PACK.encode(snapshot.state)
+
+
+def unpack_snapshot(data: bytes | None) -> Snapshot:
+    """Read the stored bytes; `EMPTY_SNAPSHOT` for None."""
+    if data is None:
+        return EMPTY_SNAPSHOT
+    return Snapshot(data[:32], _UNPACK.decode(memoryview(data)[32:]))
+
+
+def chain_events(
+    sent: CommandEnvelope, decision: Decision, snapshot: Snapshot, received: int
+) -> tuple[tuple[bytes, ...], Snapshot]:
+    """Return the events' final bytes, each chained to the one before, and the snapshot after them.
+
+    `received` is the inbox's time of the command, ms. An event has the later of that and the time
+    of the event before, because the time of a match never runs backwards.
+    """
+    state, head = snapshot.state, snapshot.head
+    placing = next((e for e in reversed(decision.events) if isinstance(e, _CHANGES_POSITION)), None)
+    at = max(received, state.at)
+    sealed = []
+    for event in decision.events:
+        actor = _actor_of(event, sent, state)
+        data = encode_event(
+            EventEnvelope(SCHEMA, sent.match, state.seq + 1, at, sent.id, actor, head, event)
+        )
+        sealed.append(data)
+        head = leaf_hash(data)
+        # a decision has the position after its last event that changes it
+        memo = decision.position if event is placing else None
+        state = evolve(state, event, at, memo)
+    return tuple(sealed), Snapshot(head, state)
+
+
+def _actor_of(event: Event, sent: CommandEnvelope, state: MatchState) -> AccountId:
+    """Return the actor of an event: the sender, unless it is another's conditional move or vacation.
+
+    A text that the server reveals has the server as its actor.
+    """
+    match event:
+        case Moved(queued=True):
+            return state.seats[event.seat]
+        case Absent() if not isinstance(sent.command, StartVacation):
+            return state.seats[event.seat]
+        case Revealed() if not _is_own_reveal(sent, state.seats[event.seat]):
+            return SERVER_ACCOUNT
+        case _:
+            return sent.actor
+
+
+def _is_own_reveal(sent: CommandEnvelope, account: AccountId) -> bool:
+    return isinstance(sent.command, RevealText) and sent.actor == account
+
+
+def encode_refusal(
+    sent: CommandEnvelope, rejected: Rejection, snapshot: Snapshot, received: int
+) -> bytes:
+    """Return the leaf of the log for a refusal."""
+    at = max(received, snapshot.state.at)
+    return encode_event(
+        RefusedLeaf(SCHEMA, sent.match, at, sent.id, sent.actor, rejected.code, rejected.move, None)
+    )
+
+
+def replay(events: Iterable[bytes]) -> MatchState:
+    """Return the state after stored events, without checking them."""
+    state = initial()
+    for data in events:
+        envelope = decode_event(data)
+        state = evolve(state, envelope.body, envelope.at)
+    return state
+
+
+class BrokenHistory(Exception):  # noqa: N818 - it names the fault of a history
+    """A history is invalid; `seq` is its first invalid event."""
+
+    def __init__(self, seq: int, sentence: str) -> None:
+        super().__init__(f"event {seq}: {sentence}")
+        self.seq = seq
+        self.sentence = sentence
+
+
+def check_chain(board: int, events: Sequence[bytes]) -> list[EventEnvelope]:
+    """Read a whole history and check order and chain; raises `BrokenHistory` with the first invalid event."""
+    head, at, found = NO_HASH, 0, []
+    for seq, data in enumerate(events, 1):
+        try:
+            envelope = decode_event(data)
+        except msgspec.MsgspecError as error:
+            raise BrokenHistory(seq, f"its bytes are no event: {error}") from error
+        _check_place(envelope, board, seq, at, head)
+        head, at = leaf_hash(data), envelope.at
+        found.append(envelope)
+    return found
+
+
+def _check_place(envelope: EventEnvelope, board: int, seq: int, at: int, head: bytes) -> None:
+    if envelope.schema != SCHEMA:
+        raise BrokenHistory(seq, f"its schema is {envelope.schema}, not {SCHEMA}")
+    if envelope.match != board:
+        raise BrokenHistory(seq, f"it belongs to match {envelope.match}")
+    if envelope.seq != seq:
+        raise BrokenHistory(seq, f"it calls itself number {envelope.seq}")
+    if envelope.at < at:
+        raise BrokenHistory(seq, "it is older than the event before it")
+    if envelope.prev != head:
+        raise BrokenHistory(seq, "it does not follow the event before it: the hash differs")

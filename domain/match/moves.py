@@ -1,0 +1,125 @@
+"""Moves, conditional moves, and leaving a match."""
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.commands import (
+    PlayMove,
+)
+from domain.match.conditional_moves import (
+    NO_CONDITIONAL_MOVES,
+    ConditionalMove,
+    ConditionalMovesBySeat,
+    drop,
+    find_due,
+    still_possible,
+)
+from domain.match.decision import Decision, ending_events, read_move, seat_to_move
+from domain.match.events import Declined, Ended, Flagged, Moved, Resigned
+from domain.match.state import MatchState, Reason, evolve, position_of
+from domain.rules import Seat, pack_position, rules_by_id
+
+
+def play_move(command: PlayMove, seat: Seat, state: MatchState) -> Decision:
+    """Play a move."""
+    rules = rules_by_id(state.rules)
+    if command.ply is not None and command.ply != state.ply:
+        raise Refusal(
+            Code.STALE_PLY,
+            f"the command was meant for #{command.ply}, but the match stands at #{state.ply}",
+        )
+    if seat != state.next:
+        sides = rules.sides
+        turn = sides[state.next] if state.next is not None else "nobody"
+        raise Refusal(Code.NOT_YOUR_TURN, f"you play {sides[seat]}, and it is {turn}'s turn")
+    before = position_of(state)
+    move = rules.check(before, read_move(rules, command.text))
+    after = rules.play(before, move)
+    outcome = rules.outcome(after)
+    moved = Moved(
+        ply=state.ply + 1,
+        seat=seat,
+        move=rules.write(move),
+        next=None if outcome else rules.to_move(after),
+    )
+    return Decision((moved, *ending_events(outcome)), pack_position(after))
+
+
+_CHANGES_TURN = Moved | Resigned | Flagged
+"""Events after which another seat may be to move and have a conditional move."""
+
+
+def play_conditional_moves(
+    decision: Decision, state: MatchState, replies: ConditionalMovesBySeat
+) -> Decision:
+    """Play conditional moves as long as one is due, and drop those that can't come any more."""
+    after, remaining = _state_after(decision, state), replies
+    while due := _due_conditional_move(decision, after, remaining):
+        played = _try_conditional_move(due, after)
+        if isinstance(played, Refusal):
+            note = f"{due.move} at #{after.ply} was dropped: {played.sentence}"
+            remaining = drop(remaining, seat_to_move(after), due, note)
+            break
+        after = _state_after(played, after)
+        decision = Decision((*decision.events, *played.events), played.position)
+    remaining = (
+        NO_CONDITIONAL_MOVES
+        if after.over
+        else still_possible(remaining, after.first_moves(after.ply), after.active_seats)
+    )
+    return msgspec.structs.replace(
+        decision, conditional_moves=None if remaining == replies else remaining
+    )
+
+
+def _state_after(decision: Decision, state: MatchState) -> MatchState:
+    """Return the state after a decision; its time stays that of the state before."""
+    for event in decision.events:
+        state = evolve(state, event, state.at, decision.position)
+    return state
+
+
+def _due_conditional_move(
+    decision: Decision, after: MatchState, replies: ConditionalMovesBySeat
+) -> ConditionalMove | None:
+    if after.next is None or not isinstance(decision.events[-1], _CHANGES_TURN):
+        return None
+    return find_due(replies, after.next, after.first_moves(after.ply))
+
+
+def _try_conditional_move(due: ConditionalMove, state: MatchState) -> Decision | Refusal:
+    try:
+        decision = play_move(PlayMove(text=due.move), seat_to_move(state), state)
+    except Refusal as reason:
+        return reason
+    moved, *rest = decision.events
+    return Decision((msgspec.structs.replace(moved, queued=True), *rest), decision.position)
+
+
+def decline_match(seat: Seat, state: MatchState) -> Decision:
+    """Refuse to play, before one's first move."""
+    if state.acted >> seat & 1:
+        raise Refusal(
+            Code.TOO_LATE, "you can decline a match only before your first move; resign instead"
+        )
+    return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
+
+
+def decide_resignation(seat: Seat, state: MatchState) -> Decision:
+    """Resign."""
+    return leave_match(Resigned(seat=seat), Reason.RESIGNATION, state)
+
+
+def leave_match(event: Resigned | Flagged, reason: Reason, state: MatchState) -> Decision:
+    """Return the events after a seat resigned or was flagged, which may end the match."""
+    rest = tuple(other for other in state.active_seats if other != event.seat)
+    if len(rest) <= 1:
+        return Decision((event, Ended(winners=rest, reason=reason)))
+    rules = rules_by_id(state.rules)
+    position = rules.remove_seat(position_of(state), event.seat)
+    outcome = rules.outcome(position)
+    mover = None if outcome else rules.to_move(position)
+    return Decision(
+        (msgspec.structs.replace(event, next=mover), *ending_events(outcome)),
+        pack_position(position),
+    )

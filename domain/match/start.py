@@ -1,0 +1,195 @@
+"""The start of a match: at once, or when all players have accepted it."""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from domain.errors import Code, Refusal
+from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment
+from domain.match.clock_commands import check_commit_time, decide_vacation
+from domain.match.commands import (
+    AnswerOffer,
+    CommandEnvelope,
+    DeclineMatch,
+    EndVacation,
+    RevealText,
+    StartMatch,
+    StartVacation,
+)
+from domain.match.commit_reveal import (
+    advance_commitments,
+    draw_and_start,
+    end_without_texts,
+    proposal_of,
+    reveal_text,
+)
+from domain.match.decision import Decision, DecisionContext
+from domain.match.events import AccountId, Called, Challenged, Committed, Gathered
+from domain.match.moves import decline_match
+from domain.match.state import MatchState, evolve
+from domain.rules import Seat, rules_by_id
+
+_DIGEST_BYTES: Final = 32
+"""Bytes of a SHA-256."""
+
+
+def needs_seed(sent: CommandEnvelope, state: MatchState) -> bool:
+    """Return whether this decision may use the shard's next seed; `decide` needs it in that case."""
+    match sent.command:
+        case StartMatch(gather=False) as start if not state.started:
+            return needs_chance(start.rules, start.options, len(start.seats))
+        case StartMatch(commitments=tuple() as commitments) if not state.started:
+            return all(one.digest for one in commitments)
+        case AnswerOffer(accept=True) if state.awaits_entropy:
+            return not state.sealed
+        case _:
+            return False
+
+
+def sealed_seed(sent: CommandEnvelope, state: MatchState) -> tuple[int, int] | None:
+    """Return chain and number of the sealed seed that this decision may need, if any."""
+    if isinstance(sent.command, RevealText) and state.awaits_entropy and state.gather is not None:
+        return state.gather.seal
+    return None
+
+
+def accounts_needed(sent: CommandEnvelope, state: MatchState) -> tuple[AccountId, ...]:
+    """Return the accounts whose vacations and stored texts this decision may need."""
+    match sent.command:
+        case StartMatch() as start if not state.started:
+            return start.seats
+        case AnswerOffer(accept=True) | RevealText() if state.awaits_entropy:
+            return state.seats
+        case _:
+            return ()
+
+
+def needs_chance(name: str, flags: tuple[str, ...], players: int) -> bool:
+    """Return whether a start needs chance; False if the start is invalid."""
+    try:
+        rules = rules_by_id(name)
+        return rules.needs_draw(rules.read_options(flags), players)
+    except Refusal:
+        return False
+
+
+def start_match(
+    command: StartMatch, board: int, state: MatchState, context: DecisionContext
+) -> Decision:
+    """Start a match, or propose one that waits for its players' entropy."""
+    if state.started:
+        raise Refusal(Code.ALREADY_STARTED, "the match has started already")
+    rules = rules_by_id(command.rules)
+    if len(command.seats) not in rules.players:
+        counts = " or ".join(str(count) for count in rules.players)
+        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is played by {counts}")
+    if len(set(command.seats)) != len(command.seats):
+        raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
+    options = rules.read_options(command.options)
+    challenged = Challenged(
+        rules=command.rules,
+        options=rules.write_options(options),
+        seats=command.seats,
+        text=command.text,
+        terms=command.terms,
+    )
+    commitments = _commitments(command)
+    if not command.gather:
+        texts = (command.text, *[b""] * (len(command.seats) - 1))
+        return draw_and_start(challenged, texts, board, context)
+    if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
+        raise Refusal(Code.BAD_OPTION, "this match has no draw between players; leave out --gather")
+    if not commitments:
+        return Decision((challenged,))
+    call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
+    return advance_commitments(evolve(state, call, state.at), board, context, call)
+
+
+def _commitments(command: StartMatch) -> tuple[Commitment, ...]:
+    """Return the commitments that came with the start; raises `Refusal` with `bad-option`."""
+    if command.commitments is UNSET:
+        return ()
+    fits = len(command.commitments) == len(command.seats)
+    if not command.gather or command.text or not fits:
+        raise Refusal(Code.BAD_OPTION, "the commitments don't fit the match")
+    for one in command.commitments:
+        if one != Commitment():
+            _check_commitment(one)
+    return command.commitments
+
+
+def _check_commitment(commitment: Commitment) -> None:
+    if len(commitment.digest) != _DIGEST_BYTES or len(commitment.word_digest) not in (
+        0,
+        _DIGEST_BYTES,
+    ):
+        raise Refusal(Code.BAD_OPTION, "a commitment is a SHA-256: 32 bytes, or 64 hex digits")
+
+
+def decide_before_draw(
+    sent: CommandEnvelope, seat: Seat, state: MatchState, context: DecisionContext
+) -> Decision:
+    """Decide a player's command in a match that waits for its players' entropy."""
+    command, now = sent.command, max(context.received, state.at)
+    check_commit_time(state, now)
+    match command:
+        case StartVacation() | EndVacation():
+            return Decision((decide_vacation(command, seat, state, now),))
+        case DeclineMatch() | AnswerOffer(accept=False):
+            return end_without_texts((seat,)) if state.sealed else decline_match(seat, state)
+        case RevealText():
+            return reveal_text(
+                _checked_text(command, seat, state), seat, state, sent.match, context
+            )
+        case AnswerOffer() if seat in state.waits and not state.sealed:
+            return _accept_match(command, seat, state, sent.match, context)
+        case AnswerOffer():
+            raise Refusal(Code.OFFER_STANDS, "you have accepted this match already")
+        case _:
+            raise Refusal(Code.NOT_STARTED, _waiting_sentence(state))
+
+
+def _waiting_sentence(state: MatchState) -> str:
+    if state.sealed:
+        return "the match waits until all players have revealed what they committed to"
+    return "the match waits until all players have accepted it; say accept or decline"
+
+
+def _accept_match(
+    command: AnswerOffer, seat: Seat, state: MatchState, board: int, context: DecisionContext
+) -> Decision:
+    """Accept a match: with a commitment, or with the text itself if the match takes no commitments."""
+    if state.gather is not None:
+        if command.commitment is UNSET:
+            raise Refusal(Code.BAD_OPTION, "the match needs your commitment; accept with one")
+        _check_commitment(command.commitment)
+        committed = Committed(seat=seat, commitment=command.commitment)
+        return advance_commitments(evolve(state, committed, state.at), board, context, committed)
+    if command.commitment is not UNSET:
+        raise Refusal(Code.BAD_OPTION, "the match takes no commitments; accept with a text")
+    gathered = Gathered(seat=seat, text=command.text)
+    after = evolve(state, gathered, state.at)
+    if after.waits:
+        return Decision((gathered,))
+    texts = tuple(text or b"" for text in after.texts)
+    return draw_and_start(proposal_of(after), texts, board, context, gathered)
+
+
+def _checked_text(command: RevealText, seat: Seat, state: MatchState) -> bytes:
+    """Return the text that a player reveals; raises `Refusal` if it is not due or not the right one."""
+    if state.gather is None:
+        raise Refusal(
+            Code.TOO_LATE, "there is nothing to reveal: the match takes texts without commitments"
+        )
+    if not state.sealed:
+        raise Refusal(
+            Code.TOO_EARLY, "not all players have committed yet; reveal your text when they have"
+        )
+    if state.texts[seat] is not None:
+        raise Refusal(Code.TOO_LATE, "your text is revealed already")
+    if len(command.text) > ENTROPY_TEXT_LIMIT or not state.gather.commitments[seat].matches(
+        command.text
+    ):
+        raise Refusal(Code.WRONG_TEXT, "this is not the text that you committed to")
+    return command.text

@@ -1,0 +1,23 @@
+"""Erases all data of an account that belongs to mail."""
+
+import redis
+
+from domain.match.events import AccountId
+from infra.mail.chat_queue import ChatMailQueue
+from infra.mail.message_queue import MessageMailQueue
+from infra.mail.outbox import Outbox
+from infra.mail.progress import MailerProgress
+from infra.mail.verification_codes import VerificationCodes
+
+
+def erase_mail(client: redis.Redis, account: AccountId) -> None:
+    """Erase e-mails to an account, its codes and digests, and its unsent chat and messages.
+
+    Safe to repeat. The counts per id and per address stay: they are hashed, and expire.
+    """
+    outbox = Outbox(client)
+    outbox.forget(account)
+    VerificationCodes(client, outbox.now).forget(account)
+    MailerProgress(client).forget(account)
+    MessageMailQueue(client).forget(account)
+    ChatMailQueue(client).forget(account)

@@ -1,0 +1,114 @@
+"""The queue of messages between players that are also to be mailed.
+
+An entry has the text until the mailer has made e-mails of it; `infra.people.messages` keeps the message itself.
+On a server that never sent mail the queue stays empty.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.events import AccountId, CommandId
+from infra.mail import keys
+from infra.mail.chat_queue import ChatMailQueue
+from infra.people.messages import MessageKind, MessageStore, read_text
+from infra.redis.clients import Clock, time_ms
+
+
+class QueuedMessage(msgspec.Struct, frozen=True, array_like=True):
+    """A message to be mailed."""
+
+    sender: AccountId
+    recipients: tuple[AccountId, ...]
+    """Empty for a broadcast."""
+    text: str
+    command: CommandId
+    """The same for every repetition."""
+    at: int
+    """When it was written, ms."""
+
+    @property
+    def kind(self) -> MessageKind:
+        """Return whether it is a message or a broadcast."""
+        return MessageKind.MESSAGE if self.recipients else MessageKind.BROADCAST
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_QUEUED: Final = msgspec.msgpack.Decoder(QueuedMessage)
+
+
+MOST_QUEUED: Final = 10_000
+"""Most entries of the queue, the newest, while no mailer works."""
+
+
+class MessageMailQueue:
+    """The messages to be mailed, in the order in which they were written."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def add(self, sender: AccountId, to: Sequence[AccountId], text: str, id_: CommandId) -> None:
+        """Queue a message, to everybody if `to` is empty; does nothing while no mail is sent.
+
+        A repeated message is mailed once, because its e-mails have the same ids.
+        """
+        if self._client.exists(keys.CURSOR):
+            note = QueuedMessage(sender, tuple(dict.fromkeys(to)), text, id_, time_ms(self._client))
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.rpush(keys.MESSAGE_QUEUE, _ENCODER.encode(note))
+                pipe.ltrim(keys.MESSAGE_QUEUE, -MOST_QUEUED, -1)
+                pipe.execute()
+
+    def oldest(self, count: int) -> list[QueuedMessage]:
+        """Return the oldest messages."""
+        found: Any = self._client.lrange(keys.MESSAGE_QUEUE, 0, count - 1)
+        return [_QUEUED.decode(data) for data in found]
+
+    def done(self, note: QueuedMessage) -> None:
+        """Remove a message for which e-mails were queued."""
+        # redis-py types elements as text only
+        element: Any = _ENCODER.encode(note)
+        self._client.lrem(keys.MESSAGE_QUEUE, 1, element)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase the messages that an account wrote and that were not mailed yet."""
+        for note in self.oldest(1 << 31):
+            if note.sender == account:
+                self.done(note)
+
+
+class MailingMessageStore(MessageStore):
+    """Messages that are also mailed."""
+
+    def __init__(
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
+    ) -> None:
+        super().__init__(client, shards, clock)
+        self._mail_queue = MessageMailQueue(client)
+        self._chat_queue = ChatMailQueue(client)
+
+    def _chat_added(self, board: int, at: int, others: Sequence[AccountId]) -> None:
+        """Queue a line of chat for mail, if mail is sent at all."""
+        # crash window: it is in the notices and not queued; the command repeated queues it
+        if others and self._client.exists(keys.CURSOR):
+            self._chat_queue.add(board, at, others, self._now())
+
+    def send(
+        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+    ) -> None:
+        """Put a message into each recipient's inbox, and queue it for mail."""
+        super().send(sender, recipients, text, command)
+        # crash window: it is in the inboxes and not queued; the command repeated queues it
+        self._mail_queue.add(sender, recipients, read_text(text), command)
+
+    def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
+        """Write to everybody, and queue it for mail."""
+        super().broadcast(sender, text, command)
+        self._mail_queue.add(sender, (), read_text(text), command)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase what the account wrote, also in the queue."""
+        super().forget(account)
+        self._mail_queue.forget(account)

@@ -1,0 +1,81 @@
+"""Inbound mail: which mails were processed, and how many replies were sent to an address.
+
+| key | what |
+|---|---|
+| `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days |
+| `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+"""
+
+from hashlib import sha256
+from typing import Final
+
+import redis
+from limits import RateLimitItemPerHour
+from limits.storage import RedisStorage
+from limits.strategies import FixedWindowRateLimiter
+
+from infra.people.accounts.validation import mailbox
+
+PROCESSED_SECONDS: Final = 30 * 24 * 3600
+"""How long the mark of a processed mail is kept; a mail server gives up after five days."""
+
+REPLIES_AN_HOUR: Final = 20
+"""Replies to an address within an hour, at most."""
+
+REFUSALS_AN_HOUR: Final = 200
+"""Replies within an hour to a player's own mails that report a refusal: more than a person needs, and
+few enough to stop a loop with an auto-responder."""
+
+_PREFIX: Final = "answers"
+
+
+def _processed_key(mail: str) -> str:
+    """Return the key of the mark that a mail was processed."""
+    return f"{{mail}}:taken:{mail}"
+
+
+class ProcessedMail:
+    """Marks of processed mails. Errors of the server pass through; thread-safe.
+
+    A mark only saves work: a mail that is processed twice uses the same command ids.
+    """
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def is_processed(self, mail: str) -> bool:
+        """Return whether a mail was processed, by its key from `draw_key`."""
+        return bool(self._client.exists(_processed_key(mail)))
+
+    def mark_processed(self, mail: str) -> None:
+        """Note that a mail was processed and answered."""
+        self._client.set(_processed_key(mail), b"", ex=PROCESSED_SECONDS)
+
+
+def key_of(recipient: str, id_: str) -> str:
+    """Return the key of a mail; the same mail to two recipients has two."""
+    return sha256(f"{mailbox(recipient)} {id_}".encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+class ReplyRateLimit:
+    """Counts the replies to an address in Redis, within an hour from the first."""
+
+    def __init__(self, client: redis.Redis, most: int = REPLIES_AN_HOUR) -> None:
+        # only the scheme of the URL is read; the connections are those of our client
+        storage = RedisStorage(
+            "redis://", connection_pool=client.connection_pool, key_prefix=_PREFIX
+        )
+        self._limiter = FixedWindowRateLimiter(storage)
+        self._item = RateLimitItemPerHour(most, namespace="told")
+
+    def admits(self, address: str) -> bool:
+        """Count a reply; False when too many were sent to the address in this hour."""
+        return self._limiter.hit(self._item, _hashed(address))
+
+    def is_spent(self, address: str) -> bool:
+        """Return whether the address gets no more replies in this hour."""
+        return self._limiter.get_window_stats(self._item, _hashed(address)).remaining <= 0
+
+
+def _hashed(address: str) -> str:
+    return sha256(mailbox(address).encode(errors="surrogatepass")).hexdigest()[:32]

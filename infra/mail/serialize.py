@@ -1,0 +1,74 @@
+"""Serializes an e-mail: headers, an empty line, plain text.
+
+The headers are written here, one line each, from values that were checked; only a subject that is not
+ASCII is folded. The library encodes the text and nothing else, because it breaks long ids, and has had
+errors by which a value started a header.
+"""
+
+import re
+from datetime import UTC, datetime
+from email.header import Header
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import Final
+
+from infra.mail.addresses import ServerAddresses
+from infra.mail.email import Email, InvalidEmailError, Purpose, check_email
+
+_LINE: Final = 990
+"""Most characters of a line."""
+
+_POLICY: Final = SMTP.clone(max_line_length=_LINE, cte_type="7bit")
+
+_HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
+
+
+def serialize(email: Email, addresses: ServerAddresses, since: int) -> bytes:
+    """Return an e-mail's bytes, the same each time; `since` is when it was queued, in ms.
+
+    `InvalidEmailError` if the headers are not exactly those of the e-mail.
+    """
+    check_email(email)
+    head = [f"{name}: {value}" for name, value in _fields(email, addresses, since)]
+    message = EmailMessage(_POLICY)
+    message.set_content(email.body)
+    data = "".join(f"{line}\r\n" for line in head).encode("ascii") + message.as_bytes()
+    _check_headers(data, len(head) + len(message.keys()))
+    return data
+
+
+def sender_of(email: Email, addresses: ServerAddresses) -> str:
+    """Return the sender's address: a reply to it acts on the subject of the e-mail."""
+    return email.header("Reply-To") or addresses.server_address
+
+
+def envelope_sender(email: Email, addresses: ServerAddresses) -> str:
+    """Return the address to which an undeliverable e-mail is returned; empty for none."""
+    if email.purpose == Purpose.ANSWER:
+        return ""  # two servers must not answer each other's answers
+    return addresses.bounce(email.account, email.to)
+
+
+def _fields(email: Email, addresses: ServerAddresses, since: int) -> list[tuple[str, str]]:
+    return [
+        ("From", f"matchpost <{sender_of(email, addresses)}>"),
+        ("To", email.to),
+        ("Subject", _subject(email.subject)),
+        ("Date", format_datetime(datetime.fromtimestamp(since // 1000, UTC))),
+        ("Message-ID", f"<{email.id}>"),
+        *email.headers,
+    ]
+
+
+def _subject(text: str) -> str:
+    """Encode a subject that is not ASCII, or that would be read as encoded."""
+    if text.isascii() and "=?" not in text:
+        return text
+    return Header(text, "utf-8", header_name="Subject").encode(linesep="\r\n")
+
+
+def _check_headers(data: bytes, count: int) -> None:
+    head = data.partition(b"\r\n\r\n")[0].replace(b"\r\n ", b" ").split(b"\r\n")
+    if len(head) != count or not all(map(_HEADER.fullmatch, head)):
+        raise InvalidEmailError("its headers came out as others than were meant")

@@ -1,0 +1,323 @@
+"""Creates, verifies, changes and deletes accounts; the package explains the order of writes."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import redis
+from argon2 import PasswordHasher
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import SERVER_ACCOUNT, AccountId
+from infra.mail.keys import ADDRESSES_TO_VERIFY
+from infra.people.accounts.passwords import Passwords, RecentPasswords
+from infra.people.accounts.record import (
+    Account,
+    MailAddress,
+    Profile,
+    decode,
+    decode_profile,
+    encode,
+)
+from infra.people.accounts.usernames import Usernames
+from infra.people.accounts.validation import (
+    check_password,
+    mailbox,
+    merge_addresses,
+    read_addresses,
+    read_name,
+    replace_addresses,
+)
+from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts, attempt_source
+from infra.people.sessions import Sessions
+from infra.people.tokens import Tokens
+from infra.rate_limits import LoginRateLimit
+from infra.redis import keys, scripts
+from infra.redis.clients import time_ms
+
+ID_BYTES: Final = 8
+
+UNCLAIMED_SECONDS: Final = 3600
+"""How long a record lasts before a name points to it, because nobody could delete it."""
+
+
+def _notify_nobody(_: Profile) -> None:
+    """Do nothing: the default for `readdressed`."""
+
+
+class Accounts:
+    """The accounts in Redis. Errors of the server pass through; thread-safe.
+
+    Every method that takes a userid with its password is refused as `unknown-user`,
+    `wrong-password`, `too-many-attempts`, `too-fast` or `busy` (too many passwords wait). One that
+    changes the account is also refused as `busy` if it was changed elsewhere at the same moment.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        hasher: PasswordHasher | None = None,
+        *,
+        recent: RecentPasswords | None = None,
+        limit: LoginRateLimit | None = None,
+        password_rate: int = PASSWORDS_A_MINUTE,
+        readdressed: Callable[[Profile], None] = _notify_nobody,
+    ) -> None:
+        """`readdressed` is called with the old record after its addresses were changed."""
+        self._client = client
+        self._users = Usernames(client)
+        self._passwords = Passwords(hasher or PasswordHasher())
+        self._recent = recent or RecentPasswords()
+        self._addresses_changed = readdressed
+        self._attempts = PasswordAttempts(client, limit, password_rate)
+
+    def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
+        """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
+        name = read_name(name)
+        check_password(password)
+        read = tuple(MailAddress(text) for text in read_addresses(addresses))
+        if self._users.read(name) is not None:
+            raise _name_taken(name)
+        self._attempts.spend()
+        hashed = self._passwords.hash(password)
+        record = Account(name=name, password=hashed, created=time_ms(self._client), addresses=read)
+        account = self._write_new(encode(record))
+        # crash window: the record exists and no name points to it; it expires
+        if not self._users.claim(name, account):
+            self._client.delete(keys.account(account))
+            raise _name_taken(name)
+        # crash window: the account exists and expires; its first login makes it permanent
+        self._client.persist(keys.account(account))
+        if read:
+            self._ask_for_codes(account)
+        return account
+
+    def verify(self, name: str, password: str) -> AccountId:
+        """Return the account of a userid, if the password is right.
+
+        An unknown userid takes as long as a wrong password.
+        """
+        return self._verified_record(name, password)[0]
+
+    def change(self, name: str, password: str, change: Callable[[Account], Account]) -> AccountId:
+        """Change a record, whole or not at all; `change` may refuse, and must keep the name."""
+        account, data = self._verified_record(name, password)
+        self._store(account, data, change)
+        return account
+
+    def change_of(self, account: AccountId, change: Callable[[Account], Account]) -> None:
+        """Change the record of an account that was authenticated otherwise; see `change`.
+
+        `unknown-user` for a deleted account.
+        """
+        found: Any = self._client.get(keys.account(account))
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, "the account was deleted")
+        self._store(account, found, change)
+
+    def add_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
+        """Add mail addresses, and end a sign-off; `bad-address` for a bad one or too many.
+
+        Those the account has already stay as they are, so that a repetition does no harm.
+        """
+        read = read_addresses(addresses)
+        self._change_addresses(account, lambda old: merge_addresses(old, read))
+
+    def change_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
+        """Replace all mail addresses, maybe by none, and end a sign-off; `bad-address`."""
+        read = read_addresses(addresses)
+        self._change_addresses(account, lambda old: replace_addresses(old, read))
+
+    def _change_addresses(
+        self, account: AccountId, change: Callable[[Sequence[MailAddress]], tuple[MailAddress, ...]]
+    ) -> None:
+        self.change_of(
+            account, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
+        )
+        self._ask_for_codes(account)
+
+    def change_password(
+        self, name: str, old: str, new: str, *, session: str = "", tokens: bool = False
+    ) -> AccountId:
+        """Replace a password, and end what the old one opened: see `end_access`.
+
+        `bad-password` for a new one that can't be a password.
+        """
+        check_password(new)
+        account = self.verify(name, old)
+        # before the change, because a process killed after it could not do this
+        self.end_access(account, session=session, tokens=tokens)
+        self.change(name, old, lambda a: replace(a, password=self._passwords.hash(new)))
+        # those that the old password has opened meanwhile
+        self.end_access(account, session=session, tokens=tokens)
+        return account
+
+    def end_access(self, account: AccountId, *, session: str = "", tokens: bool = False) -> None:
+        """End all sessions of an account but the one of this id, and optionally all its tokens."""
+        Sessions(self._client).end_others(account, session)
+        if tokens:
+            Tokens(self._client).forget(account)
+
+    def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
+        """Make an account an arbiter or revoke that; the operator needs no password."""
+        found = self._users.read(name)
+        if found is None:
+            raise _unknown_user(name)
+        self._store(*found, lambda a: replace(a, arbiter=yes))
+        return found[0]
+
+    def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
+        """Delete an account and free its userid; return the id that it had.
+
+        `erase` erases the data of other stores under the account id. It is called twice, because
+        something may be added until the record is deleted. After a kill the account is either whole
+        and its password valid, or it is deleted, and the same command again erases the rest.
+        """
+        account = self._users.find(name)
+        if account is None or self._client.exists(keys.account(account)):
+            account = self._erase_record(name, password, erase)
+        # crash window: the name points nowhere; no password opens it, and anybody may finish this
+        erase(account)  # also what was added while the record still existed
+        self._client.srem(ADDRESSES_TO_VERIFY, account)
+        self._attempts.forget(name, account)
+        self._users.release(name.lower(), account)
+        return account
+
+    def record_of(self, account: AccountId) -> Profile | None:
+        """Return the public part of an account's record; None for a deleted account."""
+        found: Any = self._client.get(keys.account(account))
+        return None if found is None else decode_profile(found)
+
+    def language_of(self, account: AccountId) -> str:
+        """Return an account's language; empty for English, and for no account."""
+        profile = self.record_of(account)
+        return profile.language if profile else ""
+
+    def id_of(self, name: str) -> AccountId:
+        """Return the account of a userid; `unknown-user` when there is none."""
+        found = self._users.read(name)
+        if found is None:
+            raise _unknown_user(name)
+        return found[0]
+
+    def name_of(self, accounts: Sequence[AccountId]) -> list[str | None]:
+        """Return the accounts' userids, None for a deleted account."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for account in accounts:
+                pipe.get(keys.account(account))
+            return [data and decode_profile(data).name for data in pipe.execute()]
+
+    def names(self, start: int, count: int) -> list[str]:
+        """Return `count` userids in alphabetical order, from index `start`.
+
+        Fewer only at the end of the list. An account older than the list is added at its next login.
+        """
+        return self._users.names(start, count)
+
+    def count(self) -> int:
+        """Return the length of the list; a deleted account may be in it for a while."""
+        return self._users.count()
+
+    def _ask_for_codes(self, account: AccountId) -> None:
+        """Request codes for the unverified addresses of an account."""
+        # crash window: the addresses are stored and no code is sent; adding them again sends one
+        self._client.sadd(ADDRESSES_TO_VERIFY, account)
+
+    def _erase_record(
+        self, name: str, password: str, erase: Callable[[AccountId], None]
+    ) -> AccountId:
+        account, data = self._verified_record(name, password)
+        erase(account)
+        # crash window: only data under the id are erased; the account is whole
+        if not scripts.compare_and_set(self._client, keys.account(account), data):
+            raise _changed_elsewhere()
+        return account
+
+    def _verified_record(self, name: str, password: str) -> tuple[AccountId, bytes]:
+        """Verify a password; return the account and its record, as stored now."""
+        found = self._users.read(name)
+        if found is not None and self._is_recent(decode(found[1]).password, password):
+            return found
+        with self._passwords.waiting_slot():
+            counted = self._attempts.count(name, found and found[0])
+            try:
+                self._check(name, found, password)
+            except Refusal as reason:
+                if reason.code == Code.BUSY:  # nothing was tried
+                    self._attempts.give_back(counted)
+                raise
+        assert found is not None
+        self._attempts.give_back(counted)
+        self._attempts.remember(found[0])
+        return found[0], self._after_login(*found, password)
+
+    def _is_recent(self, stored: str, password: str) -> bool:
+        """Return whether the password was right a short time ago, from the same network.
+
+        Attempts from other networks are counted, so that nobody can guess the password beyond the
+        limits while its owner plays.
+        """
+        place = attempt_source()
+        return not place.strangers and self._recent.has(stored, password, place.network)
+
+    def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
+        """Refuse a wrong password; an unknown userid takes as long."""
+        if found is None:
+            self._passwords.match_nobody(password)
+            raise _unknown_user(name)
+        if not self._passwords.matches(decode(found[1]).password, password):
+            raise Refusal(Code.WRONG_PASSWORD, f"this is not the password of {name.lower()}")
+
+    def _after_login(self, account: AccountId, data: bytes, password: str) -> bytes:
+        """Rehash, persist and index an account whose password was right; return its record."""
+        if self._passwords.is_outdated(decode(data).password):
+            new = encode(replace(decode(data), password=self._passwords.hash(password)))
+            # a change in between wins, because it has replaced the record that was read
+            data = new if self._replace(account, data, new) else data
+        # the steps that a killed signup did not reach
+        self._client.persist(keys.account(account))
+        self._users.add(decode(data).name)
+        self._recent.add(decode(data).password, password, attempt_source().network)
+        return data
+
+    def _store(self, account: AccountId, data: bytes, change: Callable[[Account], Account]) -> None:
+        """Store a changed record; `busy` if it is not as it was read."""
+        old = decode(data)
+        new = change(old)
+        if not self._replace(account, data, encode(new)):
+            raise _changed_elsewhere()
+        # crash window: the addresses are changed, and no mail is sent to the old ones
+        if _mailboxes(old) != _mailboxes(new):
+            self._addresses_changed(old)
+
+    def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
+        # a record that was deleted meanwhile is not as it was read, so it is not restored
+        return scripts.compare_and_set(self._client, keys.account(account), data, new)
+
+    def _write_new(self, record: bytes) -> AccountId:
+        """Store a record under a new id; it expires unless a name is claimed."""
+        while True:
+            account = os.urandom(ID_BYTES)
+            if account != SERVER_ACCOUNT and self._client.set(
+                keys.account(account), record, nx=True, ex=UNCLAIMED_SECONDS
+            ):
+                return account
+
+
+def _mailboxes(record: Profile) -> set[str]:
+    return {mailbox(one.address) for one in record.addresses}
+
+
+def _name_taken(name: str) -> Refusal:
+    return Refusal(Code.NAME_TAKEN, f"the userid {name!r} is taken; choose another")
+
+
+def _unknown_user(name: str) -> Refusal:
+    return Refusal(
+        Code.UNKNOWN_USER, f"there is no user {name[:24]!r}; `signup userid password` makes one"
+    )
+
+
+def _changed_elsewhere() -> Refusal:
+    return Refusal(Code.BUSY, "the account was changed elsewhere at the same moment; try again")

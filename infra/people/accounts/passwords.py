@@ -1,0 +1,128 @@
+"""Hashes of passwords, and a cache of those that were right a short time ago."""
+
+import hashlib
+import hmac
+import os
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+from cachetools import TTLCache
+
+from domain.errors import Code, Refusal
+from infra.people.password_attempts import attempt_source
+
+HASHES_AT_ONCE: Final = 2
+"""An argon2 hash takes 64 MiB and four threads; more at once would starve the moves."""
+
+HASHES_WAITING: Final = 20
+"""Passwords that may wait for a hash; it takes about 0.1 s, so the last waits for a second."""
+
+RECENT_SECONDS: Final = 600.0
+"""How long a password that was right needs no hash."""
+
+MOST_RECENT: Final = 10_000
+"""Most entries of the cache; about 2 MiB."""
+
+
+class Passwords:
+    """Makes and verifies argon2id hashes, at most `HASHES_AT_ONCE` at a time.
+
+    At most `HASHES_WAITING` more wait for their turn: the next is refused as `busy`, because each
+    keeps a thread. So is one whose client has gone when its turn comes.
+    """
+
+    def __init__(self, hasher: PasswordHasher) -> None:
+        self._hasher = hasher
+        self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
+        self._slots = threading.BoundedSemaphore(HASHES_AT_ONCE + HASHES_WAITING)
+        self._unmatchable = _unmatchable_hash(hasher)
+
+    def hash(self, password: str) -> str:
+        """Return a hash, with a new salt, of a password that `check_password` accepts."""
+        with self.waiting_slot(), self._hashing_slot():
+            return self._hasher.hash(password)
+
+    def matches(self, stored: str, password: str) -> bool:
+        """Return whether a password has this hash; the caller has a `place`."""
+        with self._hashing_slot():
+            try:
+                return self._hasher.verify(stored, _bytes(password))
+            except VerificationError:
+                return False
+
+    def match_nobody(self, password: str) -> None:
+        """Take as long as `matches`, for a userid without a hash."""
+        self.matches(self._unmatchable, password)
+
+    @contextmanager
+    def waiting_slot(self) -> Iterator[None]:
+        """Occupy a place in the queue for hashes; `busy` if it is full."""
+        if not self._slots.acquire(blocking=False):
+            raise Refusal(Code.BUSY, "too many passwords are being checked; try again in a minute")
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    @contextmanager
+    def _hashing_slot(self) -> Iterator[None]:
+        with self._hashing:
+            if attempt_source().is_abandoned():
+                raise Refusal(Code.BUSY, "the client has gone")
+            yield
+
+    def is_outdated(self, stored: str) -> bool:
+        """Return whether the hash was made with other parameters than those in use."""
+        return self._hasher.check_needs_rehash(stored)
+
+
+class RecentPasswords:
+    """Remembers, in this process only, the passwords that were right in the last ten minutes.
+
+    An entry is a hash over network, stored hash and password, with a random key of this process. So no
+    password is kept, and an entry is void once the stored hash has changed. Thread-safe.
+    """
+
+    def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
+        self._key = os.urandom(32)
+        self._lock = threading.Lock()
+        self._seen: TTLCache[bytes, None] = TTLCache(MOST_RECENT, RECENT_SECONDS, timer)
+
+    def add(self, stored: str, password: str, network: str) -> None:
+        """Remember that the password was right, and its network."""
+        digest = self._digest(stored, password, network)
+        with self._lock:
+            self._seen[digest] = None
+
+    def has(self, stored: str, password: str, network: str) -> bool:
+        """Return whether the password was right for this hash a short time ago, from this network."""
+        digest = self._digest(stored, password, network)
+        # the time of the look-up depends on the digest only, which nobody can choose
+        with self._lock:
+            return digest in self._seen
+
+    def _digest(self, stored: str, password: str, network: str) -> bytes:
+        # a hash of argon2 has no NUL, and that of the network has a fixed length
+        place = hashlib.sha256(_bytes(network)).digest()
+        return hmac.digest(self._key, place + stored.encode() + b"\0" + _bytes(password), "sha256")
+
+
+def _bytes(password: str) -> bytes:
+    """Return the bytes of any text; half a surrogate pair is allowed, and matches no password."""
+    return password.encode(errors="surrogatepass")
+
+
+def _unmatchable_hash(hasher: PasswordHasher) -> str:
+    """Return a hash that no password matches and that takes as long as those of `hasher`."""
+    salt, digest = (
+        b64encode(os.urandom(length)).decode().rstrip("=")
+        for length in (hasher.salt_len, hasher.hash_len)
+    )
+    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    return f"$argon2id$v=19${costs}${salt}${digest}"

@@ -1,0 +1,66 @@
+"""The stored form of an account.
+
+Records are maps: a field that an older record lacks is read as its default, and defaults are not
+written. A new field therefore needs a default, and a default never changes.
+"""
+
+from typing import Final
+
+import msgspec
+
+
+class MailAddress(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A mail address of an account."""
+
+    address: str
+    """As its owner wrote it."""
+    verified: bool = False
+    """Whether a mail sent there was answered."""
+    bounced: str = ""
+    """Why mail was returned from there, in one line; empty while it is delivered."""
+
+    @property
+    def usable(self) -> bool:
+        """Return whether mail may be sent there."""
+        return self.verified and not self.bounced
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An account's record without its password."""
+
+    name: str
+    """The userid, in lower case."""
+    created: int
+    """Milliseconds since 1970 by Redis's clock."""
+    language: str = ""
+    """Of the help, such as `de`; empty for English."""
+    addresses: tuple[MailAddress, ...] = ()
+    notify: str = "move"
+    """When mail is sent: at each `move`, `daily` or `none`."""
+    signed_off: bool = False
+    """Whether no mail is sent at all, whatever `notify` says."""
+    displays: tuple[tuple[str, str], ...] = ()
+    """Pairs of a game and the preferred drawing of its board."""
+    arbiter: bool = False
+    """Whether the account decides disputes; set by the operator only."""
+    challenges: str = "anyone"
+    """Whose challenges by name are accepted: of `anyone`, of `known` players, or of `none`."""
+    vacations: tuple[tuple[int, int], ...] = ()
+    """Pairs of start, ms since 1970, and length in days."""
+
+
+class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
+    """An account's whole record; secret."""
+
+    password: str
+    """The argon2id hash, with its parameters and salt."""
+
+    def __repr__(self) -> str:
+        """Return the userid alone, because it may appear in a log."""
+        return f"Account({self.name!r})"
+
+
+encode: Final = msgspec.msgpack.Encoder().encode
+decode: Final = msgspec.msgpack.Decoder(Account).decode
+decode_profile: Final = msgspec.msgpack.Decoder(Profile).decode
+"""Reads a record without its password."""

@@ -1,0 +1,122 @@
+"""Notices of messages and chat: per account and per broadcast the newest.
+
+| key | what |
+|---|---|
+| `{a:<hex>}:told` | sorted set: `<board>:<time of the message, ms>:<kind>:<sender>`; score: time of the notice, ms |
+| `{broadcast}:told` | the same, of broadcasts |
+
+A notice refers to a message and repeats nothing of it. These are not projections, because messages
+are in no log: notices are written with the message, and erased with its sender or its recipient.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.events import AccountId
+from infra.projections.notices import (
+    MOST_NOTICES,
+    NoticeKind,
+    NoticePosition,
+    NoticesAfter,
+    PlayerNotice,
+    notices_after,
+)
+from infra.redis import keys, scripts
+from infra.redis.clients import Clock
+
+KEPT_SECONDS: Final = 90 * 24 * 3600
+"""How long an account's notices are kept after the newest."""
+
+_NOTIFY: Final = scripts.Script("notify")
+
+
+class MessageNotice(msgspec.Struct, frozen=True):
+    """A notice of a message, with a reference to it."""
+
+    at: int
+    """Time of the notice, ms."""
+    board: int
+    """0 for a message."""
+    message_at: int
+    """Time of the message, ms."""
+    kind: NoticeKind
+
+    @property
+    def notice(self) -> PlayerNotice:
+        """Return it in the form that notices of matches have."""
+        return PlayerNotice(self.at, self.board, 0, self.kind)
+
+
+class MessageNotices:
+    """The notices of messages. Errors of the server pass through; thread-safe."""
+
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+        self._clock = clock
+
+    def notify(
+        self,
+        accounts: Iterable[AccountId],
+        board: int,
+        said: int,
+        kind: NoticeKind,
+        sender: AccountId,
+    ) -> None:
+        """Notify accounts of a message, each once; deleted accounts are left out."""
+        member = f"{board:015}:{said:015}:{kind}:{sender.hex()}"
+        calls = [
+            self._call([keys.message_notices(to), keys.account(to)], member) for to in accounts
+        ]
+        scripts.call_all(self._client, calls)
+
+    def notify_all(self, said: int, sender: AccountId) -> None:
+        """Notify everybody of a broadcast."""
+        member = f"{0:015}:{said:015}:{NoticeKind.MESSAGE}:{sender.hex()}"
+        scripts.call_all(self._client, [self._call([keys.BROADCAST_NOTICES], member)])
+
+    def _call(self, names: Sequence[str], member: str) -> scripts.Call:
+        now = "" if self._clock is None else str(self._clock())
+        return _NOTIFY, names, [now, MOST_NOTICES, KEPT_SECONDS, member]
+
+    def of(self, account: AccountId) -> list[MessageNotice]:
+        """Return all notices of messages to an account, those of broadcasts included."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in (keys.message_notices(account), keys.BROADCAST_NOTICES):
+                pipe.zrange(name, 0, -1, withscores=True)
+            return [_message_notice(*found) for reply in pipe.execute() for found in reply]
+
+    def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
+        """Return an account's notices after a position in their order."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in (keys.message_notices(account), keys.BROADCAST_NOTICES):
+                pipe.zrange(name, 0, 0, withscores=True)
+                pipe.zcard(name)
+                pipe.zrangebyscore(name, after[0], "+inf", withscores=True)
+            replies = pipe.execute()
+        own, all_ = (
+            notices_after(
+                [_message_notice(*one).notice for one in found],
+                [_message_notice(*one).notice for one in first],
+                n,
+            )
+            for first, n, found in (replies[:3], replies[3:])
+        )
+        return own.with_(all_)
+
+    def forget(self, account: AccountId, told: Iterable[AccountId]) -> None:
+        """Erase an account's notices, and those of its messages to the accounts `told`."""
+        for name in (keys.BROADCAST_NOTICES, *map(keys.message_notices, told)):
+            ending = f":{account.hex()}".encode()
+            gone = [one for one in self._client.zrange(name, 0, -1) if one.endswith(ending)]
+            if gone:
+                self._client.zrem(name, *gone)
+        self._client.delete(keys.message_notices(account))
+
+
+def _message_notice(member: bytes, score: Any) -> MessageNotice:
+    board, said, kind, _ = member.decode().split(":")
+    return MessageNotice(int(score), int(board), int(said), NoticeKind(kind))

@@ -1,0 +1,360 @@
+"""Messages between players, broadcasts to everybody, and chat of matches.
+
+This free text is personal data. It is in no event, log or hash, and no error repeats it; it is stored
+beside the matches and can be erased, see `Letters.forget`. Erased text is gone from the server's memory
+at once, and from its append-only file at the next rewrite.
+
+Messages are in lists; a message is two elements of one, the id of the command that wrote it and its
+entry: the time in decimal, `:`, and MessagePack of [sender, text, kind]. The script that appends it
+adds the time, which grows along a list even where the clock does not. An id that is still in the list
+appends nothing, so a front end may repeat a command: the same id means the same message.
+
+Writes are as durable as the server makes every write: in `fsync` mode it syncs before it answers.
+Unlike commits they are not verified with WAITAOF, because no outcome is promised for a message.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, CommandId
+from infra.people.message_notices import MessageNotices
+from infra.projections.notices import NoticeKind
+from infra.redis import keys, scripts
+from infra.redis.clients import Clock, time_ms
+
+TEXT_LIMIT: Final = 2_000
+"""Characters a text may have."""
+
+MOST_RECIPIENTS: Final = 20
+"""Most recipients of a message."""
+
+BOX_LIMIT: Final = 200
+"""Messages kept for an account, the newest."""
+
+BROADCAST_LIMIT: Final = 50
+"""Broadcasts kept, the newest."""
+
+CHAT_LIMIT: Final = 500
+"""Lines of chat kept for a match, the newest."""
+
+KEPT_SECONDS: Final = 90 * 24 * 3600
+"""Seconds a message is shown. Chat is kept as long as its match."""
+
+_RECIPIENTS_KEPT_SECONDS: Final = 2 * KEPT_SECONDS
+"""Seconds an account's recipients are remembered after its last message.
+
+A message too old to be shown is dropped by the next append, and a list expires `KEPT` after its last
+append. So no message is stored for longer than twice `KEPT`.
+"""
+
+_APPEND: Final = scripts.Script("append_message")
+_REMOVE: Final = scripts.Script("remove_messages")
+
+_NOT_ALLOWED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class MessageKind(StrEnum):
+    """The kind of a message, by its recipients."""
+
+    MESSAGE = "message"
+    BROADCAST = "broadcast"
+    CHAT = "chat"
+
+
+class PlayerMessage(msgspec.Struct, frozen=True):
+    """A message, a broadcast or a line of chat."""
+
+    at: int
+    """Milliseconds since 1970 by Redis's clock."""
+    sender: AccountId
+    text: str
+    kind: MessageKind
+
+
+class _MessageTail(msgspec.Struct, frozen=True, array_like=True):
+    sender: AccountId
+    text: str
+    kind: MessageKind
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_MESSAGES: Final = msgspec.msgpack.Decoder(_MessageTail)
+
+
+def read_text(text: str) -> str:
+    """Return a text in its stored form, without blanks around it; `too-long` or `bad-request`.
+
+    The sentence of a refusal repeats nothing of the text.
+    """
+    text = text.strip()
+    if not text:
+        raise Refusal(Code.BAD_REQUEST, "the text is empty; write something")
+    if len(text) > TEXT_LIMIT:
+        raise Refusal(
+            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
+        )
+    if unfit := _NOT_ALLOWED.search(text):
+        raise Refusal(
+            Code.BAD_REQUEST,
+            f"character {unfit.start() + 1} of the text is U+{ord(unfit[0]):04X}; a text has no "
+            "control characters but newlines and tabs, and no halves of surrogate pairs",
+        )
+    return text
+
+
+class MessageStore:
+    """The messages on a server. Errors of the server pass through; thread-safe.
+
+    `shards` returns how many shards the matches are in. The caller decides who may write to whom.
+    """
+
+    def __init__(
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
+    ) -> None:
+        self._client = client
+        self._shards = shards
+        self._clock = clock
+        self.notices = MessageNotices(client, clock)
+
+    # writing
+
+    def send(
+        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+    ) -> None:
+        """Put a message into each recipient's inbox; refused as `read_text` does.
+
+        `bad-request` for no or too many recipients. After a kill some recipients have it; repeated
+        with the same `command` it reaches the others, and nobody twice.
+        """
+        tail = _tail(sender, text, MessageKind.MESSAGE)
+        to = _read_recipients(recipients)
+        self._remember_recipients(sender, to)
+        # crash window: a recipient is remembered who has no message; erasing looks there in vain
+        boxes = [keys.message_box(account) for account in to]
+        calls = [self._append_call(box, tail, command, BOX_LIMIT, KEPT_SECONDS) for box in boxes]
+        times = scripts.call_all(self._client, calls)
+        # crash window: it is in the inboxes without a notice; the command repeated adds that
+        for account, at in zip(to, times, strict=True):
+            self.notices.notify([account], 0, at, NoticeKind.MESSAGE, sender)
+
+    def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
+        """Write to everybody, also to later accounts; refused as `read_text` does."""
+        tail = _tail(sender, text, MessageKind.BROADCAST)
+        call = self._append_call(keys.BROADCAST, tail, command, BROADCAST_LIMIT, KEPT_SECONDS)
+        (at,) = scripts.call_all(self._client, [call])
+        self.notices.notify_all(at, sender)
+
+    def chat(
+        self,
+        board: int,
+        sender: AccountId,
+        text: str,
+        command: CommandId,
+        to: Sequence[AccountId] = (),
+    ) -> None:
+        """Add a line to a match's chat, and notify the players `to`; refused as `read_text` does."""
+        tail = _tail(sender, text, MessageKind.CHAT)
+        self._client.sadd(keys.chat_boards(sender), str(board))
+        others = [account for account in dict.fromkeys(to) if account != sender]
+        if others:
+            self._remember_recipients(sender, others)
+        # crash window: the match is remembered and has no line; the other way round there would be
+        # a line that erasing does not find
+        call = self._append_call(self._chat(board), tail, command, CHAT_LIMIT, 0)
+        (at,) = scripts.call_all(self._client, [call])
+        # crash window: the line is there without a notice; the command repeated adds that
+        self.notices.notify(others, board, at, NoticeKind.CHAT, sender)
+        self._chat_added(board, at, others)
+
+    def _chat_added(self, board: int, at: int, others: Sequence[AccountId]) -> None:
+        """Handle a new line of chat; a hook for subclasses."""
+
+    # reading
+
+    def read(self, account: AccountId, count: int = 20) -> list[PlayerMessage]:
+        """Return the newest messages and broadcasts, the newest first, at most `count`."""
+        return self._recent(account, count)[: max(count, 0)]
+
+    def chat_of(self, board: int, count: int = 50) -> list[PlayerMessage]:
+        """Return the newest lines of a match's chat, the oldest of them first, at most `count`."""
+        found: Any = self._client.lrange(self._chat(board), *_newest(count))
+        return _messages(found)
+
+    def unread(self, account: AccountId) -> int:
+        """Return how many messages and broadcasts are newer than those marked as read."""
+        marks = self._marks(account)
+        messages = self._recent(account, BOX_LIMIT)
+        return sum(message.at > marks.get(message.kind, 0) for message in messages)
+
+    def has_written(self, sender: AccountId, recipient: AccountId) -> bool:
+        """Return whether the account has written a message to the other within half a year."""
+        # redis-py types members as text only
+        member: Any = recipient
+        return bool(self._client.sismember(keys.recipients(sender), member))
+
+    def change_marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> list[str]:
+        """Return a text for each account, then for each match, that changes with its messages.
+
+        That of an account also changes with its read marks. O(their number).
+        """
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.lrange(keys.BROADCAST, -2, -2)
+            for account in accounts:
+                pipe.lrange(keys.message_box(account), -2, -2)
+                pipe.zrange(keys.message_notices(account), 0, 0, desc=True)
+                pipe.zrange(keys.read_marks(account), 0, -1, withscores=True)
+            for board in boards:
+                # erased lines make it shorter
+                pipe.llen(self._chat(board))
+                pipe.lrange(self._chat(board), -2, -2)
+            broadcast, *found = pipe.execute()
+        end = 3 * len(accounts)
+        own = [f"{broadcast}{found[at : at + 3]}" for at in range(0, end, 3)]
+        return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
+
+    def unread_chat(self, account: AccountId) -> dict[int, int]:
+        """Return by match how many of the newest 200 lines by others are not marked as read."""
+        marks = self._marks(account)
+        chat = [one for one in self.notices.of(account) if one.kind is NoticeKind.CHAT]
+        return dict(
+            Counter(one.board for one in chat if one.message_at > marks.get(_mark(one.board), 0))
+        )
+
+    def messages_read_until(self, account: AccountId) -> dict[str, float]:
+        """Return up to which time, ms, an account has read its messages of each kind."""
+        return self._marks(account)
+
+    def chat_read_until(self, account: AccountId, board: int) -> int:
+        """Return up to which time, ms, an account has read a match's chat."""
+        return int(self._marks(account).get(_mark(board), 0))
+
+    def _marks(self, account: AccountId) -> dict[str, float]:
+        found: Any = self._client.zrange(keys.read_marks(account), 0, -1, withscores=True)
+        return {kind.decode(): at for kind, at in found}
+
+    def mark_read(self, account: AccountId, messages: Iterable[PlayerMessage]) -> None:
+        """Mark messages as read, with all older ones of their kind.
+
+        Pass the result of `read`, so that newer messages stay unread. Marks never go back.
+        """
+        marks: dict[str, int] = {}
+        for message in messages:
+            marks[message.kind] = max(message.at, marks.get(message.kind, 0))
+        self._put_marks(account, marks)
+
+    def mark_chat_read(
+        self, account: AccountId, board: int, messages: Sequence[PlayerMessage]
+    ) -> None:
+        """Mark lines of a match's chat as read, with all older ones; pass the result of `chat_of`."""
+        if messages:
+            self._put_marks(account, {_mark(board): max(message.at for message in messages)})
+
+    def _put_marks(self, account: AccountId, marks: Any) -> None:
+        if marks:
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.zadd(keys.read_marks(account), marks, gt=True)
+                # older messages are neither shown nor counted, whatever their mark
+                pipe.zremrangebyscore(
+                    keys.read_marks(account), "-inf", self._now() - KEPT_SECONDS * 1000
+                )
+                pipe.expire(keys.read_marks(account), KEPT_SECONDS)
+                pipe.execute()
+
+    # erasing
+
+    def forget(self, account: AccountId) -> None:
+        """Erase the account's inbox, and all it wrote: messages, broadcasts, chat.
+
+        Safe to repeat, which finishes the work of a killed process. The account must be unable to
+        write by then, because a message written meanwhile may stay.
+        """
+        for name in self._lists_written_to(account):
+            self._erase(name, account)
+        recipients: Any = self._client.smembers(keys.recipients(account))
+        self.notices.forget(account, recipients)
+        # crash window: until here everything that the account wrote can still be found
+        names = [keys.message_box, keys.read_marks, keys.recipients, keys.chat_boards]
+        self._client.delete(*[name(account) for name in names])
+
+    def _lists_written_to(self, account: AccountId) -> list[str]:
+        """Return all lists that may have a message of the account."""
+        recipients: Any = self._client.smembers(keys.recipients(account))
+        boards: Any = self._client.smembers(keys.chat_boards(account))
+        chats = [self._chat(int(board)) for board in boards]
+        return [keys.BROADCAST, *map(keys.message_box, recipients), *chats]
+
+    def _erase(self, name: str, sender: AccountId) -> None:
+        found: Any = self._client.lrange(name, 0, -1)
+        messages = zip(found[::2], _messages(found), strict=True)
+        commands = [command for command, message in messages if message.sender == sender]
+        if commands:
+            scripts.call(self._client, _REMOVE, [name], commands)
+
+    def _chat(self, board: int) -> str:
+        return keys.chat(keys.shard_of(board, self._shards()), board)
+
+    def _remember_recipients(self, sender: AccountId, recipients: Sequence[AccountId]) -> None:
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.sadd(keys.recipients(sender), *recipients)
+            pipe.expire(keys.recipients(sender), _RECIPIENTS_KEPT_SECONDS)
+            pipe.execute()
+
+    def _append_call(
+        self, name: str, tail: bytes, command: CommandId, limit: int, kept: int
+    ) -> scripts.Call:
+        now = "" if self._clock is None else str(self._clock())
+        return _APPEND, [name], [command, now, tail, limit, kept]
+
+    def _recent(self, account: AccountId, count: int) -> list[PlayerMessage]:
+        """Return the newest `count` messages and as many broadcasts, the newest first."""
+        oldest = self._now() - KEPT_SECONDS * 1000
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in (keys.message_box(account), keys.BROADCAST):
+                pipe.lrange(name, *_newest(count))
+            found = [message for reply in pipe.execute() for message in _messages(reply)]
+        shown = [message for message in found if message.at > oldest]
+        return sorted(shown, key=lambda message: message.at, reverse=True)
+
+    def _now(self) -> int:
+        return time_ms(self._client, self._clock)
+
+
+def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
+    """Return each recipient once."""
+    to = list(dict.fromkeys(recipients))
+    if not 1 <= len(to) <= MOST_RECIPIENTS:
+        raise Refusal(
+            Code.BAD_REQUEST, f"a message goes to 1 to {MOST_RECIPIENTS} players, not {len(to)}"
+        )
+    return to
+
+
+def _mark(board: int) -> str:
+    """Return the member of the read marks for a match's chat."""
+    return f"{MessageKind.CHAT}:{board}"
+
+
+def _tail(sender: AccountId, text: str, kind: MessageKind) -> bytes:
+    return _ENCODER.encode(_MessageTail(sender, read_text(text), kind))
+
+
+def _newest(count: int) -> tuple[int, int]:
+    """Return the range of the newest `count` messages of a list."""
+    return (-2 * count, -1) if count > 0 else (1, 0)
+
+
+def _messages(elements: Sequence[bytes]) -> list[PlayerMessage]:
+    return [_parse(entry) for entry in elements[1::2]]
+
+
+def _parse(entry: bytes) -> PlayerMessage:
+    at, _, rest = entry.partition(b":")
+    tail = _MESSAGES.decode(rest)
+    return PlayerMessage(int(at), tail.sender, tail.text, tail.kind)

@@ -1,0 +1,210 @@
+"""Sessions of browsers that have logged in.
+
+| key | what |
+|---|---|
+| `{w:<hex>}` | a session's record; half the SHA-256 of its text |
+| `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
+
+A session is 256 random bits in a cookie; their SHA-256 is stored, so a reader of the store can't use
+it. The record and the entry in the account's list are in different slots of a cluster, and change as
+those of `infra.people.tokens`: the record is written for an hour, listed if the account still exists, and
+then kept for as long as a session lasts; a session ends by deleting its record, at once and everywhere.
+An entry without a record is removed by any reader. A session is valid only while its account exists.
+
+Durable as `infra.people.messages` is.
+"""
+
+import os
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+import redis
+from msgspec.structs import asdict, replace
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.secret_index import SecretIndex, body_of, new_id
+from infra.redis import keys
+from infra.redis.clients import Clock, time_ms
+
+LASTS_SECONDS: Final = 30 * 24 * 3600
+"""How long a session lasts after the login."""
+
+MOST_SESSIONS: Final = 20
+"""Most sessions of one account; another one ends the oldest."""
+
+UNLISTED_SECONDS: Final = 3600
+"""How long a record lasts before it is listed, because nobody could end it."""
+
+LABEL_LENGTH: Final = 60
+
+_DAY: Final = 24 * 3_600_000
+_RANDOM_BYTES: Final = 32
+_TEXT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session without its text. Times are ms since 1970 by Redis's clock.
+
+    Stored as a map: a new field needs a default, and a default never changes.
+    """
+
+    account: AccountId
+    id: str
+    """64 random bits in hex, independent of the text."""
+    label: str
+    """The browser's description of itself; personal."""
+    created: int
+    last_used: int | None = None
+    """Start of the last day (UTC) on which it was used; None if only on that of the login."""
+
+
+class FreshSession(Session, frozen=True, kw_only=True):
+    """A new session, with its text."""
+
+    text: str
+    """For the browser's cookie; stored nowhere."""
+
+    def __repr__(self) -> str:
+        """Return the id without the text, because it may appear in a log."""
+        return f"{type(self).__name__}({self.id!r})"
+
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Session).decode
+
+SessionsByDigest = Mapping[bytes, Session]
+"""Sessions by the SHA-256 of their texts."""
+
+
+def record_key(digest: bytes) -> str:
+    """Return the key of the session whose text has this SHA-256."""
+    return f"{{w:{digest[:16].hex()}}}"
+
+
+def list_key(account: AccountId) -> str:
+    """Return the key of the hash of an account's sessions."""
+    return f"{keys.account(account)}:sessions"
+
+
+class Sessions:
+    """The sessions on a server. Errors of the server pass through; thread-safe."""
+
+    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
+        self._client = client
+        self._clock = clock
+        self._index = SecretIndex(client, record_key, list_key)
+
+    def open(self, account: AccountId, label: str = "") -> FreshSession:
+        """Open a session for an account that was authenticated; `label` describes the browser.
+
+        `unknown-user` for a deleted account, and `busy` if all its sessions were ended at the same
+        moment. After a kill there may be a session whose text nobody has.
+        """
+        self._make_room(account)
+        session = Session(
+            account=account,
+            id=new_id(),
+            label="".join(filter(str.isprintable, label))[:LABEL_LENGTH],
+            created=self._now(),
+        )
+        text = urlsafe_b64encode(os.urandom(_RANDOM_BYTES)).decode().rstrip("=")
+        self._keep(_digest(text), session)
+        return FreshSession(text=text, **asdict(session))
+
+    def check(self, text: str) -> Session | None:
+        """Return the session of a text; None if there is none, or it has ended."""
+        if not _TEXT.fullmatch(text):
+            return None
+        digest = _digest(text)
+        session = _unpack(digest, self._client.get(record_key(digest)))
+        if session is None or not self._client.exists(keys.account(session.account)):
+            return None
+        self._note_use(digest, session)
+        return session
+
+    def list_of(self, account: AccountId) -> list[Session]:
+        """Return the sessions of an account that last, the newest first."""
+        listed = self._index.of(account)
+        found = self._read(listed.values())
+        # the others have expired, or a process was killed while it ended them
+        self._index.remove(account, [id_ for id_, one in listed.items() if one not in found])
+        return sorted(found.values(), key=lambda one: (one.created, one.id), reverse=True)
+
+    def end(self, account: AccountId, id_: str) -> bool:
+        """End a session of the account, at once and everywhere; False when it has none of this id."""
+        return self._index.end(account, id_)
+
+    def end_others(self, account: AccountId, id_: str) -> None:
+        """End all sessions of an account but one."""
+        for session in self.list_of(account):
+            if session.id != id_:
+                self.end(account, session.id)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase all sessions of an account; safe to repeat."""
+        self._index.forget(account)
+
+    def _make_room(self, account: AccountId) -> None:
+        for oldest in self.list_of(account)[MOST_SESSIONS - 1 :]:
+            self.end(account, oldest.id)
+
+    def _keep(self, digest: bytes, session: Session) -> None:
+        """Store and list a new session."""
+        name = record_key(digest)
+        self._client.set(name, digest + _encode(session), ex=UNLISTED_SECONDS)
+        # crash window: the record exists for an hour, and nobody has its text
+        try:
+            self._list(session, digest)
+        except Refusal:
+            self._client.delete(name)
+            raise
+        # crash window: it is listed, and expires within the hour
+        if not self._client.expire(name, LASTS_SECONDS):
+            raise _ended_elsewhere()
+        # the list is useless once the last session has ended
+        self._client.expire(list_key(session.account), LASTS_SECONDS)
+
+    def _list(self, session: Session, digest: bytes) -> None:
+        if not self._index.add(session.account, session.id, digest, MOST_SESSIONS):
+            raise Refusal(
+                Code.TOO_MANY, f"an account has at most {MOST_SESSIONS} sessions; log in once more"
+            )
+
+    def _note_use(self, digest: bytes, session: Session) -> None:
+        """Store the first use of a day, unless the session was ended meanwhile."""
+        now = self._now()
+        today = now - now % _DAY
+        if today > (session.last_used or session.created):
+            data = digest + _encode(replace(session, last_used=today))
+            self._client.set(record_key(digest), data, xx=True, keepttl=True)
+
+    def _read(self, digests: Iterable[bytes]) -> SessionsByDigest:
+        """Return those sessions that have a record."""
+        wanted = list(digests)
+        with self._client.pipeline(transaction=False) as pipe:
+            for digest in wanted:
+                pipe.get(record_key(digest))
+            read = zip(wanted, pipe.execute(), strict=True)
+            found = {digest: _unpack(digest, data) for digest, data in read}
+        return {digest: session for digest, session in found.items() if session}
+
+    def _now(self) -> int:
+        return time_ms(self._client, self._clock)
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
+
+
+def _unpack(digest: bytes, data: Any) -> Session | None:
+    body = body_of(digest, data)
+    return None if body is None else _decode(body)
+
+
+def _ended_elsewhere() -> Refusal:
+    return Refusal(Code.BUSY, "the account's sessions were ended at the same moment; log in again")

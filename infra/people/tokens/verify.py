@@ -1,0 +1,119 @@
+"""Verification of tokens without I/O, for blocking clients and event loops alike.
+
+`checking` is a generator: it yields the commands of one pipeline, is sent their replies, errors
+included, and returns the tokens at the end.
+"""
+
+import logging
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+from redis.exceptions import ResponseError
+
+from domain.errors import Refusal
+from domain.match.events import AccountId
+from infra.people.tokens.format import digest_of
+from infra.people.tokens.record import DAY, Token, pack, unpack
+from infra.redis import keys
+from infra.redis.autopipeline import CommandWords, raise_errors
+from infra.redis.clients import Clock, to_ms
+
+Verification: TypeAlias = Generator[Sequence[CommandWords], list[Any], list[Token | None]]
+
+ByDigest: TypeAlias = Mapping[bytes, Token]
+"""Tokens by the SHA-256 of their texts."""
+
+logger: Final = logging.getLogger(__name__)
+
+
+KnownAccounts: TypeAlias = MutableMapping[bytes, AccountId]
+"""The accounts of tokens, by the tokens' digests."""
+
+
+def verification(
+    texts: Sequence[str], clock: Clock | None, known: KnownAccounts | None = None
+) -> Verification:
+    """Verify tokens in two round trips, and a third if one is used for the first time in a day.
+
+    `known` caches the accounts of tokens, which never change: then one round trip is enough. Whether
+    token and account still exist is asked each time.
+    """
+    known = {} if known is None else known
+    digests = [_digest(text) for text in texts]
+    wanted = list(dict.fromkeys(digest for digest in digests if digest))
+    if not wanted:
+        return [None] * len(texts)
+    accounts = list({known[digest] for digest in wanted if digest in known})
+    replies = yield [*read_commands(wanted), *_exists_commands(accounts)]
+    heard = raise_errors(replies)
+    now, found = parse_replies(heard[: 1 + len(wanted)], wanted, clock)
+    living = dict(zip(accounts, heard[1 + len(wanted) :], strict=True))
+    lasting = {digest: token for digest, token in found.items() if token.is_valid(now)}
+    known.update({digest: token.account for digest, token in lasting.items()})
+    good = yield from _with_account(lasting, living)
+    if uses := _use_commands(good, now - now % DAY):
+        replies = yield uses
+        _report(replies)
+    return [good.get(digest) if digest else None for digest in digests]
+
+
+def read_commands(digests: Sequence[bytes]) -> list[CommandWords]:
+    """Return the commands whose replies `read` reads."""
+    return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
+
+
+def parse_replies(
+    replies: Sequence[Any], digests: Sequence[bytes], clock: Clock | None
+) -> tuple[int, ByDigest]:
+    """Return the time, and the tokens that have a record."""
+    time, *records = replies
+    now = clock() if clock else to_ms(time)
+    tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
+    return now, {digest: token for digest, token in tokens.items() if token}
+
+
+def _digest(text: str) -> bytes | None:
+    try:
+        return digest_of(text)
+    except Refusal:
+        return None
+
+
+def _exists_commands(accounts: Sequence[AccountId]) -> list[CommandWords]:
+    return [("EXISTS", keys.account(account)) for account in accounts]
+
+
+def _with_account(
+    tokens: ByDigest, asked: Mapping[AccountId, int]
+) -> Generator[Sequence[CommandWords], list[Any], ByDigest]:
+    """Return the tokens whose accounts exist; `asked` has the replies about known accounts.
+
+    A deleted account never comes back: one that exists now existed when its token was read.
+    """
+    accounts = list({token.account for token in tokens.values()} - asked.keys())
+    living = dict(asked)
+    if accounts:
+        replies = yield _exists_commands(accounts)
+        living.update(zip(accounts, raise_errors(replies), strict=True))
+    return {digest: token for digest, token in tokens.items() if living[token.account]}
+
+
+def _use_commands(good: ByDigest, today: int) -> list[CommandWords]:
+    """Return the commands that store the first use of a day.
+
+    A record changes in no other way, so they overwrite nothing else, and they do not restore a
+    token that was revoked meanwhile.
+    """
+    return [
+        ("SET", keys.token(digest), pack(digest, replace(token, last_used=today)), "XX", "KEEPTTL")
+        for digest, token in good.items()
+        if token.last_used is None or token.last_used < today
+    ]
+
+
+def _report(replies: Iterable[Any]) -> None:
+    """Log uses that were not stored, because a full server still serves readers."""
+    errors = [reply for reply in replies if isinstance(reply, ResponseError)]
+    if errors:
+        logger.warning("the use of %d tokens was not written down: %s", len(errors), errors[0])

@@ -1,0 +1,56 @@
+"""Base of the queries of projections, which read the live generation."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Final
+
+import redis
+
+from infra.projections.generations import Generation, parse_pointer
+from infra.projections.specs import Spec
+from infra.redis import keys
+
+_PAGE: Final = 500
+
+
+class Query:
+    """Reads one projection. Errors of the server pass through.
+
+    Without a live generation all results are empty. `LookupError`, with a sentence, while the data
+    are of another version than this program's, until the side worker has rebuilt them.
+    """
+
+    spec: ClassVar[Spec]
+
+    def __init__(self, client: redis.Redis) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+
+    def _generation(self) -> Generation:
+        """Return the live generation; an empty one if there is none.
+
+        A replaced generation expires later, so a query may take several reads.
+        """
+        name = self.spec.name
+        found = parse_pointer(name, self._client.get(keys.projection(name, "live")))
+        if found is None:
+            return Generation(name, 0)
+        version, generation = found
+        if version != self.spec.version:
+            raise LookupError(
+                f"{name} are of version {version} and are being rebuilt for this server, "
+                f"which reads version {self.spec.version}; try again later"
+            )
+        return generation
+
+    def _fields(self, key: str, fields: Iterable[Any]) -> list[bytes | None]:
+        """Return fields of a hash, None for missing ones."""
+        wanted = list(fields)
+        return list(self._client.hmget(key, wanted)) if wanted else []
+
+    def _members(self, key: str, *, newest: bool) -> Iterator[bytes]:
+        """Return the members of a sorted set, read in pages as they are asked for."""
+        for start in range(0, 1 << 62, _PAGE):
+            page = self._client.zrange(key, start, start + _PAGE - 1, desc=newest)
+            yield from page
+            if len(page) < _PAGE:
+                return

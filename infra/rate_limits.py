@@ -1,0 +1,157 @@
+"""Rate limits: wrong passwords of a userid, commands of an account."""
+
+import hashlib
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+import redis
+from cachetools import LRUCache
+from limits import RateLimitItemPerMinute
+from limits.storage import RedisStorage
+from limits.strategies import FixedWindowRateLimiter
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.redis import keys
+
+WRONG_PASSWORDS: Final = 10
+"""Wrong passwords of a userid in a window, at most."""
+
+WINDOW_MINUTES: Final = 15
+"""How long a window lasts after its first attempt."""
+
+COMMANDS_A_MINUTE: Final = 300
+
+_MINUTE: Final = 60.0
+
+_MOST_WINDOWS: Final = 10_000
+"""Most accounts that are counted at once; beyond it the least recently active one is forgotten."""
+
+
+class LoginRateLimit:
+    """Counts wrong passwords in Redis for each userid, existing or not.
+
+    Attempts from a named network are counted separately. `namespace` separates counts of different
+    purposes.
+
+    An attempt is counted before it is made, and uncounted if the password was right; so at most
+    `most` passwords are tried in a window, however many come at once. A window is the life of a key
+    in Redis, so no other clock matters. Thread-safe.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        most: int = WRONG_PASSWORDS,
+        minutes: int = WINDOW_MINUTES,
+        namespace: str = "tried",
+    ) -> None:
+        # only the scheme of the URL is read; the connections are those of our client
+        self._storage = RedisStorage(
+            "redis://", connection_pool=client.connection_pool, key_prefix=keys.LOGINS
+        )
+        self._limiter = FixedWindowRateLimiter(self._storage)
+        self._item = RateLimitItemPerMinute(most, minutes, namespace=namespace)
+
+    def count(self, name: str, network: str = "") -> None:
+        """Count an attempt; `too-many-attempts` if there were too many."""
+        # a refused one stays counted: uncounted after the window's end, it would allow another
+        # guess in the next
+        if not self._limiter.hit(self._item, _hashed(name, network)):
+            raise Refusal(
+                Code.TOO_MANY_ATTEMPTS,
+                f"too many wrong passwords for {name[:24]!r}; "
+                f"try again in {_plural(self._minutes_left(name, network), 'minute')}",
+            )
+
+    def give_back(self, name: str, network: str = "") -> None:
+        """Uncount an attempt that was right; wrong ones stay counted.
+
+        If the window has ended meanwhile, the next one allows one more.
+        """
+        self._storage.incr(self._key(name, network), self._item.get_expiry(), -1)
+
+    def forget(self, name: str, network: str = "") -> None:
+        """Erase the attempts for a userid."""
+        self._storage.clear(self._key(name, network))
+
+    def _minutes_left(self, name: str, network: str) -> int:
+        # the library converts Redis's seconds from now to the time of this process
+        left = self._storage.get_expiry(self._key(name, network)) - time.time()
+        return max(1, math.ceil(left / _MINUTE))
+
+    def _key(self, name: str, network: str) -> str:
+        return self._item.key_for(_hashed(name, network))
+
+
+class _RateWindow(msgspec.Struct):
+    """A minute of an account's commands."""
+
+    end: float
+    """In seconds of the timer."""
+    count: int = 0
+
+
+class CommandRateLimit:
+    """Counts an account's commands in the memory of this process. Thread-safe.
+
+    `what` names the counted thing in a refusal.
+    """
+
+    def __init__(
+        self,
+        a_minute: int = COMMANDS_A_MINUTE,
+        timer: Callable[[], float] = time.monotonic,
+        *,
+        what: str = "commands",
+    ) -> None:
+        self._most = a_minute
+        self._what = what
+        self._timer = timer
+        self._lock = threading.Lock()
+        self._windows: LRUCache[AccountId, _RateWindow] = LRUCache(_MOST_WINDOWS)
+
+    def check(self, account: AccountId, weight: int = 1) -> None:
+        """Count a command; `too-fast` if there were too many since the first of this minute.
+
+        `weight` is the cost of an expensive one.
+        """
+        now = self._timer()
+        with self._lock:
+            window = self._window(account, now)
+            window.count += weight
+            if window.count <= self._most:
+                return
+        raise Refusal(
+            Code.TOO_FAST,
+            f"more than {self._most} {self._what} in a minute; "
+            f"try again in {_plural(math.ceil(window.end - now), 'second')}",
+        )
+
+    def give_back(self, account: AccountId) -> None:
+        """Uncount a command."""
+        with self._lock:
+            window = self._windows.get(account)
+            if window is not None and window.count:
+                window.count -= 1
+
+    def _window(self, account: AccountId, now: float) -> _RateWindow:
+        window = self._windows.get(account)
+        if window is None or window.end <= now:
+            window = self._windows[account] = _RateWindow(now + _MINUTE)
+        return window
+
+
+def _hashed(name: str, network: str) -> str:
+    """Return a hash of userid and network, so that the keys have no names."""
+    said = f"{name.lower()}\0{network}" if network else name.lower()
+    digest = hashlib.sha256(said.encode(errors="surrogatepass"))
+    return digest.hexdigest()[:32]
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

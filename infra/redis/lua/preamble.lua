@@ -1,0 +1,24 @@
+-- Put in front of every script by `infra.redis.scripts.Script`.
+
+-- the time in ms as text: `given`, or that of the server where it is ''
+local function time_ms(given)
+  if given ~= '' then
+    return given
+  end
+  local time = redis.call('TIME')
+  return time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
+end
+
+-- the index that the next leaf of a log will have: ids are `<index>-1` and are never used twice
+local function next_index(log)
+  if redis.call('EXISTS', log) == 1 then
+    local info = redis.call('XINFO', 'STREAM', log)
+    for i = 1, #info, 2 do
+      if info[i] == 'last-generated-id' then
+        return tonumber(string.match(info[i + 1], '^(%d+)')) + 1
+      end
+    end
+  end
+  return 0
+end
+

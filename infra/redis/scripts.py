@@ -1,0 +1,128 @@
+"""Lua scripts: read from `lua/`, sent by hash, and loaded again if a server does not know them."""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha1
+from importlib.resources import files
+from typing import Any, Final
+
+import redis
+from redis.exceptions import NoScriptError
+
+from infra.redis.autopipeline import AutoPipeline, raise_errors
+
+Arg = str | bytes | int
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath("lua", f"{name}.lua").read_text("utf-8")
+
+
+_PREAMBLE: Final = _read("preamble")
+
+
+class Script:
+    """One script of `lua/`, behind the functions of `preamble.lua`.
+
+    The head of its file names KEYS, ARGV and what it returns.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.source = _PREAMBLE + _read(name)
+        self.sha = sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+    def words(self, keys: Sequence[str], args: Sequence[Arg]) -> tuple[Arg, ...]:
+        """Return the EVALSHA command."""
+        return ("EVALSHA", self.sha, len(keys), *keys, *args)
+
+
+ALLOCATE_BOARD: Final = Script("allocate_board")
+ANCHOR_SEED_CHAIN: Final = Script("anchor_seed_chain")
+APPLY_PROJECTION: Final = Script("apply_projection")
+CLAIM: Final = Script("claim")
+COMMIT: Final = Script("commit")
+COMPARE_AND_SET: Final = Script("compare_and_set")
+LEASE_ACQUIRE: Final = Script("lease_acquire")
+LEASE_RELEASE: Final = Script("lease_release")
+LEASE_RENEW: Final = Script("lease_renew")
+PROMOTE_GENERATION: Final = Script("promote_generation")
+SET_CONDITIONAL_MOVES: Final = Script("set_conditional_moves")
+SUBMIT: Final = Script("submit")
+TOKEN_EXTEND: Final = Script("token_extend")
+WATERMARK: Final = Script("watermark")
+
+Call = tuple[Script, Sequence[str], Sequence[Arg]]
+
+
+def claim(client: redis.Redis, key: str, value: str, milliseconds: int) -> bool:
+    """Set a mark that lasts for a while; False when there is one.
+
+    One with more time left than it can have counts as expired: a clock ran ahead when it was set.
+    """
+    return bool(call(client, CLAIM, [key], [value, milliseconds, milliseconds]))
+
+
+def compare_and_set(
+    client: redis.Redis, key: str, old: bytes, new: bytes = b"", milliseconds: int = 0
+) -> bool:
+    """Replace a value that is still `old`; False when it has changed, and nothing is written.
+
+    An empty `old` means that there is none, an empty `new` deletes it. Without `milliseconds` the
+    new value does not expire.
+    """
+    return bool(call(client, COMPARE_AND_SET, [key], [old, new, milliseconds]))
+
+
+def call(client: redis.Redis, script: Script, keys: Sequence[str], args: Sequence[Arg]) -> Any:
+    """Run one script; it is loaded first if the server does not know it."""
+    return call_all(client, [(script, keys, args)])[0]
+
+
+def call_all(
+    client: redis.Redis, calls: Sequence[Call], finish: Callable[[Any], None] | None = None
+) -> list[Any]:
+    """Run scripts in one pipeline and return all replies; `finish` may add commands at the end.
+
+    A call that is answered with NOSCRIPT did nothing, so exactly those are sent again after
+    loading, with the same end. Any other error reply is raised: `ResponseError`.
+    """
+    replies = _send(client, calls, finish)
+    unknown = [i for i, r in enumerate(replies[: len(calls)]) if isinstance(r, NoScriptError)]
+    if unknown:
+        for script in {calls[i][0] for i in unknown}:
+            client.script_load(script.source)
+        again = _send(client, [calls[i] for i in unknown], finish)
+        for i, reply in zip(unknown, again, strict=False):
+            replies[i] = reply
+        replies[len(calls) :] = again[len(unknown) :]
+    return raise_errors(replies)
+
+
+async def call_all_async(pipe: AutoPipeline, calls: Sequence[Call]) -> list[Any]:
+    """Run scripts as `call_all` does, from an event loop."""
+    replies = await _send_async(pipe, calls)
+    unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+    if unknown:
+        for script in {calls[i][0] for i in unknown}:
+            await pipe.send([("SCRIPT", "LOAD", script.source)])
+        again = await _send_async(pipe, [calls[i] for i in unknown])
+        for i, reply in zip(unknown, again, strict=True):
+            replies[i] = reply
+    return raise_errors(replies)
+
+
+async def _send_async(pipe: AutoPipeline, calls: Sequence[Call]) -> list[Any]:
+    return await pipe.send(script.words(names, args) for script, names, args in calls)
+
+
+def _send(
+    client: redis.Redis, calls: Sequence[Call], finish: Callable[[Any], None] | None
+) -> list[Any]:
+    # redis-py types no part of its pipelines
+    pipe: Any = client.pipeline(transaction=False)
+    with pipe:
+        for script, keys, args in calls:
+            pipe.execute_command(*script.words(keys, args))
+        if finish is not None:
+            finish(pipe)
+        return list(pipe.execute(raise_on_error=False))

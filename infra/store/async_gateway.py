@@ -1,0 +1,189 @@
+"""The gateway for event loops; see `infra.store.gateway`, whose half without input and output it shares."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final, Self, TypeVar
+
+from redis import asyncio as aredis
+
+from domain.match.commands import CommandEnvelope
+from domain.match.events import CommandId
+from infra.failpoints import failpoint
+from infra.redis.microbatch import MicroBatcher
+from infra.store.async_store import AsyncStore
+from infra.store.gateway import (
+    LOOK_SECONDS,
+    PENDING_TEXT,
+    OutcomePending,
+    check_digest,
+    is_too_long,
+    new_channel,
+    outcome_before_limit,
+    outcome_of,
+    submission_of,
+)
+from infra.store.leases import AsyncLaneLeases
+from infra.store.outcome_pubsub import decode
+from infra.store.outcomes import CommandOutcome, parse
+from infra.store.port import Queued, Submission, SubmitResult
+
+logger = logging.getLogger(__name__)
+
+_LISTEN_SECONDS: Final = 5.0
+_AGAIN_SECONDS: Final = 0.2
+
+Answer = TypeVar("Answer")
+
+Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
+
+
+class AsyncCommandGateway:
+    """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop."""
+
+    def __init__(self, store: AsyncStore, lanes: AsyncLaneLeases, client: aredis.Redis) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._client = client
+        self._channel = new_channel()
+        self._submitting = MicroBatcher(self._submit)
+        self._waiting: Waiting = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._requests: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        listening = asyncio.Event()
+        self._tasks = [
+            asyncio.create_task(self._subscribe(listening)),
+            asyncio.create_task(self._look_up()),
+        ]
+        # subscribed before anything is submitted, so no announcement is missed
+        await listening.wait()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        tasks = [*self._tasks, *self._requests]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
+        """Submit a command and return its outcome, an acceptance or a refusal.
+
+        As `CommandGateway.send`: raises `Refusal` when the store did not accept it,
+        `OutcomePending` when there is no outcome in time.
+        """
+        submission = submission_of(sent, ply, self._channel)
+        digest = submission.digest
+        if is_too_long(sent, ply):
+            (found,) = await self._store.outcomes([(sent.match, sent.id)])
+            return outcome_before_limit(found, digest)
+        future = self._expect(sent)
+        try:
+            failpoint("submit.ready")
+            if (known := outcome_of(await self._submitting.get(submission), digest)) is not None:
+                return known
+            stored = await asyncio.wait_for(future, seconds)
+        except TimeoutError:
+            raise OutcomePending(PENDING_TEXT) from None
+        finally:
+            self._forget(sent, future)
+        failpoint("submit.heard")
+        return check_digest(parse(stored), digest)
+
+    async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
+        """Submit commands without waiting for their outcomes. Repeating it is harmless."""
+        submissions = [submission_of(sent, 0, self._channel) for sent in sents]
+        await asyncio.gather(*map(self._submitting.get, submissions))
+
+    def _expect(self, sent: CommandEnvelope) -> asyncio.Future[bytes]:
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(sent.id, (sent.match, []))[1].append(future)
+        return future
+
+    def _forget(self, sent: CommandEnvelope, future: asyncio.Future[bytes]) -> None:
+        _, futures = self._waiting[sent.id]
+        futures.remove(future)
+        if not futures:
+            del self._waiting[sent.id]
+
+    def _resolve(self, command: CommandId, stored: bytes) -> None:
+        for future in self._waiting.get(command, (0, []))[1]:
+            if not future.done():
+                future.set_result(stored)
+
+    async def _submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
+        answers = await self._store.submit(submissions)
+        pairs = zip(submissions, answers, strict=True)
+        queued = [new for new, answer in pairs if isinstance(answer, Queued)]
+        if queued:
+            failpoint("submit.queued")
+        for lane in {self._store.lane_of(new.board) for new in queued}:
+            self._request_drain(lane)
+        return answers
+
+    def _request_drain(self, lane: int) -> None:
+        """Request a drain without awaiting it; the sweep repeats a request that failed."""
+        task = asyncio.create_task(self._request(lane))
+        self._requests.add(task)
+        task.add_done_callback(lambda done: self._drain_requested(lane, done))
+
+    async def _request(self, lane: int) -> None:
+        await self._lanes.request_drain(lane)
+        failpoint("submit.woken")
+
+    def _drain_requested(self, lane: int, done: asyncio.Task[None]) -> None:
+        self._requests.discard(done)
+        if not done.cancelled() and (error := done.exception()) is not None:
+            logger.warning("a drain of lane %d could not be asked for: %s", lane, error)
+
+    async def _subscribe(self, listening: asyncio.Event) -> None:
+        """Hear outcomes as they are announced; what is missed meanwhile is looked up."""
+        while True:
+            try:
+                await self._read_messages(listening)
+            except (aredis.RedisError, OSError):
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _read_messages(self, listening: asyncio.Event) -> None:
+        pubsub: Any = self._client.pubsub()
+        async with pubsub:
+            await pubsub.subscribe(self._channel)
+            await pubsub.get_message(timeout=None)
+            listening.set()
+            while True:
+                message = await pubsub.get_message(timeout=_LISTEN_SECONDS)
+                if message is not None and message["type"] == "message":
+                    for command, stored in decode(message["data"]):
+                        self._resolve(command, stored)
+
+    async def _look_up(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            wanted = [(board, command) for command, (board, _) in self._waiting.items()]
+            try:
+                found = await self._store.outcomes(wanted) if wanted else []
+            except (aredis.RedisError, OSError):
+                continue  # a caller that waits gets `OutcomePending` in time
+            for (_, command), stored in zip(wanted, found, strict=True):
+                if stored is not None:
+                    self._resolve(command, stored)
+
+
+class ThreadGateway:
+    """An `AsyncCommandGateway` for code that runs in a thread beside the loop."""
+
+    def __init__(self, gateway: AsyncCommandGateway) -> None:
+        self._gateway = gateway
+        self._loop = asyncio.get_running_loop()
+
+    def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
+        """Submit a command and return its outcome; see `AsyncCommandGateway.send`."""
+        return self._wait(self._gateway.send(sent, ply, seconds))
+
+    def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
+        """Submit commands without waiting for their outcomes."""
+        self._wait(self._gateway.submit_all(sents))
+
+    def _wait(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

@@ -1,0 +1,43 @@
+"""The due times of all matches, for the check that compares and repairs them.
+
+Commits keep them up to date (`commit.lua`); the check compares them with the snapshots.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import redis
+
+from infra.redis import keys, scripts
+from infra.store.port import Layout
+
+_REPAIR: Final = scripts.Script("repair_due")
+
+
+class DueTimes:
+    """The due times of all matches. Errors of the server pass through."""
+
+    def __init__(self, client: redis.Redis, shape: Layout) -> None:
+        self._client = client
+        self._shards = shape.shards
+
+    def highest_board(self) -> int:
+        """Return the highest number that a match can have."""
+        found: Any = self._client.get(keys.BOARDS)
+        return int(found or 0)
+
+    def read(self, boards: Sequence[int]) -> list[tuple[bytes | None, int]]:
+        """Return for each match the snapshot and its stored due time, ms; 0 for never."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in boards:
+                shard = keys.shard_of(board, self._shards)
+                pipe.get(keys.snapshot(shard, board))
+                pipe.zscore(keys.due(shard), str(board))
+            found = iter(pipe.execute())
+        return [(data, int(score or 0)) for data, score in zip(found, found, strict=True)]
+
+    def repair(self, board: int, head: bytes, due: int) -> bool:
+        """Set a match's due time; False if the match has moved on, or the time was right."""
+        shard = keys.shard_of(board, self._shards)
+        names = [keys.snapshot(shard, board), keys.due(shard)]
+        return bool(scripts.call(self._client, _REPAIR, names, [head, board, due]))

@@ -1,0 +1,187 @@
+"""The gateway: submit a command and wait for its outcome.
+
+The functions are the half without input and output. Both drivers use them: `CommandGateway` for
+threads, and `infra.store.async_gateway.AsyncCommandGateway` for event loops. The scheduler and the
+benchmarks submit by them too.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Final, Protocol, Self
+from uuid import uuid4
+
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match import commands
+from domain.match.commands import CommandEnvelope
+from infra.failpoints import failpoint
+from infra.redis.keys import lane_of, shard_of
+from infra.store.leases import LaneLeases
+from infra.store.outcome_pubsub import OutcomeListener
+from infra.store.outcomes import CommandOutcome, parse
+from infra.store.port import (
+    MOST_REFUSALS,
+    AlreadyDecided,
+    NotAccepted,
+    Store,
+    Submission,
+    SubmitResult,
+)
+
+WAIT_SECONDS: Final = 10.0
+"""How long a gateway waits for an outcome by default."""
+
+LOOK_SECONDS: Final = 1.0
+"""How often a waiting gateway reads the stored outcome, because an announcement may be lost."""
+
+_BATCH: Final = 200
+"""Commands that are submitted in one round trip."""
+
+NOT_ACCEPTED_TEXT: Final = {
+    Code.ID_REUSED: "this id was used for another command before; give each command its own",
+    Code.TOO_MANY_REFUSALS: f"{MOST_REFUSALS} commands were refused at this ply; no more are taken "
+    "until the match has moved on",
+    Code.BUSY: "the server has more commands waiting than it takes; try again in a minute",
+}
+"""The sentence for each code with which the store does not accept a command."""
+
+PENDING_TEXT: Final = "the command was taken and waits for its turn"
+
+MOST_PLIES: Final = 2_000
+"""Plies after which no move is taken: a puzzle could be played without end, and its pages grow."""
+
+
+class OutcomePending(Exception):  # noqa: N818 - it is an answer
+    """The command was accepted, and its outcome is not known yet; repeating it is safe."""
+
+
+class Gateway(Protocol):
+    """A gateway whose caller may block: `CommandGateway` or `ThreadGateway`."""
+
+    def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
+        """Submit a command and return its outcome; raises `Refusal` and `OutcomePending`."""
+        ...
+
+    def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
+        """Submit commands without waiting for their outcomes."""
+        ...
+
+
+def new_channel() -> str:
+    """Return the name of a channel on which one gateway alone hears outcomes."""
+    return f"door:{uuid4().hex}"
+
+
+def submission_of(sent: CommandEnvelope, ply: int, reply_to: str) -> Submission:
+    """Return the submission of a command.
+
+    `ply` is that of the match as the sender saw it; the outcome is published on `reply_to`.
+    """
+    payload = commands.encode_command(sent)
+    digest = commands.command_digest(payload)
+    return Submission(sent.match, sent.id, digest, payload, sent.actor, ply, reply_to)
+
+
+def outcome_of(answer: SubmitResult, digest: bytes) -> CommandOutcome | None:
+    """Return the outcome that a submitted command has already; None when it is queued.
+
+    Raises `Refusal` when the store did not accept the command.
+    """
+    if isinstance(answer, NotAccepted):
+        code = Code(answer.code)
+        raise Refusal(code, NOT_ACCEPTED_TEXT[code])
+    return (
+        check_digest(parse(answer.stored), digest) if isinstance(answer, AlreadyDecided) else None
+    )
+
+
+def check_digest(outcome: CommandOutcome, digest: bytes) -> CommandOutcome:
+    """Return the outcome; `id-reused` when it is of another command under the same id."""
+    if outcome.digest != digest:
+        raise Refusal(Code.ID_REUSED, NOT_ACCEPTED_TEXT[Code.ID_REUSED])
+    return outcome
+
+
+def is_too_long(sent: CommandEnvelope, ply: int) -> bool:
+    """Return whether a command is a move beyond `MOST_PLIES`."""
+    return ply >= MOST_PLIES and isinstance(sent.command, commands.PlayMove)
+
+
+def outcome_before_limit(stored: bytes | None, digest: bytes) -> CommandOutcome:
+    """Return the outcome of a move that was accepted before; `too-long` for another."""
+    if stored is None:
+        raise Refusal(
+            Code.TOO_LONG,
+            f"a match has at most {MOST_PLIES} plies by commands; end it with `resign`, with an "
+            "offer, or as the game has it",
+        )
+    return check_digest(parse(stored), digest)
+
+
+class CommandGateway:
+    """Submits commands and waits for their outcomes. Not for several threads at once."""
+
+    def __init__(self, store: Store, lanes: LaneLeases, client: redis.Redis) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._channel = new_channel()
+        # subscribed before anything is submitted, so no announcement is missed
+        self._listener = OutcomeListener(client, self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._listener.close()
+
+    def send(
+        self, sent: CommandEnvelope, ply: int, seconds: float = WAIT_SECONDS
+    ) -> CommandOutcome:
+        """Submit a command and return its outcome, an acceptance or a refusal.
+
+        `ply` is that of the match as the sender saw it. Raises `Refusal` when the store did not accept the
+        command (`id-reused`, `too-many-refusals`, `busy`), and `OutcomePending` when there is no
+        outcome after `seconds`: it may come later, and the same command sent again gets it.
+        """
+        submission = submission_of(sent, ply, self._channel)
+        if is_too_long(sent, ply):
+            stored = self._store.outcome(sent.match, sent.id)
+            return outcome_before_limit(stored, submission.digest)
+        failpoint("submit.ready")
+        (answer,) = self._store.submit([submission])
+        if (known := outcome_of(answer, submission.digest)) is not None:
+            return known
+        failpoint("submit.queued")
+        shape = self._store.layout()
+        self._lanes.request_drain(lane_of(shard_of(sent.match, shape.shards), shape.lanes))
+        failpoint("submit.woken")
+        outcome = self._await(sent, time.monotonic() + seconds)
+        failpoint("submit.heard")
+        return check_digest(outcome, submission.digest)
+
+    def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
+        """Submit commands without waiting for their outcomes. Repeating it is harmless.
+
+        It does not return which of them were accepted: the inbox of a shard may be full.
+        """
+        for start in range(0, len(sents), _BATCH):
+            some = sents[start : start + _BATCH]
+            self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
+            shape = self._store.layout()
+            for lane in {lane_of(shard_of(s.match, shape.shards), shape.lanes) for s in some}:
+                self._lanes.request_drain(lane)
+
+    def _await(self, sent: CommandEnvelope, end: float) -> CommandOutcome:
+        while (left := end - time.monotonic()) > 0:
+            for command, stored in self._listener.poll(min(left, LOOK_SECONDS)):
+                if command == sent.id:
+                    return parse(stored)
+            stored_now = self._store.outcome(sent.match, sent.id)
+            if stored_now is not None:
+                return parse(stored_now)
+        raise OutcomePending(PENDING_TEXT)

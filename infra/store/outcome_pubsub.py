@@ -1,0 +1,58 @@
+"""Publishes outcomes to the gateways that wait for them: one message a batch and gateway.
+
+A message may be lost (a drain that is killed after its commit sends none); a stored outcome can't. So a
+gateway subscribes before it submits, and reads the stored outcome each second while it waits.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.events import CommandId
+
+OutcomeMessage = tuple[CommandId, bytes]
+"""A command id with its stored outcome."""
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(list[OutcomeMessage])
+
+
+def encode(told: Mapping[str, Iterable[OutcomeMessage]]) -> dict[str, bytes]:
+    """Return the message for each reply channel."""
+    return {door: _ENCODER.encode(list(outcomes)) for door, outcomes in told.items()}
+
+
+def publish(client: redis.Redis, told: Mapping[str, Iterable[OutcomeMessage]]) -> None:
+    """Publish outcomes, by reply channel."""
+    with client.pipeline(transaction=False) as pipe:
+        for door, message in encode(told).items():
+            pipe.publish(door, message)
+        pipe.execute()
+
+
+def decode(message: bytes) -> list[OutcomeMessage]:
+    """Return the outcomes in a message."""
+    return _DECODER.decode(message)
+
+
+class OutcomeListener:
+    """A subscription to one reply channel; close it when done."""
+
+    def __init__(self, client: redis.Redis, door: str) -> None:
+        self._pubsub: Any = client.pubsub()  # type: ignore[no-untyped-call]
+        self._pubsub.subscribe(door)
+        # the confirmation: from here on no message is missed
+        self._pubsub.get_message(timeout=None)
+
+    def poll(self, seconds: float) -> list[OutcomeMessage]:
+        """Return the outcomes of the next message, or none after `seconds`."""
+        message: Any = self._pubsub.get_message(timeout=seconds)
+        if message is None or message["type"] != "message":
+            return []
+        return decode(message["data"])
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._pubsub.close()

@@ -1,0 +1,1 @@
+"""The embedded Valkey server: its binary, its data directory, its log, its process."""

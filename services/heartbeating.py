@@ -1,0 +1,26 @@
+"""Signs of life of this process, and what it makes sure of when it begins."""
+
+from collections.abc import Callable, Sequence
+
+import redis
+
+from infra.heartbeats import Heartbeat, HeartbeatThread, Role
+from infra.redis.clients import make_client
+from infra.settings import Settings
+from infra.valkey.server import socket_url
+from services import __version__
+
+
+def heartbeating(
+    settings: Settings,
+    role: Role,
+    *,
+    mail_key: str = "",
+    lost: Callable[[], Sequence[int]] = tuple,
+) -> HeartbeatThread:
+    """Return what writes this process's signs of life while it is entered; see `HeartbeatRecord`."""
+
+    def connect() -> redis.Redis:
+        return make_client(settings.redis_url or socket_url(settings.data))
+
+    return HeartbeatThread(connect, Heartbeat(role, __version__, mail_key=mail_key, lost=lost))

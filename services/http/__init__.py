@@ -1,0 +1,1 @@
+"""The HTTP server: the API and the pages, and what both share."""

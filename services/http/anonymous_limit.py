@@ -1,0 +1,52 @@
+"""Request limits in the memory of a process: by network, or by the account of a browser."""
+
+from typing import Any, Final
+
+from litestar.connection import ASGIConnection
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.rate_limits import CommandRateLimit
+from infra.settings import Settings
+from services.http.client_network import network_of_request
+
+AnyConnection = ASGIConnection[Any, Any, Any, Any]
+
+WEIGHT: Final = "weight"
+"""The `opt` key of a route that counts as several requests."""
+
+
+class RequestLimits:
+    """Counts requests within the limits of `settings`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._most = settings.address_rate
+        self._networks = CommandRateLimit(settings.address_rate)
+        self._accounts = CommandRateLimit(settings.address_rate, what="requests of your account")
+        self._behind_proxy = settings.trusted_proxy == "on"
+
+    def network(self, connection: AnyConnection) -> str:
+        """Return the network of a request."""
+        return network_of_request(connection.scope, behind_proxy=self._behind_proxy)
+
+    def check(self, connection: AnyConnection, weight: int | None = None) -> None:
+        """Count a request; `too-fast` if its network has sent too many in this minute."""
+        counted = request_weight(connection) if weight is None else weight
+        try:
+            self._networks.check(self.network(connection).encode(), counted)
+        except Refusal:
+            raise Refusal(
+                Code.TOO_FAST,
+                f"more than {self._most} requests without a valid token came from your address "
+                "in a minute; try again in a minute, or send a token",
+            ) from None
+
+    def count_account_request(self, connection: AnyConnection, account: AccountId) -> None:
+        """Count a request of a logged-in browser, whatever its network."""
+        self._accounts.check(account, request_weight(connection))
+
+
+def request_weight(connection: AnyConnection) -> int:
+    """Return how many requests this one counts for, as its route declares."""
+    weight: int = connection.scope["route_handler"].opt.get(WEIGHT, 1)
+    return weight

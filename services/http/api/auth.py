@@ -1,0 +1,180 @@
+"""Authentication by the bearer token in a request's header.
+
+A route declares the scope that it needs once, as its `security`. The OpenAPI document shows it, and
+`admit` checks it before the body of a request is read.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+import msgspec
+from litestar import Request
+from litestar.datastructures import MultiDict
+from litestar.di import NamedDependency
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.tokens import Scope, Token
+from services.app.actor import Actor
+from services.http.anonymous_limit import request_weight
+from services.http.context import API_FRONT_END, ApiContext, PendingSnapshot
+
+AnyRequest = Request[Any, Any, Any]
+
+SCHEME: Final = "token"
+"""The name of the security scheme."""
+
+ANY_SCOPE: Final[tuple[dict[str, list[str]], ...]] = ({SCHEME: []},)
+READ_SCOPE: Final = ({SCHEME: [str(Scope.READ)]},)
+PLAY_SCOPE: Final = ({SCHEME: [str(Scope.PLAY)]},)
+ACCOUNT_SCOPE: Final = ({SCHEME: [str(Scope.ACCOUNT)]},)
+
+QUERY_PARAMETERS: Final = "query"
+"""The `opt` key of the query parameters that a route accepts: by name, each with its form."""
+
+
+class QueryValueForm(NamedTuple):
+    """How a value must be written in a query, because the framework accepts other spellings, too."""
+
+    pattern: re.Pattern[str]
+    description: str
+
+
+_QUERY_VALUE_FORMS: Final = {
+    bool: QueryValueForm(re.compile("true|false"), "true or false"),
+    int: QueryValueForm(re.compile("-?(0|[1-9][0-9]*)", re.ASCII), "a whole number in digits"),
+    float: QueryValueForm(
+        re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII),
+        "a number, such as 2.5",
+    ),
+}
+LOADS_MATCH_EARLY: Final = "ahead"
+"""The `opt` key of routes whose match is loaded while the token is checked."""
+
+_BEARER: Final = "bearer "
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """An account, and the token of its request."""
+
+    account: AccountId
+    token: Token
+    match: PendingSnapshot | None
+    """The route's match, if it is being loaded together with the token."""
+
+    def require(self, scope: Scope) -> AccountId:
+        """Return the account; `missing-scope` if the token lacks the scope."""
+        if scope not in self.token.scopes:
+            raise Refusal(
+                Code.MISSING_SCOPE,
+                f"the token {self.token.label!r} lacks the scope {scope}; make one that has it",
+            )
+        return self.account
+
+    def actor(self, scope: Scope, key: str | None = None) -> Actor:
+        """Return the account as who acts, by the key of the request or one of its own."""
+        return Actor(self.require(scope), API_FRONT_END, key or uuid4().hex)
+
+
+async def authenticate(request: AnyRequest) -> None:
+    """Authenticate a request, and check its scope, its rate and the form of its parameters.
+
+    A token that is sent must be valid, even where none is needed: `unknown-token`. Without a token a
+    route that needs one answers `unauthorized`. Also `missing-scope`, `too-fast`, `bad-request`,
+    `not-found`.
+    """
+    handler = request.route_handler
+    if "apart" not in handler.opt:
+        request.scope["auth"] = await _identify(request, request.app.state.context)
+    _check_path(request)
+    if request.scope["query_string"]:
+        _check_query(request.query_params, handler.opt.get(QUERY_PARAMETERS, {}))
+
+
+async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
+    needed = request.route_handler.resolve_security()
+    header = request.headers.get("authorization")
+    ahead = header is not None and LOADS_MATCH_EARLY in request.route_handler.opt
+    match = context.request_snapshot(request.path_params["board"]) if ahead else None
+    try:
+        caller = await _caller_of(header, context, match)
+    except Refusal:
+        context.request_limits.check(request)
+        raise
+    if caller is None:
+        context.request_limits.check(request)
+        if needed:
+            raise Refusal(
+                Code.UNAUTHORIZED,
+                "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
+            )
+        return None
+    context.app.pace.check(caller.account, request_weight(request))
+    for scope in (scope for each in needed for scope in each[SCHEME]):
+        caller.require(Scope(scope))
+    return caller
+
+
+async def _caller_of(
+    header: str | None, context: ApiContext, match: PendingSnapshot | None
+) -> Caller | None:
+    """Return the caller whose token is in the header; None without a header."""
+    if header is None:
+        return None
+    if not header.lower().startswith(_BEARER):
+        raise Refusal(
+            Code.UNAUTHORIZED, "the header is not of the form `Authorization: Bearer mp_...`"
+        )
+    token = await context.token(_token_text(header))
+    if token is None:
+        raise Refusal(Code.UNKNOWN_TOKEN, "the token is unknown, or no longer valid")
+    return Caller(token.account, token, match)
+
+
+async def token_still_valid(request: AnyRequest, context: ApiContext) -> bool:
+    """Return whether the token that opened a stream is still valid; True for a stream without one."""
+    header = request.headers.get("authorization")
+    return header is None or await context.token(_token_text(header)) is not None
+
+
+def _token_text(header: str) -> str:
+    return header[len(_BEARER) :].strip()
+
+
+def caller(request: AnyRequest, context: NamedDependency[ApiContext]) -> Caller:
+    """Return the caller, for routes that take it as a parameter."""
+    del (
+        context
+    )  # a parameter because the framework resolves two in sequence faster than in parallel
+    found: Caller = request.auth
+    return found
+
+
+def _check_path(request: AnyRequest) -> None:
+    """Refuse numbers that are not in canonical form, because a resource has one address."""
+    for value in request.path_params.values():
+        if isinstance(value, int) and str(value) not in request.scope["path"].split("/"):
+            raise Refusal(
+                Code.NOT_FOUND, "a number in the path is written in digits, without leading zeros"
+            )
+
+
+def _check_query(given: MultiDict[str], known: Mapping[str, QueryValueForm | None]) -> None:
+    """Refuse parameters that are unknown, repeated or malformed."""
+    for name, value in given.multi_items():
+        if name not in known:
+            has = ", ".join(sorted(known)) or "none"
+            raise Refusal(Code.BAD_REQUEST, f"unknown parameter {name[:24]!r}; this path has {has}")
+        if len(given.getall(name)) > 1:
+            raise Refusal(Code.BAD_REQUEST, f"the parameter {name} is repeated; send it once")
+        form = known[name]
+        if form and not form.pattern.fullmatch(value):
+            raise Refusal(Code.BAD_REQUEST, f"{name} is {form.description}, not {value[:24]!r}")
+
+
+def query_value_form(kind: Any) -> QueryValueForm | None:
+    """Return the form of a type's values in a query; None for text, which has any form."""
+    kinds = {kind, *getattr(kind, "__args__", ())}
+    return next((form for of, form in _QUERY_VALUE_FORMS.items() if of in kinds), None)

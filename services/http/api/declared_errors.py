@@ -1,0 +1,45 @@
+"""The answers that a route declares; the OpenAPI document and its test go by them."""
+
+from typing import Any, Final
+
+from litestar.handlers import HTTPRouteHandler
+
+from domain.errors import Code
+
+ERROR_CODES: Final = "refuses"
+HAS_ETAG: Final = "tagged"
+MAY_BE_PENDING: Final = "waits"
+
+
+def declare_errors(*codes: Code, tagged: bool = False, waits: bool = False) -> dict[str, Any]:
+    """Declare the error codes of a route, in addition to those that any such route may return.
+
+    A `tagged` answer has an entity tag, and may be 304. A route that `waits` for an outcome may
+    answer 202.
+    """
+    return {ERROR_CODES: codes, HAS_ETAG: tagged, MAY_BE_PENDING: waits}
+
+
+OPERATOR_ROUTE: Final = {**declare_errors(), "apart": True}
+"""For routes of the operator's own programs: no token is checked, and no request is counted."""
+
+
+def all_error_codes(handler: HTTPRouteHandler) -> list[Code]:
+    """Return all codes that a route may return."""
+    if handler.opt.get("apart"):
+        return [Code.UNAVAILABLE, Code.INTERNAL]
+    codes = [Code.BAD_REQUEST, Code.UNAUTHORIZED, Code.UNKNOWN_TOKEN, Code.TOO_FAST]
+    codes += [Code.UNAVAILABLE, Code.DAMAGED, Code.INTERNAL, *handler.opt[ERROR_CODES]]
+    if handler.resolve_security():
+        codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
+    if ":int}" in "".join(handler.paths):
+        codes.append(Code.NOT_FOUND)
+    if body_type(handler) is not None or handler.handler_name == "do_line":
+        codes.append(Code.TOO_LONG)
+    return codes
+
+
+def body_type(handler: HTTPRouteHandler) -> Any:
+    """Return the type of a route's JSON body; None if it takes no body, or plain text."""
+    field = handler.parsed_fn_signature.parameters.get("data")
+    return field.annotation if field else None

@@ -1,0 +1,173 @@
+"""Error answers: problem documents (RFC 9457) with stable codes."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from infra.store.gateway import OutcomePending
+from services.app.error_codes import PROBLEMS, server_failure
+from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
+from services.http.api.pending import PendingAt
+from services.http.middleware import allowed_methods
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+RETRY_SECONDS: Final = {
+    Code.PENDING: 1,
+    Code.BUSY: 60,
+    Code.UNAVAILABLE: 5,
+    Code.TOO_FAST: 60,
+    Code.TOO_MANY_ATTEMPTS: 900,
+}
+"""Seconds in Retry-After, for the codes where trying again helps."""
+
+_BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_MEDIA_TYPE = 400, 404, 413, 401, 405, 415
+
+AnyRequest = Request[Any, Any, Any]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A problem document."""
+
+    type: str
+    """URL of the meaning of the code."""
+    title: str
+    """The meaning of the code."""
+    status: int
+    detail: str
+    """What is wrong here, in a sentence."""
+    code: str
+    """A stable code, for programs."""
+
+
+def problem_response(
+    code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
+) -> Response[Problem]:
+    """Return the problem document of a code."""
+    known = PROBLEMS[code]
+    status = status or known.status
+    body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
+    headers = {**(headers or {}), **headers_of_code(code)}
+    return Response(body, status_code=status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def headers_of_code(code: Code) -> dict[str, str]:
+    """Return the headers that go with a code, whatever the format of the answer."""
+    headers = {}
+    if code in RETRY_SECONDS:
+        headers["Retry-After"] = str(RETRY_SECONDS[code])
+    if PROBLEMS[code].status == _UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
+    return headers
+
+
+def answer_refusal(_: AnyRequest, reason: Refusal) -> Response[Problem]:
+    """Answer a refusal."""
+    return problem_response(reason.code, reason.sentence)
+
+
+def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
+    """Answer that the outcome is not known yet, and where it will be."""
+    if not isinstance(error, PendingAt):
+        return problem_response(Code.PENDING, str(error))
+    return problem_response(Code.PENDING, str(error), headers={"Location": error.place})
+
+
+def answer_redis_error(_: AnyRequest, error: RedisError) -> Response[Problem]:
+    """Answer that Valkey failed."""
+    return problem_response(Code.UNAVAILABLE, server_failure(error))
+
+
+def answer_rebuilding(request: AnyRequest, error: LookupError) -> Response[Problem]:
+    """Answer that lists are being rebuilt."""
+    if type(error) is not LookupError:  # such as KeyError, which is a bug
+        return answer_unexpected_error(request, error)
+    return problem_response(Code.UNAVAILABLE, str(error))
+
+
+def answer_wrong_media_type(_: AnyRequest, error: WrongMediaTypeError) -> Response[Problem]:
+    """Answer a body of a media type that is not accepted."""
+    return problem_response(Code.BAD_REQUEST, str(error), _WRONG_MEDIA_TYPE)
+
+
+def answer_unexpected_error(request: AnyRequest, error: Exception) -> Response[Problem]:
+    """Answer an unexpected error, and log it for the operator."""
+    logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    return problem_response(
+        Code.INTERNAL, "the server failed on this request; the error is in its log"
+    )
+
+
+def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Problem]:
+    """Answer an error of the framework."""
+    match error.status_code:
+        case 404:
+            return problem_response(
+                Code.NOT_FOUND, "there is nothing at this path; /api lists all paths"
+            )
+        case 405:
+            return _not_allowed(request)
+        case 413:
+            sentence = f"the body is longer than {MAX_BODY_BYTES} bytes"
+            # the rest of the body is not read
+            return problem_response(Code.TOO_LONG, sentence, headers={"Connection": "close"})
+        case 400 | 401:
+            return problem_response(Code.BAD_REQUEST, _detail(error, _public_names(request)), _BAD)
+        case 500 if "disconnected" in error.detail:  # no client is left to read it
+            return problem_response(
+                Code.BAD_REQUEST, "the connection was closed within the body", _BAD
+            )
+        case _:
+            return answer_unexpected_error(request, error)
+
+
+def _not_allowed(request: AnyRequest) -> Response[Problem]:
+    listed = ", ".join(allowed_methods(request.app, request.scope["path"]))
+    sentence = f"{request.method[:24]} is not allowed here; allowed are {listed}"
+    return problem_response(Code.NOT_ALLOWED, sentence, headers={"Allow": listed})
+
+
+def _public_names(request: AnyRequest) -> dict[str, str]:
+    """Return the names that clients use for an operation's parameters, where they differ from ours."""
+    handler: Any = request.scope.get("route_handler")
+    signature = getattr(handler, "parsed_fn_signature", None)
+    parameters: dict[str, Any] = signature.parameters if signature else {}
+    named = {
+        name: getattr(parameter.kwarg_definition, "name", None)
+        for name, parameter in parameters.items()
+    }
+    return {name: outside for name, outside in named.items() if outside}
+
+
+def _detail(error: HTTPException, names: Mapping[str, str]) -> str:
+    if isinstance(error, ValidationException) and isinstance(error.extra, list):
+        return "; ".join(_validation_message(fault, names) for fault in error.extra) or error.detail
+    return error.detail or "the request can't be answered"
+
+
+def _validation_message(fault: Any, names: Mapping[str, str]) -> str:
+    if not isinstance(fault, dict):
+        return str(fault)
+    place = fault.get("key") or fault.get("source") or "the request"
+    if place == "data":  # `bodies` reports the errors of a body that is not empty
+        return "the body is empty; send a JSON object"
+    return f"{names.get(place, place)}: {lower_first(str(fault.get('message', 'invalid')))}"
+
+
+HANDLERS: Final[dict[Any, Any]] = {
+    Refusal: answer_refusal,
+    OutcomePending: answer_pending,
+    RedisError: answer_redis_error,
+    LookupError: answer_rebuilding,
+    WrongMediaTypeError: answer_wrong_media_type,
+    HTTPException: answer_http_error,
+    Exception: answer_unexpected_error,
+}

@@ -1,0 +1,341 @@
+"""Accounts and their tokens."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from litestar import delete, get, patch, post, put
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, PathParameter
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.accounts import Profile
+from infra.people.tokens import USUAL_DAYS, Scope, Token
+from services.app import accounts, preferences
+from services.app.recent_password import check_recent_password
+from services.http.api.auth import ACCOUNT_SCOPE, ANY_SCOPE, READ_SCOPE, Caller
+from services.http.api.bodies import RequestBody
+from services.http.api.declared_errors import declare_errors
+from services.http.context import ApiContext
+
+ACCOUNTS_TAG = "accounts"
+
+Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
+Password = Annotated[str, msgspec.Meta(max_length=200, examples=["wonderland"])]
+MailAddress = Annotated[str, msgspec.Meta(max_length=254, examples=["alice@example.org"])]
+Addresses = Annotated[tuple[MailAddress, ...], msgspec.Meta(max_length=5)]
+
+
+class Signup(RequestBody, frozen=True):
+    """A new account."""
+
+    userid: Userid
+    password: Password
+    addresses: Addresses = ()
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A mail address of an account."""
+
+    address: str
+    verified: bool
+
+
+class OwnAccount(msgspec.Struct, frozen=True):
+    """An account as its owner sees it."""
+
+    userid: str
+    created: int
+    """Milliseconds since 1970."""
+    language: str
+    """In which help is given."""
+    notify: str
+    """When mail is sent: `move`, `daily` or `none`."""
+    signed_off: bool
+    challenges: str
+    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
+    addresses: tuple[Address, ...]
+    displays: dict[str, str]
+    """How games are drawn as text, where that is not the game's first display."""
+    arbiter: bool
+
+
+class Preferences(RequestBody, frozen=True):
+    """Changes of preferences; a field that is left out stays."""
+
+    language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
+    notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
+    challenges: Annotated[str, msgspec.Meta(max_length=8, examples=["known"])] | None = None
+    displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
+
+
+class NewPassword(RequestBody, frozen=True):
+    """A change of the password."""
+
+    old: Password
+    new: Password
+    tokens: Literal["keep", "end"] = "keep"
+    """Whether all tokens are ended too, the one you show among them."""
+
+
+class Confirmed(RequestBody, frozen=True):
+    """A password, where a token is not enough."""
+
+    password: Password
+
+
+class NewAddresses(RequestBody, frozen=True):
+    """The mail addresses an account is to have, and no others."""
+
+    addresses: Addresses
+    password: Password = ""
+    """Needed where the token you show is older than ten minutes."""
+
+
+class NewToken(RequestBody, frozen=True):
+    """A token that is asked for."""
+
+    userid: Userid
+    password: Password
+    label: Annotated[str, msgspec.Meta(min_length=1, max_length=60, examples=["my bot"])]
+    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)]
+    days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
+    """How long it lasts; null for until it is revoked."""
+
+
+class ShownToken(msgspec.Struct, frozen=True):
+    """A token, without its text."""
+
+    id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created: int
+    last_used: int | None
+    """The day on which it was last used, ms; null for never."""
+    expires: int | None
+
+
+class IssuedToken(msgspec.Struct, frozen=True):
+    """A new token; its text is shown this once."""
+
+    token: str
+    id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created: int
+    expires: int | None
+
+
+@post(
+    "/api/accounts",
+    sync_to_thread=True,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(
+        Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN, Code.BUSY
+    ),
+    summary="Sign up",
+)
+def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
+    """Make an account."""
+    account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
+    return _account_json(_profile_of(context, account))
+
+
+@get(
+    "/api/account",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(),
+    summary="The own account",
+)
+def show_account(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> OwnAccount:
+    """Return the account that the token is of."""
+    return _account_json(_profile_of(context, caller.require(Scope.READ)))
+
+
+@patch(
+    "/api/account",
+    sync_to_thread=True,
+    security=ACCOUNT_SCOPE,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(Code.BAD_OPTION, Code.UNKNOWN_GAME, Code.BUSY),
+    summary="Change preferences",
+)
+def change_account(
+    data: JSONBody[Preferences],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> OwnAccount:
+    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
+    wanted = preferences.PreferenceChanges(
+        data.language, data.notify, data.challenges, data.displays
+    )
+    account = caller.require(Scope.ACCOUNT)
+    return _account_json(preferences.change_preferences(context.app, account, wanted))
+
+
+@put(
+    "/api/account/addresses",
+    sync_to_thread=True,
+    security=ACCOUNT_SCOPE,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(
+        Code.BAD_ADDRESS,
+        Code.PASSWORD_NEEDED,
+        Code.WRONG_PASSWORD,
+        Code.TOO_MANY_ATTEMPTS,
+        Code.BUSY,
+    ),
+    summary="Replace the mail addresses",
+)
+def change_addresses(
+    data: JSONBody[NewAddresses],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> OwnAccount:
+    """Replace the mail addresses; a mail to the old ones says so.
+
+    A token alone is enough for ten minutes after it was made, later it takes the password too.
+    """
+    account = caller.require(Scope.ACCOUNT)
+    check_recent_password(context.app, account, data.password, caller.token.created)
+    accounts.replace_addresses(context.app, account, data.addresses)
+    return _account_json(_profile_of(context, account))
+
+
+@post(
+    "/api/account/password",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT_SCOPE,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(Code.BAD_PASSWORD, Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
+    summary="Change the password",
+)
+def change_password(
+    data: JSONBody[NewPassword],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> None:
+    """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
+    account, end = caller.require(Scope.ACCOUNT), data.tokens == "end"
+    accounts.change_password(context.app, account, data.old, data.new, tokens=end)
+
+
+@post(
+    "/api/account/logout",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT_SCOPE,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(),
+    summary="Log out everywhere",
+)
+def log_out_everywhere(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """End all sessions of browsers and all tokens, the one you show among them."""
+    accounts.log_out_everywhere(context.app, caller.require(Scope.ACCOUNT))
+
+
+@post(
+    "/api/account/deletion",
+    status_code=204,
+    sync_to_thread=True,
+    security=ACCOUNT_SCOPE,
+    tags=[ACCOUNTS_TAG],
+    opt=declare_errors(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
+    summary="Erase the account",
+)
+def delete_account(
+    data: JSONBody[Confirmed], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Erase the account and all personal data, for good; matches stay."""
+    name = _profile_of(context, caller.require(Scope.ACCOUNT)).name
+    accounts.delete_account(context.app, name, data.password)
+
+
+@post(
+    "/api/tokens",
+    sync_to_thread=True,
+    tags=["tokens"],
+    opt=declare_errors(
+        Code.UNKNOWN_USER,
+        Code.WRONG_PASSWORD,
+        Code.TOO_MANY_ATTEMPTS,
+        Code.TOO_LONG,
+        Code.TOO_MANY,
+        Code.BUSY,
+    ),
+    summary="Make a token",
+)
+def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -> IssuedToken:
+    """Return a new token for a userid and its password."""
+    account = accounts.authenticate(context.app, data.userid, data.password)
+    made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
+    return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
+
+
+@get(
+    "/api/tokens",
+    sync_to_thread=True,
+    security=ACCOUNT_SCOPE,
+    tags=["tokens"],
+    opt=declare_errors(),
+    summary="List the own tokens",
+)
+def list_tokens(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> list[ShownToken]:
+    """Return the account's tokens, the newest first."""
+    return [
+        _token_json(token) for token in context.app.tokens.list_of(caller.require(Scope.ACCOUNT))
+    ]
+
+
+@delete(
+    "/api/tokens/{token:str}",
+    sync_to_thread=True,
+    security=ANY_SCOPE,
+    tags=["tokens"],
+    opt=declare_errors(Code.NOT_FOUND),
+    summary="Revoke a token",
+)
+def revoke_token(
+    token: Annotated[str, PathParameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> None:
+    """End a token, at once and everywhere; another than the one that is shown needs `account`."""
+    account = caller.account if token == caller.token.id else caller.require(Scope.ACCOUNT)
+    accounts.revoke_token(context.app, account, token)
+
+
+def _token_json(token: Token) -> ShownToken:
+    return ShownToken(
+        token.id, token.label, token.scopes, token.created, token.last_used, token.expires
+    )
+
+
+def _profile_of(context: ApiContext, account: AccountId) -> Profile:
+    found = context.app.accounts.record_of(account)
+    if found is None:
+        raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
+    return found
+
+
+def _account_json(profile: Profile) -> OwnAccount:
+    return OwnAccount(
+        userid=profile.name,
+        created=profile.created,
+        language=profile.language or "en",
+        notify=profile.notify,
+        signed_off=profile.signed_off,
+        challenges=profile.challenges,
+        addresses=tuple(Address(a.address, a.verified) for a in profile.addresses),
+        displays=dict(profile.displays),
+        arbiter=profile.arbiter,
+    )

@@ -1,0 +1,254 @@
+"""Open challenges: matches that wait for whoever wants to play."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import msgspec
+from litestar import delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, PathParameter, QueryParameter
+
+from domain.errors import Code
+from infra.people.challenges import Challenge, ChallengeState
+from infra.people.tokens import Scope
+from infra.store.gateway import WAIT_SECONDS
+from services.app import challenges
+from services.app.challenges import mark_started, proposal_of, start_when_full
+from services.app.games import read_game
+from services.app.names import userids_of
+from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.bodies import RequestBody
+from services.http.api.declared_errors import declare_errors
+from services.http.api.routes.commands import Key, Wait, send
+from services.http.api.routes.players import Cursor, GameFilter, Limit
+from services.http.api.routes.start import Commitment, Words
+from services.http.context import ApiContext
+
+_TAGS: Final = ["challenges"]
+
+Id = Annotated[str, PathParameter(max_length=24, description="the challenge's id")]
+
+
+class NewChallenge(RequestBody, frozen=True):
+    """A match that is offered to anybody."""
+
+    game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
+    options: Words = ()
+    """The game's options, such as `-fast`."""
+    terms: Words = ()
+    """The server's options, such as `--days=3` and `--unrated`; not `--entropy=WORD`."""
+    seats: Annotated[int, msgspec.Meta(ge=2, le=8)] = 2
+    """Of how many it is played."""
+    seat: Annotated[int, msgspec.Meta(ge=0, le=7)] | None = None
+    """Where you sit, 0 for who moves first; null when chance shall decide, once all are there."""
+    note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
+    """A line to whoever may take it."""
+    commitment: Commitment = ""
+    """Where the match gathers: SHA-256 of a text that you keep; else the server keeps one."""
+
+
+class OpenChallenge(msgspec.Struct, frozen=True):
+    """A challenge."""
+
+    id: str
+    state: str
+    """`open`, `taken` while its match is being started, `started` or `withdrawn`."""
+    game: str
+    rules: str
+    options: tuple[str, ...]
+    terms: tuple[str, ...]
+    note: str
+    seats: int
+    seat: int | None
+    """Where its maker sits; null while chance has not decided."""
+    players: tuple[str | None, ...]
+    """Its maker and those who have joined; by seat once all are there."""
+    missing: int
+    """How many are still to join."""
+    created: int
+    """Milliseconds since 1970."""
+    expires: int
+    """When it can be taken no more, ms."""
+    board: int | None
+    """Of its match, once that has started."""
+
+
+class Challenges(msgspec.Struct, frozen=True):
+    """A page of challenges, the newest first."""
+
+    challenges: tuple[OpenChallenge, ...]
+    next: int | None
+
+
+@get(
+    "/api/challenges",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME),
+    summary="Challenges that can be taken",
+)
+def list_challenges(
+    context: NamedDependency[ApiContext],
+    game: GameFilter = None,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Challenges:
+    """Return open challenges of all games, or of one."""
+    key = None if game is None else read_game(game).key
+    found = context.app.challenges.list_open(key, cursor, limit + 1)
+    more = cursor + limit if len(found) > limit else None
+    return Challenges(_challenge_json(context, found[:limit]), more)
+
+
+@get(
+    "/api/account/challenges",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(),
+    summary="Challenges that you have opened or joined",
+)
+def own_challenges(
+    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> Challenges:
+    """Return those that wait; 40 at most."""
+    found = context.app.challenges.of(caller.require(Scope.READ))
+    return Challenges(_challenge_json(context, found), None)
+
+
+@get(
+    "/api/challenges/{challenge:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_CHALLENGE),
+    summary="A challenge",
+)
+def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenChallenge:
+    """Return a challenge, also for a while after it was taken: then it has the board of its match."""
+    return _challenge_json(context, [context.app.challenges.get(challenge)])[0]
+
+
+@post(
+    "/api/challenges",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_GAME,
+        Code.UNKNOWN_OPTION,
+        Code.BAD_OPTION,
+        Code.BAD_PLAYERS,
+        Code.TOO_LONG,
+        Code.TOO_MANY,
+        Code.ID_REUSED,
+    ),
+    summary="Open a challenge",
+)
+def open_challenge(
+    data: JSONBody[NewChallenge],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+) -> OpenChallenge:
+    """Offer a match to anybody, for 30 days; repeated with its key it is one challenge.
+
+    A rated match of chance gathers (`--gather`) whether or not that is said.
+    """
+    actor = caller.actor(Scope.PLAY, key)
+    proposal = proposal_of(
+        read_game(data.game),
+        data.options,
+        data.terms,
+        seats=data.seats,
+        seat=data.seat,
+        note=data.note,
+    )
+    made = challenges.propose(context.app, actor, proposal, data.commitment)
+    return _challenge_json(context, [made])[0]
+
+
+@post(
+    "/api/challenges/{challenge:str}/accept",
+    status_code=200,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_CHALLENGE,
+        Code.OWN_CHALLENGE,
+        Code.NOT_WANTED,
+        Code.BAD_OPTION,
+        Code.TOO_MANY,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Take a challenge",
+)
+async def accept_challenge(
+    challenge: Id,
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    wait: Wait = WAIT_SECONDS,
+    commitment: Annotated[
+        str,
+        QueryParameter(
+            pattern="^([0-9A-Fa-f]{64})?$",
+            description="where the match gathers: SHA-256 of a text that you keep, in hex; else "
+            "the server keeps one",
+        ),
+    ] = "",
+) -> OpenChallenge:
+    """Take a free seat; with the last one the match starts. To repeat it is safe."""
+    actor = caller.actor(Scope.PLAY)
+    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
+    if taken.state is ChallengeState.TAKEN:
+        taken = await start(context, taken, wait)
+    return (await asyncio.to_thread(_challenge_json, context, [taken]))[0]
+
+
+@delete(
+    "/api/challenges/{challenge:str}",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.ALREADY_STARTED),
+    summary="Withdraw a challenge, or leave it",
+)
+def withdraw_challenge(
+    challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Withdraw a challenge of one's own, or give back the seat taken in another's."""
+    challenges.withdraw(context.app, caller.actor(Scope.PLAY), challenge)
+
+
+async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
+    """Start a full challenge's match. Safe to retry, because the command id is the challenge's.
+
+    `PendingAt` if there is no outcome in time; then the scheduler starts it.
+    """
+    command = await asyncio.to_thread(start_when_full, context.app, challenge)
+    begun = await send(context, command, wait)
+    return await asyncio.to_thread(mark_started, context.app, challenge, begun.board)
+
+
+def _challenge_json(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
+    names = userids_of(context.app, (account for one in found for account in one.players))
+    return tuple(
+        OpenChallenge(
+            id=one.id,
+            state=str(one.state),
+            game=one.proposal.game,
+            rules=one.proposal.rules,
+            options=one.proposal.options,
+            terms=one.proposal.words,
+            note=one.proposal.note,
+            seats=one.proposal.seats,
+            seat=one.proposal.seat if one.drawn is None else one.drawn,
+            players=tuple(names[account] for account in one.seat_order or one.players),
+            missing=one.free_seats,
+            created=one.created,
+            expires=one.expires,
+            board=one.board,
+        )
+        for one in found
+    )

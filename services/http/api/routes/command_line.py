@@ -1,0 +1,181 @@
+"""Command lines, help, games and the best scores of puzzles."""
+
+from typing import Annotated, Any, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from domain.errors import Code, Refusal
+from domain.rules import AnyRules, latest_rules
+from infra.people.tokens import Scope
+from infra.store.gateway import WAIT_SECONDS
+from services.app.error_codes import PROBLEMS
+from services.app.games import game_keys, read_game, read_puzzle
+from services.app.names import userids_of
+from services.app.queries import best_scores
+from services.http.api.auth import Caller
+from services.http.api.bodies import TEXT, check_media_type
+from services.http.api.declared_errors import declare_errors
+from services.http.api.problem_details import headers_of_code
+from services.http.api.routes.commands import Key, Wait
+from services.http.api.routes.players import GameKey
+from services.http.context import ApiContext
+from services.language import Answer, Origin
+
+AnyRequest = Request[Any, Any, Any]
+
+_FINE: Final = 200
+
+_TAGS: Final = ["games"]
+
+
+class Game(msgspec.Struct, frozen=True):
+    """A game or puzzle."""
+
+    key: str
+    title: str
+    rules: str
+    """The newest version of its rules, such as `pow2/1`."""
+    players: tuple[int, ...]
+    """Of how many it may be played."""
+    sides: tuple[str, ...]
+    displays: tuple[str, ...]
+    offers: tuple[str, ...]
+    """What can be proposed in it beside what can be in every game."""
+
+
+class Score(msgspec.Struct, frozen=True):
+    """A finished puzzle."""
+
+    board: int
+    userid: str | None
+    at: int
+    """When the score was reached, ms."""
+    rank: tuple[int, ...]
+    """Smaller is better."""
+
+
+@post(
+    "/api/do",
+    status_code=200,
+    tags=["command lines"],
+    opt=declare_errors(),
+    summary="Carry out a command line",
+    description="The body is one line of the command language as plain UTF-8 (or, after "
+    "`multiple`, several), the answer is text. The status is that of the answer's code. A token "
+    "with the scope `play` proves who starts a match.",
+    media_type=TEXT,
+)
+async def do_line(
+    request: AnyRequest,
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller | None],
+    key: Key = None,
+    wait: Wait = WAIT_SECONDS,
+) -> Response[str]:
+    """Carry out a command line, as a terminal does; a token proves who sends it."""
+    check_media_type(request, TEXT)
+    try:
+        line = (await request.body()).decode()
+    except UnicodeDecodeError:
+        raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
+    key = key or uuid4().hex
+    origin = _origin(request, context, caller)
+    return _text_response(
+        await context.wait(lambda: context.language.do(line, key, wait, origin=origin))
+    )
+
+
+def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
+    """Return what is known of the sender of a line; a token without `play` proves nothing."""
+    if caller is None:
+        return Origin(count=lambda: context.request_limits.check(request))
+    proven = caller.account if Scope.PLAY in caller.token.scopes else None
+    return Origin(proven, count=lambda: context.app.pace.check(caller.account))
+
+
+def _text_response(answer: Answer) -> Response[str]:
+    status, headers = _FINE, {}
+    if answer.code:
+        code = Code(answer.code)
+        status, headers = (
+            PROBLEMS[code].status,
+            {"Matchpost-Code": str(code), **headers_of_code(code)},
+        )
+    return Response(f"{answer.text_with_code}\n", status_code=status, headers=headers, media_type=TEXT)
+
+
+@get(
+    "/api/help",
+    sync_to_thread=True,
+    tags=["command lines"],
+    opt=declare_errors(),
+    summary="Help",
+    media_type=TEXT,
+)
+def show_help(
+    context: NamedDependency[ApiContext],
+    topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
+    lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
+) -> Response[str]:
+    """Return the general page, a game's, or how a command is written."""
+    return _text_response(context.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
+
+
+@get(
+    "/api/games",
+    sync_to_thread=False,
+    tags=_TAGS,
+    opt=declare_errors(),
+    summary="The games and puzzles",
+)
+def list_games() -> list[Game]:
+    """Return all games."""
+    return [_game(latest_rules(key)) for key in game_keys()]
+
+
+@get(
+    "/api/games/{game:str}",
+    sync_to_thread=False,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME),
+    summary="A game",
+)
+def show_game(game: GameKey) -> Game:
+    """Return one game; /api/help?topic= has its rules in words."""
+    return _game(read_game(game))
+
+
+def _game(rules: AnyRules) -> Game:
+    return Game(
+        key=rules.key,
+        title=rules.title,
+        rules=f"{rules.key}/{rules.version}",
+        players=tuple(rules.players),
+        sides=tuple(rules.sides),
+        displays=tuple(rules.displays),
+        offers=tuple(rules.offers),
+    )
+
+
+@get(
+    "/api/puzzles/{game:str}/scores",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE, Code.UNKNOWN_OPTION, Code.BAD_OPTION),
+    summary="The best scores of a puzzle",
+)
+def list_scores(
+    game: GameKey,
+    context: NamedDependency[ApiContext],
+    options: Annotated[
+        str, QueryParameter(max_length=512, description="the puzzle's options, separated by blanks")
+    ] = "",
+) -> list[Score]:
+    """Return the best score of each player, the best first."""
+    rows = best_scores(context.app, read_puzzle(game), options.split(), 50)
+    names = userids_of(context.app, (row.account for row in rows))
+    return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]

@@ -1,0 +1,279 @@
+"""Commands in a match: `POST /api/matches/{board}/commands`."""
+
+from typing import Annotated, Final
+
+import msgspec
+from litestar import get, post
+from litestar.di import NamedDependency
+from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
+
+from domain.errors import Code, Refusal
+from domain.match.decide import seat_of
+from domain.match.events import CommandId
+from infra.people.tokens import Scope
+from infra.store.gateway import WAIT_SECONDS
+from infra.store.outcomes import CommandOutcome, parse
+from services.app.commands import (
+    PLAIN_ACTIONS,
+    AcceptAction,
+    Action,
+    MatchCommand,
+    MoveAction,
+    OfferAction,
+    RevealAction,
+    finish,
+)
+from services.app.draws import DrawPart, read_text, reveal_command
+from services.http.api.auth import LOADS_MATCH_EARLY, PLAY_SCOPE, Caller
+from services.http.api.bodies import RequestBody
+from services.http.api.declared_errors import declare_errors
+from services.http.api.pending import outcome_at
+from services.http.context import ApiContext
+
+MOST_WAIT: Final = 60.0
+
+BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the match's number")]
+Wait = Annotated[
+    float,
+    QueryParameter(
+        ge=0, le=MOST_WAIT, description="how many seconds the outcome is waited for; 202 after that"
+    ),
+]
+Key = Annotated[
+    str | None,
+    HeaderParameter(
+        name="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="repeating a command with its key is safe: it is carried out once, and "
+        "answered alike each time; without one the command gets a key of its own",
+    ),
+]
+
+
+RevealedText = Annotated[
+    str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
+]
+"""In hex digits."""
+
+
+class AskedInMatch(RequestBody, frozen=True, tag_field="do"):
+    """What a player asks for in a match."""
+
+
+class Move(AskedInMatch, frozen=True, tag="move"):
+    """Play a move."""
+
+    move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
+    ply: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
+    """The number of plies that you believe were played: refused if another came between."""
+
+
+class Offer(AskedInMatch, frozen=True, tag="offer"):
+    """Propose something that needs the others' consent."""
+
+    kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
+
+
+class Accept(AskedInMatch, frozen=True, tag="accept"):
+    """Accept the offer that stands, or a match that waits for consent."""
+
+    entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A word of yours, mixed into the draw of a match that waits for it."""
+    commitment: Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")] = ""
+    """SHA-256 of a text that you keep, where the match waits for it; else the server keeps one."""
+
+
+class Reveal(AskedInMatch, frozen=True, tag="reveal"):
+    """Reveal the text that you committed to."""
+
+    text: RevealedText
+
+
+class Reject(AskedInMatch, frozen=True, tag="reject"):
+    """Reject the offer that stands."""
+
+
+class Resign(AskedInMatch, frozen=True, tag="resign"):
+    """Return the match up."""
+
+
+class Decline(AskedInMatch, frozen=True, tag="decline"):
+    """Refuse to play, before your first move."""
+
+
+class Resume(AskedInMatch, frozen=True, tag="resume"):
+    """End a pause."""
+
+
+AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """What became of a command."""
+
+    id: str
+    """The command's, in hex: the same for every repetition with its key."""
+    board: int
+    accepted: bool
+    code: str
+    """Empty when it was accepted."""
+    message: str
+    """Why it was refused, in a sentence."""
+    seq: int
+    """Of its first event; of the last event before it when it was refused."""
+    index: int
+    """Of its first leaf in the log of its shard."""
+
+
+@post(
+    "/api/matches/{board:int}/commands",
+    status_code=200,
+    security=PLAY_SCOPE,
+    tags=["commands"],
+    opt={LOADS_MATCH_EARLY: True}
+    | declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.UNREADABLE_MOVE,
+        Code.TOO_LONG,
+        Code.UNKNOWN_OFFER,
+        Code.BAD_OPTION,
+        Code.WRONG_TEXT,
+        Code.NOT_STARTED,
+        Code.MATCH_OVER,
+        Code.ALREADY_STARTED,
+        Code.STALE_PLY,
+        Code.NOT_YOUR_TURN,
+        Code.ILLEGAL_MOVE,
+        Code.OFFER_STANDS,
+        Code.NO_OFFER,
+        Code.NOT_PAUSED,
+        Code.TIME_OVER,
+        Code.TOO_EARLY,
+        Code.TOO_LATE,
+        Code.ID_REUSED,
+        Code.TOO_MANY_REFUSALS,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Give a command in a match",
+)
+async def give_command(
+    board: BoardNumber,
+    data: JSONBody[AnyAsked],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+    wait: Wait = WAIT_SECONDS,
+) -> Answered:
+    """Carry out a command, and give its outcome once it is durable."""
+    actor = caller.actor(Scope.PLAY, key)
+    state = (await context.snapshot(board, caller.match)).state
+    id_ = actor.command_id()
+    with outcome_at(board, id_):
+        outcome = await context.act(actor, board, state, action_of(data), wait)
+    return answered(board, id_, outcome)
+
+
+class Revealing(RequestBody, frozen=True):
+    """A text that a player has committed to."""
+
+    text: RevealedText
+
+
+@post(
+    "/api/matches/{board:int}/reveal",
+    status_code=200,
+    tags=["commands"],
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.MATCH_OVER,
+        Code.TOO_EARLY,
+        Code.TOO_LATE,
+        Code.WRONG_TEXT,
+        Code.TIME_OVER,
+        Code.TOO_MANY_REFUSALS,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Reveal a text for a draw",
+)
+async def reveal_text(
+    board: BoardNumber,
+    data: JSONBody[Revealing],
+    context: NamedDependency[ApiContext],
+    wait: Wait = WAIT_SECONDS,
+) -> Answered:
+    """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
+    state = (await context.match(board)).state
+    sent = reveal_command(board, state, read_text(data.text))
+    return await send(context, MatchCommand(sent, state.ply), wait)
+
+
+@get(
+    "/api/matches/{board:int}/commands/{command:str}",
+    security=PLAY_SCOPE,
+    tags=["commands"],
+    opt=declare_errors(Code.NOT_FOUND, Code.NOT_A_PLAYER, waits=True),
+    summary="Ask for the outcome of a command",
+)
+async def command_outcome(
+    board: BoardNumber,
+    command: Annotated[
+        str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
+    ],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> Answered:
+    """Return the outcome of a command, accepted or refused; 404 while there is none.
+
+    Only the players of the match are told. A 202 says where to ask.
+    """
+    state = (await context.snapshot(board)).state
+    id_ = bytes.fromhex(command)
+    (stored,) = await context.store.outcomes([(board, id_)])
+    if state.started:
+        seat_of(caller.account, state)
+    if stored is None:
+        raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
+    outcome = parse(stored)
+    if not outcome.accepted:
+        return answered(board, id_, outcome)
+    with outcome_at(board, id_):
+        return answered(board, id_, finish(context.app, outcome))
+
+
+async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
+    """Hand a command in, and show its outcome."""
+    sent = command.sent
+    with outcome_at(sent.match, sent.id):
+        return answered(sent.match, sent.id, await context.send(command, wait))
+
+
+def answered(board: int, id_: CommandId, outcome: CommandOutcome) -> Answered:
+    """Show an outcome."""
+    return Answered(
+        id=id_.hex(),
+        board=board,
+        accepted=outcome.accepted,
+        code=outcome.code,
+        message=outcome.sentence,
+        seq=outcome.seq,
+        index=outcome.index,
+    )
+
+
+def action_of(asked: AnyAsked) -> Action:
+    """Return what the body of a request asks for."""
+    match asked:
+        case Move():
+            return MoveAction(asked.move, asked.ply)
+        case Offer():
+            return OfferAction(asked.kind)
+        case Accept():
+            return AcceptAction(DrawPart(asked.entropy, asked.commitment))
+        case Reveal():
+            return RevealAction(asked.text)
+        case _:
+            return PLAIN_ACTIONS[str(asked.__struct_config__.tag)]

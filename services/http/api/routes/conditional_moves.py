@@ -1,0 +1,129 @@
+"""Replies laid ready: moves that the server plays the moment their turn comes."""
+
+from typing import Annotated, Final
+
+import msgspec
+from litestar import delete, get, put
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
+
+from domain.errors import Code
+from domain.match.conditional_moves import CONDITIONAL_MOVES_LIMIT, ConditionalMoves
+from infra.people.tokens import Scope
+from services.app.conditional_moves import conditional_moves_of, set_conditional_moves
+from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.bodies import RequestBody
+from services.http.api.declared_errors import declare_errors
+from services.http.api.routes.commands import BoardNumber
+from services.http.context import ApiContext
+
+_TAGS: Final = ["replies"]
+
+_Line = Annotated[
+    tuple[Annotated[str, msgspec.Meta(max_length=520)], ...],
+    msgspec.Meta(min_length=1, max_length=CONDITIONAL_MOVES_LIMIT),
+]
+
+
+class NewReplies(RequestBody, frozen=True):
+    """What is to be laid ready, in place of all that is."""
+
+    lines: Annotated[
+        tuple[_Line, ...],
+        msgspec.Meta(
+            min_length=1, max_length=CONDITIONAL_MOVES_LIMIT, examples=[[["m13-j7", "a13-d7"]]]
+        ),
+    ]
+    """Each a line of moves from the present position on, the others' and yours in turn, or moves
+    that each name a later ply, such as `a13-d7#5`: played there whatever came before."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A move that is laid ready."""
+
+    ply: int
+    """How many moves have been played when it is to be played."""
+    after: tuple[str, ...] | None
+    """The moves that must have come before it; null for any."""
+    move: str
+
+
+class LaidReady(msgspec.Struct, frozen=True):
+    """What the caller has laid ready in a match."""
+
+    board: int
+    replies: tuple[Reply, ...]
+    notes: tuple[str, ...]
+    """What became of replies that could not be played."""
+
+
+@get(
+    "/api/matches/{board:int}/replies",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
+    summary="What you have laid ready",
+)
+def show_replies(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> LaidReady:
+    """Return what the caller has laid ready; nobody else is ever told."""
+    return _conditional_moves_json(
+        board, conditional_moves_of(context.app, caller.require(Scope.READ), board)
+    )
+
+
+@put(
+    "/api/matches/{board:int}/replies",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.UNREADABLE_MOVE,
+        Code.ILLEGAL_MOVE,
+        Code.MATCH_OVER,
+        Code.NOT_STARTED,
+        Code.STALE_PLY,
+        Code.NOT_YOUR_TURN,
+        Code.USAGE,
+        Code.TOO_LONG,
+        Code.BUSY,
+    ),
+    summary="Lay replies ready",
+)
+def lay_replies(
+    board: BoardNumber,
+    data: JSONBody[NewReplies],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> LaidReady:
+    """Lay replies ready in place of those there are."""
+    actor = caller.actor(Scope.PLAY)
+    return _conditional_moves_json(
+        board, set_conditional_moves(context.app, actor, board, data.lines)
+    )
+
+
+@delete(
+    "/api/matches/{board:int}/replies",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.BUSY),
+    summary="Drop what is laid ready",
+)
+def drop_replies(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Drop all that the caller has laid ready in a match."""
+    set_conditional_moves(context.app, caller.actor(Scope.PLAY), board, ())
+
+
+def _conditional_moves_json(board: int, laid: ConditionalMoves) -> LaidReady:
+    replies = sorted(laid.moves, key=lambda reply: (reply.ply, reply.path or ()))
+    return LaidReady(
+        board, tuple(Reply(one.ply, one.path, one.move) for one in replies), laid.notes
+    )

@@ -1,0 +1,152 @@
+"""Drafts: moves that are submitted to look at, and confirmed to be played."""
+
+import asyncio
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import delete, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
+
+from domain.errors import Code
+from domain.match.decide import seat_of
+from domain.rules import rules_by_id
+from infra.people.tokens import Scope
+from infra.store.gateway import WAIT_SECONDS
+from services.app import drafts
+from services.app.matches import load_state
+from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.bodies import RequestBody
+from services.http.api.declared_errors import declare_errors
+from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, send
+from services.http.context import ApiContext
+
+_TAGS: Final = ["drafts"]
+
+
+class NewDraft(RequestBody, frozen=True):
+    """A move to look at before it is played."""
+
+    move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
+    """As in a command; `#ply` behind it says how many moves you believe were played."""
+
+
+class OwnDraft(msgspec.Struct, frozen=True):
+    """A move that was submitted and is not played yet."""
+
+    board: int
+    move: str
+    """Canonical."""
+    ply: int
+    """How many moves have been played when it is to be played."""
+
+
+class PreviewedDraft(OwnDraft, frozen=True):
+    """A move that was submitted, and where it would lead."""
+
+    position: Any
+    """The position after the move, in the game's own JSON form."""
+
+
+@get(
+    "/api/matches/{board:int}/draft",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NO_DRAFT),
+    summary="Your draft",
+)
+def show_draft(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> OwnDraft:
+    """Return the move that the caller has submitted, if it can still be played; nobody else sees it."""
+    account, state = caller.require(Scope.READ), load_state(context.app, board)
+    seat_of(account, state)
+    draft = drafts.draft_of(context.app, account, board, state)
+    if draft is None:
+        raise drafts.no_draft(board)
+    return OwnDraft(board, draft.text, draft.ply)
+
+
+@put(
+    "/api/matches/{board:int}/draft",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.UNREADABLE_MOVE,
+        Code.ILLEGAL_MOVE,
+        Code.TOO_LONG,
+        Code.USAGE,
+        Code.MATCH_OVER,
+        Code.NOT_STARTED,
+        Code.STALE_PLY,
+        Code.NOT_YOUR_TURN,
+    ),
+    summary="Submit a move",
+)
+def submit_draft(
+    board: BoardNumber,
+    data: JSONBody[NewDraft],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> PreviewedDraft:
+    """Keep a move in place of the one before, and show where it would lead; nothing is played."""
+    actor, state = caller.actor(Scope.PLAY), load_state(context.app, board)
+    draft = drafts.submit(context.app, actor, board, state, data.move)
+    position = rules_by_id(state.rules).public_json(draft.position)
+    return PreviewedDraft(board, draft.text, draft.ply, position)
+
+
+@delete(
+    "/api/matches/{board:int}/draft",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
+    summary="Drop your draft",
+)
+def drop_draft(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Remove the move that the caller has submitted, if there is one."""
+    drafts.drop(context.app, caller.actor(Scope.PLAY), board, load_state(context.app, board))
+
+
+@post(
+    "/api/matches/{board:int}/draft/confirm",
+    status_code=200,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.NO_DRAFT,
+        Code.TOO_LONG,
+        Code.NOT_STARTED,
+        Code.MATCH_OVER,
+        Code.STALE_PLY,
+        Code.NOT_YOUR_TURN,
+        Code.ILLEGAL_MOVE,
+        Code.TIME_OVER,
+        Code.ID_REUSED,
+        Code.TOO_MANY_REFUSALS,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Play your draft",
+)
+async def confirm_draft(
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+    wait: Wait = WAIT_SECONDS,
+) -> Answered:
+    """Play the move that the caller has submitted, and give its outcome once it is durable."""
+    actor = caller.actor(Scope.PLAY, key)
+    state = (await context.match(board)).state
+    command = await asyncio.to_thread(drafts.confirm, context.app, actor, board, state)
+    return await send(context, command, wait)

@@ -1,0 +1,283 @@
+"""A match's whole history, and server-sent events of what happens now."""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from functools import partial
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+from litestar import Request, Response, get
+from litestar.di import NamedDependency
+from litestar.params import HeaderParameter, QueryParameter
+from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, Ended, decode_event, leaf_hash
+from domain.match.history import Snapshot
+from infra.people.tokens import Scope
+from infra.projections.notices import NoticePosition, PlayerNotice, position_of
+from services.app.damaged_match import UNREADABLE
+from services.http.api.auth import READ_SCOPE, Caller, token_still_valid
+from services.http.api.declared_errors import declare_errors
+from services.http.api.etags import ETag
+from services.http.api.routes.commands import BoardNumber
+from services.http.context import ApiContext
+from services.http.streams.notice_stream import NoticeGap
+
+AnyRequest = Request[Any, Any, Any]
+
+Messages: TypeAlias = AsyncGenerator[ServerSentEventMessage, None]
+
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
+SSE: Final = "text/event-stream"
+
+MAX_EVENTS: Final = 1_000
+"""Events in one answer at most."""
+
+_TAGS: Final = ["events"]
+
+_HEARTBEAT: Final = ServerSentEventMessage(data=None, comment="still here")
+
+
+class Event(msgspec.Struct, frozen=True):
+    """An event of a match, with its bytes as they are stored, hashed and chained."""
+
+    seq: int
+    at: int
+    """Time at which the command was received, in ms since 1970."""
+    type: str
+    """The kind of event, such as `moved`."""
+    body: dict[str, Any]
+    """The fields of the event; accounts and other bytes in hex."""
+    command: str
+    """The id of the command that caused it, in hex."""
+    actor: str
+    """The account that sent the command, in hex; zeros for the server itself."""
+    prev: str
+    """Leaf hash of the previous event, in hex."""
+    hash: str
+    """Leaf hash of this event, in hex."""
+    data: str
+    """The stored bytes, in base64."""
+
+
+@get(
+    "/api/matches/{board:int}/events",
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY, tagged=True
+    ),
+    summary="The events of a match",
+    description="By `Accept`, a JSON list, one event a line (application/x-ndjson), or server-sent "
+    "events as they come (text/event-stream). The id of a server-sent event is its seq, and "
+    "Last-Event-ID continues after it. The stream ends with the match; 204 means that nothing more "
+    "will come. A stream can't start later than with the next event: it is refused as `beyond-end`, "
+    "because a client that has seen later events saw data that the server has lost since.",
+)
+async def show_events(
+    request: AnyRequest,
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    start: Annotated[
+        int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first event")
+    ] = 1,
+    limit: Annotated[
+        int,
+        QueryParameter(
+            ge=1,
+            le=MAX_EVENTS,
+            description="the maximum number of events, unless they are streamed",
+        ),
+    ] = MAX_EVENTS,
+    last: Annotated[
+        str | None,
+        HeaderParameter(
+            name="Last-Event-ID",
+            pattern="^[0-9]{1,9}$",
+            description="the id of the last server-sent event you have",
+        ),
+    ] = None,
+) -> Response[Any]:
+    """Return a match's events."""
+    snapshot = await context.match(board)
+    kind = request.accept.best_match([JSON, NDJSON, SSE])
+    if kind == SSE:
+        return await _stream_events(
+            request, context, board, snapshot, int(last) + 1 if last else start
+        )
+    if kind is None:
+        raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
+    tag = ETag("events", kind, start, limit, snapshot.head)
+    if tag.is_current(request):
+        return tag.not_modified()
+    # newer events belong to another tag
+    end = min(snapshot.state.seq, start + limit - 1)
+    stored = (await context.store.events(board, start))[: max(0, end - start + 1)]
+    try:
+        shown = [event_json(seq, data) for seq, data in enumerate(stored, start)]
+    except UNREADABLE as error:
+        raise await context.damaged(board, error) from error
+    headers = {**tag.headers, "Vary": "Accept", **_next_link(board, end, snapshot, limit)}
+    if kind == NDJSON:
+        return Stream(_ndjson_lines(shown), media_type=NDJSON, headers=headers)
+    return Response(shown, headers=headers)
+
+
+def _next_link(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
+    """Return the header that links to the next events."""
+    if end >= snapshot.state.seq:
+        return {}
+    return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
+
+
+def _ndjson_lines(shown: Iterable[Event]) -> Iterator[bytes]:
+    for event in shown:
+        yield msgspec.json.encode(event) + b"\n"
+
+
+async def _stream_events(
+    request: AnyRequest, context: ApiContext, board: int, snapshot: Snapshot, start: int
+) -> Response[Any]:
+    after = start - 1
+    if after > snapshot.state.seq:
+        raise Refusal(
+            Code.BEYOND_END,
+            f"match {board} has {snapshot.state.seq} events, so nothing can follow number {after}; "
+            "if you have received that one, the server was restored from a backup: load the match "
+            "again",
+        )
+    if snapshot.state.over and start > snapshot.state.seq:
+        return Response(None, status_code=204)  # a client that receives this does not reconnect
+    for data in (await context.store.events(board, start))[:1]:
+        try:
+            decode_event(data)
+        except UNREADABLE as error:
+            raise await context.damaged(board, error) from error
+    caller: Caller | None = request.auth
+    return _open_stream(
+        request, context, caller.account if caller else None, _event_messages(context, board, start)
+    )
+
+
+def _open_stream(
+    request: AnyRequest, context: ApiContext, account: AccountId | None, messages: Messages
+) -> ServerSentEvent:
+    """Open a stream that ends with the caller's token; refused if there are too many."""
+    network = context.request_limits.network(request)
+    context.stream_limits.check(network, account)
+    good = partial(token_still_valid, request, context)
+    return ServerSentEvent(context.stream_limits.while_allowed(network, account, messages, good))
+
+
+async def _event_messages(context: ApiContext, board: int, start: int) -> Messages:
+    """Send events as they come, until the match is over or an event can't be read."""
+    async for seq, data in context.log_tail.events(board, start, context.intervals.heartbeat):
+        if not seq:
+            yield _HEARTBEAT
+            continue
+        try:
+            event = event_json(seq, data)
+        except UNREADABLE as error:
+            # a client that reconnects after the previous event gets the reason as a refusal
+            await context.damaged(board, error)
+            return
+        text = msgspec.json.encode(event).decode()
+        yield ServerSentEventMessage(data=text, event=event.type, id=seq)
+        if isinstance(decode_event(data).body, Ended):
+            return
+
+
+def event_json(seq: int, data: bytes) -> Event:
+    """Return a stored event as it is shown."""
+    envelope = decode_event(data)
+    body = envelope.body
+    fields = {name: _json_value(getattr(body, name)) for name in body.__struct_fields__}
+    return Event(
+        seq=seq,
+        at=envelope.at,
+        type=str(body.__struct_config__.tag),
+        body=fields,
+        command=envelope.command.hex(),
+        actor=envelope.actor.hex(),
+        prev=envelope.prev.hex(),
+        hash=leaf_hash(data).hex(),
+        data=b64encode(data).decode(),
+    )
+
+
+def _json_value(value: Any) -> Any:
+    """Return a field's value as plain JSON."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, msgspec.Struct):
+        return {name: _json_value(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    return value
+
+
+@get(
+    "/api/account/events",
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.BUSY),
+    summary="Notices of your matches and messages, as they come",
+    description="Server-sent events without end. The stream begins with an id without data. "
+    "Last-Event-ID continues after the event with that id, as far back as /api/notices goes; an "
+    "event `gap` says that older notices are no longer kept. Without Last-Event-ID the stream begins "
+    "with what happens from now on.",
+)
+async def follow_account(
+    request: AnyRequest,
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    last: Annotated[
+        str | None,
+        HeaderParameter(
+            name="Last-Event-ID",
+            pattern="^[0-9]{1,15}-[0-9]{1,15}-[0-9]{1,9}-[a-z-]{1,20}$",
+            description="the id of the last event you have",
+        ),
+    ] = None,
+) -> ServerSentEvent:
+    """Send the caller's notices as they come."""
+    account = caller.require(Scope.READ)
+    after = _parse_id(last) if last else (await asyncio.to_thread(context.app.store.now), 0, 0, "-")
+    return _open_stream(request, context, account, _notice_messages(context, account, after))
+
+
+def _parse_id(text: str) -> NoticePosition:
+    at, board, seq, kind = text.split("-", 3)
+    return int(at), int(board), int(seq), kind
+
+
+async def _notice_messages(context: ApiContext, account: bytes, after: NoticePosition) -> Messages:
+    # an id without data is no event; a client that receives nothing else continues from it
+    yield ServerSentEventMessage(data=None, comment="still here", id=_event_id(after))
+    async for notice in context.notice_stream.notices(account, after, context.intervals.heartbeat):
+        match notice:
+            case None:
+                yield _HEARTBEAT
+            case NoticeGap():
+                yield _gap_message(notice)
+            case _:
+                yield _notice_message(notice)
+
+
+def _event_id(place: NoticePosition) -> str:
+    return "-".join(map(str, place))
+
+
+def _gap_message(gap: NoticeGap) -> ServerSentEventMessage:
+    text = msgspec.json.encode({"since": gap.since}).decode()
+    return ServerSentEventMessage(data=text, event="gap", id=_event_id(gap.after))
+
+
+def _notice_message(notice: PlayerNotice) -> ServerSentEventMessage:
+    shown = {"board": notice.board, "seq": notice.seq, "at": notice.at, "kind": notice.kind}
+    text = msgspec.json.encode(shown).decode()
+    return ServerSentEventMessage(
+        data=text, event=str(notice.kind), id=_event_id(position_of(notice))
+    )

@@ -1,0 +1,159 @@
+"""Matches to look at: one match, any ply of it, its board as a picture and as text."""
+
+import asyncio
+from typing import Annotated, Any, Final
+
+from litestar import Request, Response, get
+from litestar.di import NamedDependency
+from litestar.params import PathParameter, QueryParameter
+
+from domain.errors import Code
+from domain.match.history import Snapshot
+from domain.match.state import MatchState
+from domain.rules import rules_by_id
+from services.app.games import read_display
+from services.app.matches import board_svg, board_text, check_ply, load_state
+from services.app.names import names_by_seat
+from services.http.anonymous_limit import WEIGHT
+from services.http.api.bodies import TEXT
+from services.http.api.declared_errors import declare_errors
+from services.http.api.etags import ETag
+from services.http.api.match_json import Match, Place, match_json, ply_json
+from services.http.api.routes.commands import BoardNumber
+from services.http.context import ApiContext
+
+AnyRequest = Request[Any, Any, Any]
+
+SVG_MEDIA_TYPE: Final = "image/svg+xml"
+
+_TAGS: Final = ["matches"]
+
+Ply = Annotated[
+    int | None,
+    QueryParameter(
+        ge=0, le=1_000_000, description="the number of moves played; the last without it"
+    ),
+]
+Legal = Annotated[bool, QueryParameter(description="whether the legal moves are listed")]
+
+
+@get(
+    "/api/matches/{board:int}",
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, tagged=True),
+    summary="One match as it stands",
+)
+async def show_match(
+    request: AnyRequest,
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    legal: Legal = True,  # noqa: FBT002
+) -> Response[Match]:
+    """Return a match: players, position, legal moves, clocks, offers, result."""
+    snapshot = await context.match(board)
+    return await asyncio.to_thread(_match_response, request, context, board, snapshot, legal)
+
+
+def _match_response(
+    request: AnyRequest,
+    context: ApiContext,
+    board: int,
+    snapshot: Snapshot,
+    legal: bool,  # noqa: FBT001 - called in one place
+) -> Response[Match]:
+    names = context.app.accounts.name_of(snapshot.state.seats)
+    # the clocks run on, but the client can compute what they show from what it has
+    tag = ETag("match", snapshot.head, names, legal)
+    if tag.is_current(request):
+        return tag.not_modified()
+    shown = match_json(board, snapshot, names, context.app.store.now(), legal=legal)
+    return Response(shown, headers=tag.headers)
+
+
+@get(
+    "/api/matches/{board:int}/plies/{ply:int}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
+    summary="A match at one ply",
+)
+def show_ply(
+    request: AnyRequest,
+    board: BoardNumber,
+    ply: Annotated[
+        int, PathParameter(ge=0, le=1_000_000, description="the number of moves played")
+    ],
+    context: NamedDependency[ApiContext],
+    legal: Legal = True,  # noqa: FBT002
+) -> Response[Place]:
+    """Return the position after so many moves, by replay; 0 is the start."""
+    state = load_state(context.app, board)
+    at = check_ply(board, state, ply)
+    tag = ETag("ply", _etag_of_ply(state, at), legal)
+    if tag.is_current(request):
+        return tag.not_modified()
+    return Response(ply_json(state, at, legal=legal), headers=tag.headers)
+
+
+@get(
+    "/api/matches/{board:int}/board.svg",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt={WEIGHT: 2}
+    | declare_errors(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
+    summary="A board as a picture",
+    media_type=SVG_MEDIA_TYPE,
+)
+def show_svg(
+    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext], ply: Ply = None
+) -> Response[str]:
+    """Draw a board, as it stands or stood, with the last move marked."""
+    state, at = _load_at(context, board, ply)
+    names = names_by_seat(context.app, state.seats)
+    tag = ETag("svg", _etag_of_ply(state, at), names)
+    if tag.is_current(request):
+        return tag.not_modified()
+    return Response(board_svg(state, at, names), media_type=SVG_MEDIA_TYPE, headers=tag.headers)
+
+
+@get(
+    "/api/matches/{board:int}/board.txt",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, Code.BAD_OPTION, tagged=True
+    ),
+    summary="A board as text",
+    media_type=TEXT,
+)
+def show_text(
+    request: AnyRequest,
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    ply: Ply = None,
+    display: Annotated[
+        str,
+        QueryParameter(max_length=24, description="such as `small`; the game's first without it"),
+    ] = "",
+) -> Response[str]:
+    """Draw a board as text, as it stands or stood."""
+    state, at = _load_at(context, board, ply)
+    names = names_by_seat(context.app, state.seats)
+    display = display and read_display(rules_by_id(state.rules), display)
+    tag = ETag("text", _etag_of_ply(state, at), names, display)
+    if tag.is_current(request):
+        return tag.not_modified()
+    return Response(
+        f"{board_text(state, at, names, display)}\n", media_type=TEXT, headers=tag.headers
+    )
+
+
+def _etag_of_ply(state: MatchState, at: int) -> tuple[object, ...]:
+    """Return all that a position depends on: moves may be taken back, so a ply alone does not tell."""
+    played = state.rules, state.options, state.setup, state.seats, state.first_moves(at), state.out
+    return *played, state.result if at == state.ply else None
+
+
+def _load_at(context: ApiContext, board: int, ply: int | None) -> tuple[MatchState, int]:
+    state = load_state(context.app, board)
+    return state, check_ply(board, state, state.ply if ply is None else ply)

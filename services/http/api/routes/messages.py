@@ -1,0 +1,209 @@
+"""What players write to each other: messages, and the chat of a match."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import get, post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, QueryParameter
+
+from domain.errors import Code
+from domain.match.events import command_id
+from infra.people.messages import CHAT_LIMIT, MOST_RECIPIENTS, PlayerMessage
+from infra.people.tokens import Scope
+from services.app import messages
+from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.bodies import RequestBody
+from services.http.api.declared_errors import declare_errors
+from services.http.api.routes.accounts import Userid
+from services.http.api.routes.commands import BoardNumber, Key
+from services.http.api.routes.players import Cursor, Limit
+from services.http.context import API_FRONT_END, ApiContext
+
+_TAGS: Final = ["letters"]
+
+# a text longer than a body may be is refused before this; the messages have a limit of their own
+Text = Annotated[str, msgspec.Meta(min_length=1, examples=["Good luck!"])]
+
+
+class NewMessage(RequestBody, frozen=True):
+    """A message to players."""
+
+    to: Annotated[tuple[Userid, ...], msgspec.Meta(min_length=1, max_length=MOST_RECIPIENTS)]
+    text: Text
+    """Up to 2,000 characters."""
+
+
+class NewLine(RequestBody, frozen=True):
+    """Something said in a match."""
+
+    text: Text
+    """Up to 2,000 characters."""
+
+
+class ReadUntil(RequestBody, frozen=True):
+    """Up to when messages were read."""
+
+    until: Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+    """The `at` of the newest of them, ms."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """Something that was written to the caller, or to everybody."""
+
+    at: int
+    """When, ms since 1970."""
+    userid: str | None
+    """Of the writer; null for a writer whose account was erased."""
+    kind: str
+    """`message`, or `broadcast` for one to everybody."""
+    text: str
+
+
+class Messages(msgspec.Struct, frozen=True):
+    """A page of messages, the newest first."""
+
+    unread: int
+    """How many of all are not marked as read."""
+    messages: tuple[Message, ...]
+    next: int | None
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line of a match's chat."""
+
+    at: int
+    """When, ms since 1970."""
+    userid: str | None
+    text: str
+
+
+class Chat(msgspec.Struct, frozen=True):
+    """The chat of a match, the oldest line first."""
+
+    board: int
+    lines: tuple[Line, ...]
+
+
+@get(
+    "/api/messages",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(),
+    summary="Read messages",
+)
+def list_messages(
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Messages:
+    """Return the messages to the caller; this does not mark them as read."""
+    account = caller.require(Scope.READ)
+    kept = messages.inbox(context.app, account)
+    shown = kept[cursor : cursor + limit]
+    names = _userids(context, shown)
+    return Messages(
+        context.app.letters.unread(account),
+        tuple(
+            Message(letter.at, name, str(letter.kind), letter.text)
+            for letter, name in zip(shown, names, strict=True)
+        ),
+        cursor + limit if len(kept) > cursor + limit else None,
+    )
+
+
+@post(
+    "/api/messages",
+    status_code=204,
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG),
+    summary="Write to players",
+)
+def send_message(
+    data: JSONBody[NewMessage],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+) -> None:
+    """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
+    account = caller.require(Scope.PLAY)
+    to = messages.find_recipients(context.app, data.to)
+    messages.send_message(context.app, account, to, data.text, _command_id(account, key))
+
+
+@post(
+    "/api/messages/read",
+    status_code=204,
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(),
+    summary="Mark messages as read",
+)
+def mark_messages(
+    data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Mark all messages up to a time as read; marks never go back."""
+    messages.mark_read_until(context.app, caller.require(Scope.READ), data.until)
+
+
+@get(
+    "/api/matches/{board:int}/chat",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
+    summary="Read the chat of a match",
+)
+def show_chat(
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    limit: Annotated[
+        int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
+    ] = 50,
+) -> Chat:
+    """Return the chat of a match to one of its players, and mark it as read."""
+    said = messages.read_chat(context.app, board, caller.require(Scope.READ), limit)
+    return Chat(
+        board,
+        tuple(
+            Line(letter.at, name, letter.text)
+            for letter, name in zip(said, _userids(context, said), strict=True)
+        ),
+    )
+
+
+@post(
+    "/api/matches/{board:int}/chat",
+    status_code=204,
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG),
+    summary="Say something in a match",
+)
+def say(
+    board: BoardNumber,
+    data: JSONBody[NewLine],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    key: Key = None,
+) -> None:
+    """Say something to the other players; repeated with its key it is said once."""
+    account = caller.require(Scope.PLAY)
+    messages.write_chat(context.app, board, account, data.text, _command_id(account, key))
+
+
+def _command_id(account: bytes, key: str | None) -> bytes:
+    return command_id(API_FRONT_END, account, key or uuid4().hex)
+
+
+def _userids(context: ApiContext, letters: Sequence[PlayerMessage]) -> list[str | None]:
+    return context.app.accounts.name_of([letter.sender for letter in letters])

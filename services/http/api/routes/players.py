@@ -1,0 +1,218 @@
+"""Players and their matches, in pages."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+import msgspec
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import PathParameter, QueryParameter
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.tokens import Scope
+from infra.projections.match_lists import MatchFilter, MatchListRow
+from services.app.games import read_game
+from services.app.names import userids_of
+from services.app.queries import find_player, ratings_of
+from services.http.api.auth import READ_SCOPE, Caller
+from services.http.api.declared_errors import declare_errors
+from services.http.context import ApiContext
+
+MAX_ROWS: Final = 100
+"""Rows of a page."""
+
+_TAGS: Final = ["players"]
+
+Limit = Annotated[int, QueryParameter(ge=1, le=MAX_ROWS, description="how many at most")]
+Cursor = Annotated[
+    int,
+    QueryParameter(ge=0, le=10**9, description="where to go on: the `next` of the page before"),
+]
+GameKey = Annotated[str, PathParameter(max_length=24, description="a game, such as `pow2`")]
+GameFilter = Annotated[
+    str | None, QueryParameter(max_length=24, description="a game, such as `pow2`")
+]
+Userid = Annotated[str, PathParameter(max_length=24, description="a userid, in any case")]
+UseridFilter = Annotated[
+    str | None, QueryParameter(max_length=24, description="a userid, in any case")
+]
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A match in a list."""
+
+    board: int
+    game: str
+    rules: str
+    options: tuple[str, ...]
+    players: tuple[str | None, ...]
+    """Userids by seat; null for a player whose account was erased."""
+    state: str
+    """`waiting` for consent, `active` or `over`."""
+    waits_for: tuple[int, ...]
+    """Seats that are to act."""
+    since: int
+    """Since when, ms."""
+    ply: int
+    updated: int
+    """When its last event was, ms."""
+    winners: tuple[int, ...] | None
+    reason: str
+
+
+class Matches(msgspec.Struct, frozen=True):
+    """A page of matches."""
+
+    matches: tuple[Listed, ...]
+    next: int | None
+    """The cursor of the next page; null on the last."""
+
+
+class Player(msgspec.Struct, frozen=True):
+    """The public facts about a player."""
+
+    userid: str
+    since: int
+    """When the account was made, ms."""
+    to_move: int
+    active: int
+    finished: int
+    ratings: dict[str, int]
+    """By game, of those in which a rated match was finished."""
+    refused_draws: int
+    """Draws that the player knew, or could know, and would not play."""
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something that happened in a match of the caller's, or that was written to the caller."""
+
+    board: int
+    """0 for a message."""
+    seq: int
+    """Of the event; 0 for `chat` and `message`, which are none."""
+    at: int
+    """When, ms."""
+    kind: str
+    """Such as `your-turn`."""
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """Counts of what others wrote and the caller has not read."""
+
+    messages: int
+    boards: dict[int, int]
+    """By match, of those where something is unread, how many lines of chat."""
+
+
+class Notices(msgspec.Struct, frozen=True):
+    """A page of notices."""
+
+    notices: tuple[Notice, ...]
+    next: int | None
+    unread: Unread
+    """Counts of unread messages and chat."""
+
+
+@get(
+    "/api/matches",
+    sync_to_thread=True,
+    tags=["matches"],
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
+    summary="List matches",
+)
+def list_matches(
+    context: NamedDependency[ApiContext],
+    player: UseridFilter = None,
+    game: GameFilter = None,
+    which: Annotated[
+        MatchFilter, QueryParameter(name="state", description="which of a find_player's matches")
+    ] = MatchFilter.ACTIVE,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Matches:
+    """Return matches of a player, or with a game alone those of it that go on."""
+    if game is not None:
+        game = read_game(game).key
+    if player is not None:
+        account = context.app.accounts.id_of(player)
+        rows = context.app.lists.of(account, which, game, cursor, limit + 1)
+    elif game is None or which is not MatchFilter.ACTIVE:
+        raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
+    else:
+        rows = context.app.lists.playing(game, cursor, limit + 1)
+    names = userids_of(context.app, (account for row in rows for account in row.seats))
+    return Matches(
+        tuple(_match_row_json(row, names) for row in rows[:limit]),
+        next_cursor(cursor, limit, len(rows)),
+    )
+
+
+@get(
+    "/api/players/{userid:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_USER),
+    summary="A player",
+)
+def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
+    """Return the public facts about a player."""
+    account, profile = find_player(context.app, userid)
+    counts = context.app.lists.counts(account)
+    return Player(
+        userid=profile.name,
+        since=profile.created,
+        to_move=counts.next,
+        active=counts.active,
+        finished=counts.inactive,
+        refused_draws=context.app.standings.refused(account),
+        ratings={
+            key: rating.display_value for key, rating in ratings_of(context.app, account).items()
+        },
+    )
+
+
+@get(
+    "/api/notices",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=["events"],
+    opt=declare_errors(),
+    summary="What happened in the own matches",
+)
+def list_notices(
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Notices:
+    """Return the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
+    account = caller.require(Scope.READ)
+    rows = context.app.notices.of(account, cursor, limit + 1)
+    shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
+    unread = context.app.unread.counts(account)
+    return Notices(
+        shown, next_cursor(cursor, limit, len(rows)), Unread(unread.messages, unread.boards)
+    )
+
+
+def next_cursor(cursor: int, limit: int, found: int) -> int | None:
+    """Return the cursor of the next page, where one row more than its limit was found."""
+    return cursor + limit if found > limit else None
+
+
+def _match_row_json(row: MatchListRow, names: Mapping[AccountId, str | None]) -> Listed:
+    return Listed(
+        board=row.board,
+        game=row.game,
+        rules=row.rules,
+        options=row.options,
+        players=tuple(names[account] for account in row.seats),
+        state="over" if row.over else "active" if row.started else "waiting",
+        waits_for=row.waits,
+        since=row.since,
+        ply=row.ply,
+        updated=row.at,
+        winners=row.winners,
+        reason=row.reason,
+    )

@@ -1,0 +1,241 @@
+"""Results: ratings, tables, finished matches."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from litestar import get
+from litestar.di import NamedDependency
+
+from domain.errors import Code
+from domain.match.events import AccountId
+from infra.projections.finished_matches import FinishedMatchRow
+from services.app.games import read_game, read_multiplayer_game
+from services.app.names import userids_of
+from services.app.queries import finished_matches, head_to_head, rating_series
+from services.http.api.declared_errors import declare_errors
+from services.http.api.routes.players import (
+    Cursor,
+    GameKey,
+    Limit,
+    Userid,
+    UseridFilter,
+    next_cursor,
+)
+from services.http.context import ApiContext
+
+_TAGS: Final = ["players"]
+
+_MAX_POINTS: Final = 1_000
+"""Points of a series of ratings, at most."""
+
+
+class Rated(msgspec.Struct, frozen=True):
+    """A player's rating in a game."""
+
+    userid: str | None
+    rating: int
+    matches: int
+    """How many have counted."""
+
+
+class Ratings(msgspec.Struct, frozen=True):
+    """A page of ratings."""
+
+    game: str
+    players: tuple[Rated, ...]
+    next: int | None
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A rating after a match."""
+
+    board: int
+    at: int
+    rating: int
+
+
+class RatingSeries(msgspec.Struct, frozen=True):
+    """How a player's rating came about."""
+
+    game: str
+    userid: str
+    rating: int
+    place: int | None
+    points: tuple[Point, ...]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A player's place in a game's table."""
+
+    userid: str | None
+    points: float
+    played: int
+    won: int
+    shared: int
+    lost: int
+
+
+class Standings(msgspec.Struct, frozen=True):
+    """A page of a game's table."""
+
+    game: str
+    players: tuple[Standing, ...]
+    next: int | None
+
+
+class FinishedMatch(msgspec.Struct, frozen=True):
+    """A finished match."""
+
+    board: int
+    rules: str
+    options: tuple[str, ...]
+    players: tuple[str | None, ...]
+    winners: tuple[int, ...]
+    ranks: tuple[int, ...]
+    """For each seat its place, 1 for the first."""
+    reason: str
+    plies: int
+    rated: bool
+    ended: int
+    """Milliseconds since 1970."""
+
+
+class History(msgspec.Struct, frozen=True):
+    """A page of finished matches, the last ended first."""
+
+    game: str
+    matches: tuple[FinishedMatch, ...]
+    next: int | None
+
+
+class HeadToHead(msgspec.Struct, frozen=True):
+    """How two players did against each other."""
+
+    game: str
+    userid: str | None
+    opponent: str | None
+    played: int
+    won: int
+    """By the first of them; among three, when placed before the other."""
+    shared: int
+    lost: int
+
+
+@get(
+    "/api/ratings/{game:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE),
+    summary="The ratings of a game",
+)
+def list_ratings(
+    game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
+) -> Ratings:
+    """Return a game's players, the best first."""
+    key = read_multiplayer_game(game).key
+    rows = context.app.ratings.of(key, cursor, limit + 1)
+    names = userids_of(context.app, (row.account for row in rows))
+    shown = [
+        Rated(names[r.account], r.rating.display_value, r.rating.matches) for r in rows[:limit]
+    ]
+    return Ratings(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
+
+
+@get(
+    "/api/ratings/{game:str}/{userid:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE),
+    summary="A player's rating",
+)
+def show_rating(
+    game: GameKey, userid: Userid, context: NamedDependency[ApiContext]
+) -> RatingSeries:
+    """Return a player's rating, and what it was after each of the last 1,000 matches."""
+    key, account = read_multiplayer_game(game).key, context.app.accounts.id_of(userid)
+    now, series = rating_series(context.app, key, account, _MAX_POINTS)
+    points = [Point(point.board, point.at, point.display_value) for point in series]
+    place = context.app.ratings.place(key, account)
+    return RatingSeries(key, userid.lower(), now.display_value, place, tuple(points))
+
+
+@get(
+    "/api/standings/{game:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE),
+    summary="Who has won how often",
+)
+def list_standings(
+    game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
+) -> Standings:
+    """Return a game's table, most points first: 1 for a win, a shared one in parts."""
+    key = read_multiplayer_game(game).key
+    rows = context.app.standings.of(key, cursor, limit + 1)
+    names = userids_of(context.app, (row.account for row in rows))
+    shown = [
+        Standing(names[r.account], r.points, r.played, r.won, r.drawn, r.lost) for r in rows[:limit]
+    ]
+    return Standings(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
+
+
+@get(
+    "/api/history/{game:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
+    summary="Finished matches",
+)
+def list_history(
+    game: GameKey,
+    context: NamedDependency[ApiContext],
+    player: UseridFilter = None,
+    opponent: UseridFilter = None,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> History:
+    """Return finished matches of a game, of a player, or of two."""
+    key = read_game(game).key
+    who = [context.app.accounts.id_of(name) for name in (player, opponent) if name is not None]
+    rows = finished_matches(context.app, key, who, cursor, limit + 1)
+    names = userids_of(context.app, (account for row in rows for account in row.seats))
+    shown = [_finished_match_json(row, names) for row in rows[:limit]]
+    return History(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
+
+
+@get(
+    "/api/head-to-head/{game:str}/{userid:str}/{opponent:str}",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
+    summary="How two players did against each other",
+)
+def show_head_to_head(
+    game: GameKey, userid: Userid, opponent: Userid, context: NamedDependency[ApiContext]
+) -> HeadToHead:
+    """Count the matches of two players in a game, as the first of them sees it."""
+    key = read_multiplayer_game(game).key
+    one, other = context.app.accounts.id_of(userid), context.app.accounts.id_of(opponent)
+    record = head_to_head(context.app, key, one, other)
+    names = userids_of(context.app, [one, other])
+    return HeadToHead(
+        key, names[one], names[other], record.played, record.won, record.drawn, record.lost
+    )
+
+
+def _finished_match_json(
+    row: FinishedMatchRow, names: Mapping[AccountId, str | None]
+) -> FinishedMatch:
+    return FinishedMatch(
+        board=row.board,
+        rules=row.rules,
+        options=row.options,
+        players=tuple(names[account] for account in row.seats),
+        winners=row.winners,
+        ranks=row.ranks,
+        reason=row.reason,
+        plies=row.plies,
+        rated=row.rated,
+        ended=row.at,
+    )

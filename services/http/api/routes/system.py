@@ -1,0 +1,99 @@
+"""Health, the meaning of codes, and the documentation of the API."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Request, Response, get
+from litestar.di import NamedDependency
+from litestar.params import PathParameter
+
+from domain.errors import Code, Refusal
+from services import __version__
+from services.app.error_codes import PROBLEMS
+from services.http.api.bodies import JSON
+from services.http.api.declared_errors import OPERATOR_ROUTE, declare_errors
+from services.http.api.etags import ETag
+from services.http.api.openapi.docs_page import make_page
+from services.http.api.openapi.document import Document, make_document
+from services.http.context import ApiContext
+
+AnyRequest = Request[Any, Any, Any]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Whether the server works."""
+
+    status: str
+    version: str
+    waiting: int
+    """Commands that wait in all inboxes."""
+
+
+class CodeMeaning(msgspec.Struct, frozen=True):
+    """A stable code."""
+
+    code: str
+    status: int
+    meaning: str
+
+
+@get(
+    "/healthz",
+    opt=OPERATOR_ROUTE,
+    tags=["the server"],
+    summary="Whether the server works",
+)
+async def health(context: NamedDependency[ApiContext]) -> Health:
+    """Query the database; 503 if it does not answer."""
+    # without a thread, because a busy pool of threads is no reason to restart the server
+    return Health("ok", __version__, await context.store.inbox_size())
+
+
+@get(
+    "/api/errors/{code:str}",
+    sync_to_thread=False,
+    tags=["the server"],
+    opt=declare_errors(Code.NOT_FOUND),
+    summary="What a code means",
+)
+def show_error(
+    code: Annotated[str, PathParameter(max_length=40, description="as in a problem document")],
+) -> CodeMeaning:
+    """Explain a code of problem documents."""
+    if code not in set(Code):
+        raise Refusal(Code.NOT_FOUND, f"there is no code {code[:24]!r}")
+    known = PROBLEMS[Code(code)]
+    return CodeMeaning(code, known.status, known.meaning)
+
+
+@get("/api/openapi.json", sync_to_thread=True, include_in_schema=False)
+def openapi(request: AnyRequest) -> Response[bytes]:
+    """Return the OpenAPI document."""
+    return _cached(request, "openapi", JSON, lambda: msgspec.json.encode(_document(request)))
+
+
+@get("/api", sync_to_thread=True, include_in_schema=False)
+def show_api(request: AnyRequest) -> Response[bytes]:
+    """Show the OpenAPI document as a page."""
+    return _cached(request, "page", "text/html", lambda: make_page(_document(request)).encode())
+
+
+def _document(request: AnyRequest) -> Document:
+    if "document" not in request.app.state:
+        request.app.state.document = make_document(request.app)
+    found: Document = request.app.state.document
+    return found
+
+
+def _cached(
+    request: AnyRequest, name: str, media_type: str, make: Callable[[], bytes]
+) -> Response[bytes]:
+    """Return content that is made once, on first use, and does not change."""
+    if name not in request.app.state:
+        request.app.state[name] = make()
+    content = request.app.state[name]
+    tag = ETag(name, content)
+    if tag.is_current(request):
+        return tag.not_modified()
+    return Response(content, media_type=media_type, headers=tag.headers)

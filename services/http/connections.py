@@ -1,0 +1,268 @@
+"""Connections of the HTTP server: deadlines, and limits of size and number.
+
+uvicorn's protocol waits without end for the head and the body of a request, keeps a head of any
+size, and accepts connections until the files run out. The protocol here closes idle connections,
+because each of them is a file that another client needs.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from functools import partial
+from typing import Any, Final, cast
+
+import msgspec
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from domain.errors import Code
+from services.app.error_codes import PROBLEMS
+from services.http.client_network import network_of
+
+_GRACE_SECONDS: Final = 5
+_RESERVED_FILES: Final = 200
+"""Files that a process needs beside its connections: to Valkey, for logs and for modules."""
+
+_TIMEOUT, _TOO_LARGE, _UNAVAILABLE = 408, 431, 503
+_CLOSING: Final = b"connection: close\r\n\r\n"
+
+
+class ConnectionLimits(msgspec.Struct, frozen=True):
+    """Limits of a connection, and of the number of connections."""
+
+    head_seconds: float = 10.0
+    """For the head of a request, from the connection or from its first byte."""
+    body_seconds: float = 30.0
+    """For the rest of a request, from the end of its head."""
+    reading_seconds: float = 60.0
+    """For a client to read enough that writing can go on."""
+    head_bytes: int = 32_768
+    """Of all header lines, including the request line and trailers."""
+    request_bytes: int = 1_048_576
+    """Of a whole request; far more than a body that is read may have."""
+    connections: int = 10_000
+    """At once, in this process."""
+    by_address: int = 256
+    """At once, from one network, if no proxy is trusted."""
+
+
+def limits_for(files: int) -> ConnectionLimits:
+    """Return the bounds of a process that may have `files` files open."""
+    most = min(ConnectionLimits().connections, max(16, files - _RESERVED_FILES))
+    return ConnectionLimits(
+        connections=most, by_address=min(ConnectionLimits().by_address, max(8, most // 2))
+    )
+
+
+class HttpConnections:
+    """The connections of a process, counted by network."""
+
+    def __init__(self, bounds: ConnectionLimits, *, behind_proxy: bool) -> None:
+        self.limits = bounds
+        self._behind_proxy = behind_proxy
+        self._open: Counter[str] = Counter()
+        self._all = 0
+
+    def add(self, network: str) -> bool:
+        """Count a connection and return True; without room for it, return False."""
+        crowded = not self._behind_proxy and self._open[network] >= self.limits.by_address
+        if crowded or self._all >= self.limits.connections:
+            return False
+        self._open[network] += 1
+        self._all += 1
+        return True
+
+    def remove(self, network: str) -> None:
+        """Stop counting a connection."""
+        self._all -= 1
+        self._open[network] -= 1
+        if not self._open[network]:
+            del self._open[network]
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """A connection with deadlines and limits."""
+
+    def __init__(self, *given: Any, open_connections: HttpConnections, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._connections = open_connections
+        self._limits = open_connections.limits
+        self._network: str | None = None
+        """The client's network; None while the connection is not counted."""
+        self._deadline: asyncio.TimerHandle | None = None
+        self._read_deadline: asyncio.TimerHandle | None = None
+        self._in_head = self._in_request = self._starts_in_this_data = False
+        self._head_size = self._parsed_size = self._size = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection, or refuse one too many."""
+        super().connection_made(transport)
+        network = network_of(self.client[0]) if self.client else ""
+        if not self._connections.add(network):
+            self._refuse(
+                _UNAVAILABLE, Code.BUSY, "there are too many connections; try again in a minute"
+            )
+            return
+        self._network = network
+        self._set_deadline(self._limits.head_seconds)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Release a connection."""
+        if self._network is not None:
+            self._connections.remove(self._network)
+            self._network = None
+        self._set_deadline(None)
+        self._cancel_read_deadline()
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse received bytes within the limits."""
+        if self.transport.is_closing():
+            return
+        if not self._in_request and self._deadline is None:
+            # blank lines begin no request; without this they would postpone its deadline
+            self._set_deadline(self._limits.head_seconds)
+        self._starts_in_this_data = False
+        super().data_received(data)
+        if self._in_request and not self._starts_in_this_data:
+            self._count(len(data))
+
+    def _count(self, count: int) -> None:
+        """Count bytes of an incomplete request, because an endless line never becomes a header."""
+        self._size += count
+        if self._in_head:
+            self._count_head(count)
+        elif self._size > self._limits.request_bytes:
+            self.transport.close()
+
+    def _count_head(self, count: int) -> None:
+        self._head_size += count
+        if self._head_size > self._limits.head_bytes and not self.transport.is_closing():
+            message = f"a request has at most {self._limits.head_bytes} bytes of headers"
+            self._refuse(_TOO_LARGE, Code.TOO_LONG, message)
+
+    def on_message_begin(self) -> None:
+        """Start a request."""
+        super().on_message_begin()
+        cast("dict[str, Any]", self.scope)["extensions"] = {"left": self.transport.is_closing}
+        self._in_head = self._in_request = self._starts_in_this_data = True
+        self._head_size = self._parsed_size = self._size = 0
+        if self._deadline is None:
+            self._set_deadline(self._limits.head_seconds)
+
+    def on_url(self, url: bytes) -> None:
+        """Receive a part of the request line."""
+        self._count_parsed(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Receive a header or a trailer."""
+        self._count_parsed(len(name) + len(value))
+        if not self.transport.is_closing():
+            super().on_header(name, value)
+
+    def _count_parsed(self, count: int) -> None:
+        """Count header bytes as they are parsed, because one piece may hold many lines."""
+        self._parsed_size += count
+        self._head_size = max(self._head_size, self._parsed_size)
+        self._count_head(0)
+
+    def on_headers_complete(self) -> None:
+        """Start the answer, and the deadline of the body."""
+        self._in_head = False
+        if not self.transport.is_closing():
+            self._set_deadline(self._limits.body_seconds)
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Receive a part of the body."""
+        if not self.transport.is_closing():
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Finish a request that has arrived completely."""
+        self._in_request = False
+        self._set_deadline(None)
+        if not self.transport.is_closing():
+            super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        """Wait a limited time for a client that does not read."""
+        super().pause_writing()
+        self._cancel_read_deadline()
+        self._read_deadline = self.loop.call_later(
+            self._limits.reading_seconds, self.transport.abort
+        )
+
+    def resume_writing(self) -> None:
+        """Resume writing."""
+        self._cancel_read_deadline()
+        super().resume_writing()
+
+    def _cancel_read_deadline(self) -> None:
+        if self._read_deadline is not None:
+            self._read_deadline.cancel()
+            self._read_deadline = None
+
+    def _set_deadline(self, seconds: float | None) -> None:
+        """Set the deadline of the next part; None for no deadline."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = (
+            None if seconds is None else self.loop.call_later(seconds, self._deadline_passed)
+        )
+
+    def _deadline_passed(self) -> None:
+        """Close a connection whose deadline has passed."""
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        if self.pipeline or self.flow.read_paused:  # the server itself has stopped reading
+            self._set_deadline(self._limits.body_seconds)
+        elif not self._in_request or self._answering():
+            self.transport.close()
+        else:
+            self._refuse(_TIMEOUT, Code.BAD_REQUEST, "the request did not arrive in time")
+
+    def _answering(self) -> bool:
+        """Return whether the answer to the current request has started."""
+        return not self._in_head and self.cycle.response_started
+
+    def _refuse(self, status: int, code: Code, sentence: str) -> None:
+        """Answer in place of the application, and close."""
+        if self._in_request and not self._in_head:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        body = json.dumps(
+            {
+                "type": f"/api/errors/{code}",
+                "title": PROBLEMS[code].meaning,
+                "status": status,
+                "detail": sentence,
+                "code": code,
+            }
+        ).encode()
+        retry = b"retry-after: 60\r\n" if status == _UNAVAILABLE else b""
+        kind = b"content-type: application/problem+json\r\n"
+        length = b"content-length: %d\r\n" % len(body)
+        self.transport.write(b"".join([STATUS_LINE[status], kind, length, retry, _CLOSING, body]))
+        self.transport.close()
+
+
+def server_config(app: Any, bounds: ConnectionLimits, *, behind_proxy: bool) -> uvicorn.Config:
+    """Return uvicorn's configuration; uvicorn itself reads no header of a proxy."""
+    counted = HttpConnections(bounds, behind_proxy=behind_proxy)
+    protocol: Any = partial(LimitedProtocol, open_connections=counted)
+    return uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        server_header=False,
+        # only `MATCHPOST_TRUSTED_PROXY` decides whether a proxy is trusted
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )

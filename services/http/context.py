@@ -1,0 +1,190 @@
+"""The context of the HTTP handlers: one `ApiContext` a process."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+import msgspec
+
+from domain.errors import Refusal
+from domain.match.history import Snapshot, unpack_snapshot
+from domain.match.state import MatchState
+from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
+from infra.people.tokens import AsyncTokens, Token
+from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.clients import make_async_client
+from infra.redis.microbatch import MicroBatcher
+from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
+from infra.store.async_store import AsyncStore
+from infra.store.leases import AsyncLaneLeases
+from infra.store.outcomes import CommandOutcome
+from infra.store.rq_wakeup import enqueue_drain
+from services.app.actor import Actor
+from services.app.commands import Action, MatchCommand, command_of, finish, needs_redis
+from services.app.context import App
+from services.app.damaged_match import UNREADABLE, damaged_match
+from services.app.matches import check_exists
+from services.http.anonymous_limit import RequestLimits
+from services.http.streams.event_stream import LogTail
+from services.http.streams.limits import StreamLimits
+from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
+from services.http.streams.page_marks import MarkWatch
+from services.language import Language
+
+API_FRONT_END: Final = "api"
+"""Part of each command id, so that equal keys of different front ends stay apart."""
+
+_BLOCK_SECONDS: Final = 10.0
+"""Seconds for which a subscription blocks at most."""
+
+_MAX_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
+"""Threads for all blocking calls but command lines.
+
+Password checks may occupy as many as are hashed or wait for it; 32 remain for pages.
+"""
+
+_LINE_THREADS: Final = 32
+"""Command lines that run at once, because each occupies a thread until its outcome is known."""
+
+Result = TypeVar("Result")
+
+PendingSnapshot: TypeAlias = asyncio.Future[list[Any]]
+"""A match that is being loaded."""
+
+
+class TaskIntervals(msgspec.Struct, frozen=True):
+    """Intervals of periodic work, in seconds."""
+
+    heartbeat: float = 15.0
+    """Silence of an event stream before a comment is sent, because that detects dead connections."""
+
+
+DEFAULT_INTERVALS: Final = TaskIntervals()
+
+
+class ApiContext:
+    """What the handlers of the API and the pages need: an `App`, and its asynchronous counterparts."""
+
+    def __init__(
+        self,
+        parts: App,
+        gateway: AsyncCommandGateway,
+        store: AsyncStore,
+        tokens: AsyncTokens,
+        follower: LogTail,
+        bulletins: NoticeStream,
+        *,
+        intervals: TaskIntervals = DEFAULT_INTERVALS,
+    ) -> None:
+        self.gateway = gateway
+        self.store = store
+        self.log_tail = follower
+        self.notice_stream = bulletins
+        self.marks = MarkWatch(parts)
+        self.intervals = intervals
+        self.request_limits = RequestLimits(parts.settings)
+        self.stream_limits = StreamLimits()
+        self.app = App(
+            parts.settings,
+            data=parts.data,
+            queue=parts.queue,
+            store=parts.store,
+            accounts=parts.accounts,
+            pace=parts.pace,
+            gateway=ThreadGateway(gateway),
+        )
+        """The use cases' context, for threads; its gateway submits through the event loop."""
+        self.language = Language(self.app, API_FRONT_END)
+        self._tokens = MicroBatcher(tokens.check)
+        self._line_threads = ThreadPoolExecutor(_LINE_THREADS, "line")
+
+    async def token(self, text: str) -> Token | None:
+        """Return the token with this text; None if it is unknown or no longer valid."""
+        return await self._tokens.get(text)
+
+    async def snapshot(self, board: int, asked: PendingSnapshot | None = None) -> Snapshot:
+        """Return a match's snapshot; an empty one if there is no such match. `damaged`."""
+        (found,) = raise_errors(await (asked or self.store.submit_snapshot(board)))
+        try:
+            return unpack_snapshot(found)
+        except UNREADABLE as error:
+            raise await self.damaged(board, error) from error
+
+    def request_snapshot(self, board: int) -> PendingSnapshot:
+        """Start to load a match before it is certain to be needed; `snapshot` awaits it."""
+        asked = self.store.submit_snapshot(board)
+        asked.add_done_callback(_ignore_result)
+        return asked
+
+    async def match(self, board: int) -> Snapshot:
+        """Return a match as it is stored, as `load_snapshot` does: `unknown-board`, `damaged`."""
+        return check_exists(board, await self.snapshot(board))
+
+    async def act(
+        self, actor: Actor, board: int, state: MatchState, action: Action, seconds: float
+    ) -> CommandOutcome:
+        """Have a player act in a match; refused and pending as `finish` says."""
+        make = partial(command_of, self.app, actor, board, state, action)
+        command = await asyncio.to_thread(make) if needs_redis(action) else make()
+        return await self.send(command, seconds)
+
+    async def send(self, command: MatchCommand, seconds: float) -> CommandOutcome:
+        """Hand a command in, and return its outcome once it is accepted; else as `finish` says."""
+        return finish(self.app, await self.gateway.send(command.sent, command.ply, seconds))
+
+    async def damaged(self, board: int, error: Exception) -> Refusal:
+        """Record that a match can't be read, and return the refusal for its reader."""
+        return await asyncio.to_thread(damaged_match, self.app.damage, board, error)
+
+    async def wait(self, work: Callable[[], Result]) -> Result:
+        """Run work that may wait for an outcome, in a pool of threads of its own."""
+        # the context variables hold the source of the request
+        run = partial(copy_context().run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._line_threads, run)
+
+    def close(self) -> None:
+        """Stop waiting for outcomes; submitted commands are decided all the same."""
+        self._line_threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _ignore_result(asked: PendingSnapshot) -> None:
+    asked.cancelled() or asked.exception()  # reads the error, because nobody may await it
+
+
+@asynccontextmanager
+async def open_context(
+    parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS
+) -> AsyncIterator[ApiContext]:
+    """Open the context of a process, and close it at the end."""
+    parts.ready()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, "api"))
+    async with (
+        make_async_client(parts.url, blocking_timeout=_BLOCK_SECONDS) as data,
+        make_async_client(parts.settings.queue_url or parts.url) as queue,
+        AutoPipeline(data) as pipe,
+        AutoPipeline(queue) as apart,
+    ):
+        store = AsyncStore(data, pipe, parts.store.layout(), parts.settings.queue_cap)
+        lanes = AsyncLaneLeases(
+            apart if parts.settings.queue_url else pipe,
+            lambda lane: enqueue_drain(parts.queue, lane),
+        )
+        horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
+        async with (
+            AsyncCommandGateway(store, lanes, data) as gateway,
+            LogTail(store) as follower,
+            NoticeStream(parts.notices, horizon) as bulletins,
+        ):
+            context = ApiContext(
+                parts, gateway, store, AsyncTokens(pipe), follower, bulletins, intervals=intervals
+            )
+            try:
+                async with context.marks:
+                    yield context
+            finally:
+                context.close()

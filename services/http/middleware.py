@@ -1,0 +1,152 @@
+"""The outermost middleware: HEAD, OPTIONS, headers and metrics of every request."""
+
+import time
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from litestar import Litestar
+from litestar.enums import ScopeType
+from litestar.routes import BaseRoute, HTTPRoute
+from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from infra.people.password_attempts import AttemptSource, attempts_from
+from services.http.client_network import network_of_request
+
+REGISTRY: Final = CollectorRegistry()
+
+_REQUESTS: Final = Counter(
+    "matchpost_http_requests_total",
+    "Requests answered, by method, route and status.",
+    ["method", "route", "status"],
+    registry=REGISTRY,
+)
+_SECONDS: Final = Histogram(
+    "matchpost_http_request_seconds",
+    "How long requests took, by route.",
+    ["route"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0),
+    registry=REGISTRY,
+)
+
+# cached because a look-up by labels takes longer than counting; there is an entry for each row of the
+# metrics
+_counter: Final = cache(_REQUESTS.labels)
+_timer: Final = cache(_SECONDS.labels)
+
+_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+"""Methods with a metrics label of their own; all others count as `other`, to bound cardinality."""
+
+_COMMON_HEADERS: Final = [(b"x-content-type-options", b"nosniff")]
+
+_RENDERED_TYPES: Final = (b"text/html", b"image/svg+xml")
+"""Media types that a browser renders: such an answer of the API may load nothing and run no script."""
+
+_CONTENT_POLICY: Final = (
+    b"content-security-policy",
+    b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+)
+
+
+class _ResponseChannel:
+    """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
+
+    def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
+        self.status = "500"
+        self.path = path
+        self._receive = receive
+        self._send = send
+        self._without_body = bodiless
+        self._ended = False
+
+    async def receive(self) -> Any:
+        """Receive from the client; report a disconnect once the response is complete."""
+        return {"type": "http.disconnect"} if self._ended else await self._receive()
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = str(message["status"])
+            _add_headers(message, self.path)
+        elif self._without_body:
+            return
+        await self._send(message)
+        if self._without_body:
+            # an endless body, such as a stream of events, is not started
+            self._ended = True
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class HttpMiddleware:
+    """Wraps the application in what every request needs."""
+
+    def __init__(self, app: Litestar, *, behind_proxy: bool) -> None:
+        self._app = app
+        self._behind_proxy = behind_proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to the application, and measure its answer; other events pass unchanged."""
+        if scope["type"] != ScopeType.HTTP:
+            await self._app(scope, receive, send)
+            return
+        asked: Any = scope
+        method, began = str(asked["method"]), time.perf_counter()
+        answer = _ResponseChannel(receive, send, str(asked["path"]), bodiless=method == "HEAD")
+        if method == "HEAD":  # as GET, without a body
+            asked = {**asked, "method": "GET"}
+        try:
+            with attempts_from(self._source(asked)):
+                if method != "OPTIONS" or not await self._answer_options(answer):
+                    await self._app(asked, answer.receive, answer.send)
+        finally:
+            route = str(asked.get("path_template") or "none")
+            method = method if method in _METHODS else "other"
+            _counter(method, route, answer.status).inc()
+            _timer(route).observe(time.perf_counter() - began)
+
+    def _source(self, scope: Any) -> AttemptSource:
+        network = network_of_request(scope, behind_proxy=self._behind_proxy)
+        left = scope.get("extensions", {}).get("left")
+        return AttemptSource(network, is_abandoned=left) if left else AttemptSource(network)
+
+    async def _answer_options(self, answer: _ResponseChannel) -> bool:
+        """Answer with the methods that a path allows; return False if no route has the path."""
+        allowed = ", ".join(allowed_methods(self._app, answer.path)).encode()
+        if not allowed:
+            return False
+        headers: Any = [(b"allow", allowed)]
+        start: Any = {"type": "http.response.start", "status": 204, "headers": headers}
+        await answer.send(start)
+        await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
+        return True
+
+
+def _add_headers(start: HTTPResponseStartEvent, path: str) -> None:
+    """Add the headers that every answer has."""
+    headers = list(start["headers"])
+    told = dict(headers)
+    headers += _COMMON_HEADERS
+    if b"cache-control" not in told:
+        headers.append((b"cache-control", b"no-store"))
+    if path.startswith("/api") and told.get(b"content-type", b"").startswith(_RENDERED_TYPES):
+        headers.append(_CONTENT_POLICY)
+    start["headers"] = headers
+
+
+def allowed_methods(app: Litestar, path: str) -> list[str]:
+    """Return the methods that a path allows, sorted; none if no route has it."""
+    words = path.strip("/").split("/")
+    found: set[str] = set()
+    for route in app.routes:
+        if isinstance(route, HTTPRoute) and _has_path(route, words):
+            found |= {str(method) for method in route.route_handler_map}
+    return sorted(found | {"HEAD"}) if "GET" in found else sorted(found)
+
+
+def _has_path(route: BaseRoute, words: Sequence[str]) -> bool:
+    parts = route.path_components
+    return len(parts) == len(words) and all(
+        part == word if isinstance(part, str) else bool(word)
+        for part, word in zip(parts, words, strict=True)
+    )

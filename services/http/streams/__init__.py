@@ -1,0 +1,1 @@
+"""Streams of events to programs and browsers, and their limits."""

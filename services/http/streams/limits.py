@@ -1,0 +1,97 @@
+"""Limits on open event streams, and their end with the token or session that opened them."""
+
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Final, TypeVar
+
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.open_files import open_files
+
+logger = logging.getLogger(__name__)
+
+MAX_PER_NETWORK: Final = 50
+"""Open streams of one network; enough for a school class, because a browser has one."""
+
+MAX_PER_ACCOUNT: Final = 50
+
+MAX_STREAMS: Final = 5_000
+"""Open streams of this process; fewer if its limit of open files is low."""
+
+Message = TypeVar("Message")
+
+
+class StreamLimits:
+    """The open streams of a process."""
+
+    def __init__(
+        self, by_network: int = MAX_PER_NETWORK, by_account: int = MAX_PER_ACCOUNT, in_all: int = 0
+    ) -> None:
+        self._by_network = by_network
+        self._by_account = by_account
+        self._most = in_all or min(MAX_STREAMS, max(8, open_files() // 2))
+        self._networks: Counter[str] = Counter()
+        self._accounts: Counter[AccountId] = Counter()
+
+    def check(self, network: str, account: AccountId | None) -> None:
+        """Refuse one stream too many: `too-fast`, or `busy` if the whole process has too many."""
+        if self._networks.total() >= self._most:
+            raise Refusal(Code.BUSY, "the server has as many event streams open as it can")
+        if self._networks[network] >= self._by_network:
+            raise Refusal(
+                Code.TOO_FAST, f"{self._by_network} event streams are open from your address"
+            )
+        if account is not None and self._accounts[account] >= self._by_account:
+            raise Refusal(
+                Code.TOO_FAST, f"{self._by_account} event streams of your account are open"
+            )
+
+    async def while_allowed(
+        self,
+        network: str,
+        account: AccountId | None,
+        messages: AsyncGenerator[Message, None],
+        good: Callable[[], Awaitable[bool]],
+    ) -> AsyncIterator[Message]:
+        """Pass messages on while `good` returns True, which is checked before each of them.
+
+        A message comes with each heartbeat at the latest, so a stream ends that soon after its token
+        or session, and sends nothing in between.
+        """
+        async with aclosing(messages):
+            try:
+                with self._counted(network, account):
+                    async for message in messages:
+                        if not await good():
+                            return
+                        yield message
+            except Refusal:  # several were checked at once, and this one is over the limit
+                return
+            except (RedisError, OSError) as error:
+                logger.warning("an event stream ended: %s", error)
+
+    @contextmanager
+    def _counted(self, network: str, account: AccountId | None) -> Iterator[None]:
+        self.check(network, account)
+        self._networks[network] += 1
+        if account is not None:
+            self._accounts[account] += 1
+        try:
+            yield
+        finally:
+            _decrement(self._networks, network)
+            if account is not None:
+                _decrement(self._accounts, account)
+
+
+Key = TypeVar("Key")
+
+
+def _decrement(counter: Counter[Key], key: Key) -> None:
+    counter[key] -= 1
+    if not counter[key]:
+        del counter[key]

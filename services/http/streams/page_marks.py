@@ -1,0 +1,88 @@
+"""Marks: short texts that change whenever the content of a page does.
+
+A page holds the mark of its content, and a stream sends the present one. Where they differ the page is
+out of date, however much it has missed. One query a second serves all watchers of a process.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from hashlib import blake2b
+from typing import Final, NamedTuple, TypeAlias
+
+from domain.match.events import AccountId
+from services.app.context import App
+from services.http.streams.while_watched import Settable, WhileWatched
+
+POLL_SECONDS: Final = 1.0
+"""Pause between two queries while somebody watches."""
+
+NEWEST_CHALLENGES: Final = 24
+"""Open challenges that go into a mark, the newest first; the number of all of them does, too."""
+
+
+class HomeTopic(NamedTuple):
+    """The home page of an account: its lists, notices and messages, and the open challenges."""
+
+    account: AccountId
+
+
+class ChatTopic(NamedTuple):
+    """The chat of a match."""
+
+    board: int
+
+
+Topic: TypeAlias = HomeTopic | ChatTopic
+
+
+def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
+    """Return the present mark of each topic; `LookupError` while lists are being rebuilt."""
+    homes = [one for one in topics if isinstance(one, HomeTopic)]
+    chats = [one for one in topics if isinstance(one, ChatTopic)]
+    accounts = [one.account for one in homes]
+    letters = parts.letters.change_marks(accounts, [one.board for one in chats])
+    found: dict[Topic, str] = {}
+    found.update(zip(chats, map(_digest, letters[len(homes) :]), strict=True))
+    if homes:
+        offered, own = _challenges_state(parts), letters[: len(homes)]
+        each = zip(
+            parts.lists.change_marks(accounts), parts.notices.marks(accounts), own, strict=True
+        )
+        found.update(zip(homes, (_digest(f"{offered} {one}") for one in each), strict=True))
+    return found
+
+
+def _challenges_state(parts: App) -> str:
+    listed = parts.challenges.list_open(None, 0, NEWEST_CHALLENGES)
+    return repr([parts.challenges.count(), *((one.id, one.takers) for one in listed)])
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+class MarkWatch(WhileWatched[tuple[Topic, ...], Settable]):
+    """Computes the marks of watched topics, and wakes the watchers of those that change."""
+
+    def __init__(self, parts: App, look_seconds: float = POLL_SECONDS) -> None:
+        super().__init__("reading marks", look_seconds)
+        self._parts = parts
+        self._known: Mapping[Topic, str] = {}
+
+    def notify(self, topics: Sequence[Topic], news: Settable) -> AbstractContextManager[None]:
+        """Set `news` whenever a mark of these topics changes, and when they are first known."""
+        return self._watching(tuple(topics), news) if topics else nullcontext()
+
+    def current(self, topic: Topic) -> str | None:
+        """Return the mark of a topic that is watched; None before it is known."""
+        return self._known.get(topic)
+
+    async def _run_once(self) -> None:
+        watchers = {topics: list(news) for topics, news in self._watchers.items()}
+        wanted = list({topic for topics in watchers for topic in topics})
+        before, self._known = self._known, await asyncio.to_thread(page_marks, self._parts, wanted)
+        for topics, each in watchers.items():
+            if any(before.get(topic) != self._known[topic] for topic in topics):
+                for news in each:
+                    news.set()

@@ -1,0 +1,144 @@
+"""The event stream of a browser: one for all its pages.
+
+It sends the present state of the watched matches and topics, and then each change. A page compares the
+state with its own content, so a browser that reconnects misses nothing. A stream ends with its session.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack
+from functools import partial
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import get
+from litestar.params import QueryParameter
+from litestar.response import ServerSentEvent, ServerSentEventMessage
+
+from domain.errors import Refusal
+from infra.people.sessions import Sessions
+from services.http.context import ApiContext
+from services.http.streams.page_marks import ChatTopic, HomeTopic, Topic
+from services.http.web.params import ContextDependency, VisitorDependency
+from services.http.web.session import AnyRequest, session_text
+
+MAX_MATCHES: Final = 200
+"""Matches that one stream watches at most."""
+
+_HEARTBEAT: Final = ServerSentEventMessage(data=None, comment="still here")
+
+Boards = Annotated[
+    str, QueryParameter(pattern=rf"^(\d{{1,15}}(,\d{{1,15}}){{0,{MAX_MATCHES - 1}}})?$")
+]
+
+
+class BrowserWatch(msgspec.Struct, frozen=True):
+    """The matches and topics that a stream watches, and its user."""
+
+    boards: tuple[int, ...]
+    topics: tuple[Topic, ...]
+    session: str
+    """The text of the session; empty for a stream without one."""
+    user: str
+
+
+@get("/stream")
+async def follow(
+    request: AnyRequest,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    boards: Boards = "",
+    home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
+) -> ServerSentEvent:
+    """Stream the event counts of matches, and for a session the marks of its home page and its chats."""
+    numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
+    found = {board: await _snapshot(context, board) for board in numbers}
+    account = visitor.account
+    chats = [
+        ChatTopic(board)
+        for board, snapshot in found.items()
+        if snapshot and account in snapshot.state.seats
+    ]
+    homes = [HomeTopic(account)] if account is not None and home else []
+    watched = BrowserWatch(
+        boards=tuple(board for board, snapshot in found.items() if snapshot),
+        topics=(*homes, *chats),
+        session=session_text(request, visitor) if visitor.session else "",
+        user=visitor.name,
+    )
+    network = context.request_limits.network(request)
+    context.stream_limits.check(network, account)
+    good = partial(_session_lasts, context, watched.session)
+    return ServerSentEvent(
+        context.stream_limits.while_allowed(network, account, _changes(context, watched), good)
+    )
+
+
+async def _snapshot(context: ApiContext, board: int) -> Any:
+    """Return a match's snapshot; None if it does not exist or can't be read."""
+    try:
+        return await context.match(board)
+    except Refusal:
+        return None
+
+
+class _StaleFlag:
+    """A flag of one match; setting it adds the match to `stale`."""
+
+    def __init__(self, board: int, stale: set[int], news: asyncio.Event) -> None:
+        self._board, self._stale, self._news = board, stale, news
+
+    def set(self) -> None:
+        self._stale.add(self._board)
+        self._news.set()
+
+
+async def _changes(
+    context: ApiContext, watched: BrowserWatch
+) -> AsyncGenerator[ServerSentEventMessage, None]:
+    news, stale = asyncio.Event(), set(watched.boards)
+    with ExitStack() as stack:
+        for board in watched.boards:
+            stack.enter_context(context.log_tail.notify(board, _StaleFlag(board, stale, news)))
+        stack.enter_context(context.marks.notify(watched.topics, news))
+        told: dict[str, Any] = {}
+        while True:
+            news.clear()
+            now = await _state(context, watched, stale, told)
+            changed = {name: value for name, value in now.items() if told.get(name) != value}
+            if changed:
+                told = now
+                yield ServerSentEventMessage(
+                    data=msgspec.json.encode(changed).decode(), event="state"
+                )
+            try:
+                await asyncio.wait_for(news.wait(), context.intervals.heartbeat)
+            except TimeoutError:
+                yield _HEARTBEAT
+
+
+async def _state(
+    context: ApiContext, watched: BrowserWatch, stale: set[int], told: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the present state: the one that was sent before, with stale matches read again."""
+    now = {**told, "user": watched.user}
+    while stale:
+        board = stale.pop()
+        snapshot = await _snapshot(context, board)
+        if snapshot:
+            now[f"match {board}"] = snapshot.state.seq
+    for topic in watched.topics:
+        mark = context.marks.current(topic)
+        if mark is not None:
+            name = "home" if isinstance(topic, HomeTopic) else f"chat {topic.board}"
+            now[name] = mark
+    return now
+
+
+async def _session_lasts(context: ApiContext, session: str) -> bool:
+    """Return whether the stream's session is still open; True for a stream without one."""
+    return not session or await asyncio.to_thread(_is_session_open, context, session)
+
+
+def _is_session_open(context: ApiContext, session: str) -> bool:
+    return Sessions(context.app.data).check(session) is not None

@@ -1,0 +1,119 @@
+"""Error pages. A request of htmx gets the sentence alone, for the place of messages."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from infra.store.gateway import OutcomePending
+from services.app.commands import OutcomeNotDurable
+from services.app.error_codes import PROBLEMS, server_failure
+from services.http.api import problem_details
+from services.http.web.render import HEADERS, local_path, redirect_to, render
+from services.http.web.session import LoginNeededError, Visitor
+
+AnyRequest = Request[Any, Any, Any]
+
+
+def error_page(request: AnyRequest, status: int, sentence: str, code: str = "") -> Response[Any]:
+    """Return an error page, or for htmx a message, with a sentence."""
+    partial = request.headers.get("hx-request") == "true"
+    visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
+    template = "_message.html" if partial else "problem.html"
+    back = _local_referer(request.headers.get("referer", ""), request)
+    shown = render(template, visitor, status=status, sentence=sentence, code=code, back=back)
+    shown.headers.update(HEADERS)
+    return _as_message(shown) if partial else shown
+
+
+def _as_message(shown: Response[Any]) -> Response[Any]:
+    """Have htmx put the answer into the place of messages."""
+    shown.headers.update({"HX-Retarget": "#message", "HX-Reswap": "innerHTML"})
+    shown.headers["HX-Reselect"] = "unset"
+    return shown
+
+
+def _local_referer(referer: str, request: AnyRequest) -> str:
+    """Return the path of the page that sent the form; `/` if it is not one of ours."""
+    # without the scheme, because only a proxy in front of the server knows it
+    host, _, path = referer.partition("://")[2].partition("/")
+    return local_path(f"/{path}") if host == request.url.netloc else "/"
+
+
+def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
+    """Answer a refusal."""
+    return error_page(request, PROBLEMS[reason.code].status, reason.sentence, reason.code)
+
+
+def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
+    """Answer that the outcome is not known yet, or that it is not durable."""
+    told = "your request was accepted and is not decided yet; load the page again in a moment"
+    if isinstance(why, OutcomeNotDurable):
+        told = f"your request was carried out, but {why}"
+    return error_page(request, PROBLEMS[Code.PENDING].status, told, Code.PENDING)
+
+
+def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Any]:
+    """Answer that Valkey failed."""
+    return error_page(
+        request, PROBLEMS[Code.UNAVAILABLE].status, server_failure(error), Code.UNAVAILABLE
+    )
+
+
+def answer_rebuilding(request: AnyRequest, error: LookupError) -> Response[Any]:
+    """Answer that lists are being rebuilt."""
+    return error_page(request, PROBLEMS[Code.UNAVAILABLE].status, str(error), Code.UNAVAILABLE)
+
+
+def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
+    """Answer an error of the framework."""
+    return error_page(request, error.status_code, error.detail or "the request can't be answered")
+
+
+def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]:
+    """Answer that there is no such page: to a browser with a page, to a program as the API does.
+
+    It handles 404 and 405, because the address of a form, typed or reloaded, is no page either.
+    """
+    shown = "text/html" in request.headers.get("accept", "")
+    if shown and not f"{request.url.path}/".startswith("/api/"):
+        return error_page(request, error.status_code, "there is no such page")
+    return problem_details.answer_http_error(request, error)
+
+
+def answer_login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:
+    """Send the visitor to log in; the address to come back to keeps a move that was sent."""
+    wanted = needed.back or _requested_path(request)
+    given = {} if wanted == "/" else {"next": wanted}
+    login = _login_path(given)
+    if request.headers.get("hx-request") != "true":
+        lost = request.method != "GET" and "?move=" not in wanted
+        return redirect_to(_login_path(given | {"over": "yes"}) if lost else login)
+    visitor = Visitor(proof="", secure=False, path=request.url.path, partial=True)
+    shown = render("_logged_out.html", visitor, status=401, login=login, moved="?move=" in wanted)
+    return _as_message(shown)
+
+
+def _login_path(given: Mapping[str, str]) -> str:
+    return f"/login?{urlencode(given, safe='/')}" if given else "/login"
+
+
+def _requested_path(request: AnyRequest) -> str:
+    """Return the address of the requested page, or of the page that sent the form."""
+    if request.method != "GET":
+        return _local_referer(request.headers.get("referer", ""), request)
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+HANDLERS: Final[dict[Any, Any]] = {
+    Refusal: answer_refusal,
+    OutcomePending: answer_pending,
+    RedisError: answer_redis_error,
+    LookupError: answer_rebuilding,
+    HTTPException: answer_http_error,
+    LoginNeededError: answer_login_needed,
+}

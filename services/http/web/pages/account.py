@@ -1,0 +1,231 @@
+"""The page of the own account: preferences, addresses, sessions, tokens, vacation, deletion."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+from uuid import uuid4
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import latest_rules
+from infra.people.tokens import FreshToken, Scope
+from services.app import accounts, preferences, vacations
+from services.app.actor import Actor
+from services.app.blocks import blocked_userids
+from services.app.error_codes import PROBLEMS
+from services.app.games import game_keys
+from services.app.recent_password import FRESH_MS, check_recent_password, is_fresh
+from services.http.context import ApiContext
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Form, Visitor, session_cookie
+from services.language.handlers.vacations import in_words
+
+
+@get("/account", sync_to_thread=True)
+def show_account(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    """Show the own account."""
+    visitor.require_account()
+    return _page(context, visitor)
+
+
+PageOrRedirect: TypeAlias = Response[str] | Redirect
+
+
+def _page(
+    context: ApiContext,
+    visitor: Visitor,
+    issued: FreshToken | None = None,
+    *,
+    told: str = "",
+    at: str = "",
+    typed: Form | None = None,
+    status: int = 200,
+) -> Response[str]:
+    """Return the page. A form with a mistake in it, at place `at`, keeps what was `typed`."""
+    account = visitor.require_account()
+    several = [rules for rules in map(latest_rules, game_keys()) if len(rules.displays) > 1]
+    return render(
+        "account.html",
+        visitor,
+        status=status,
+        at=at,
+        typed=typed or Form({}),
+        me=visitor.profile,
+        addresses=" ".join(one.address for one in visitor.profile.addresses)
+        if visitor.profile
+        else "",
+        displays=dict(visitor.profile.displays) if visitor.profile else {},
+        languages=preferences.LANGUAGES,
+        notices=preferences.MAIL_CHOICES,
+        challenges=preferences.CHALLENGE_CHOICES,
+        blocked=blocked_userids(context.app, account),
+        drawn=several,
+        tokens=context.app.tokens.list_of(account),
+        sessions=context.app.sessions.list_of(account),
+        scopes=list(Scope),
+        issued=issued,
+        told=told,
+        # a little early: the page is looked at before its form is sent
+        ask_password=not is_fresh(
+            context.app.store.now() + FRESH_MS // 2, _password_given_at(visitor)
+        ),
+    )
+
+
+def _password_given_at(visitor: Visitor) -> int:
+    return visitor.session.created if visitor.session else 0
+
+
+@post("/account/preferences", sync_to_thread=True)
+def change_preferences(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
+    drawn = {key: form.get(f"display-{key}") for key in game_keys() if form.get(f"display-{key}")}
+    wanted = preferences.PreferenceChanges(
+        language=form.get("language") or None,
+        notify=form.get("notify") or None,
+        challenges=form.get("challenges") or None,
+        displays=drawn or None,
+    )
+
+    def changed(account: AccountId) -> None:
+        preferences.change_preferences(context.app, account, wanted)
+
+    return _change(context, visitor, changed, form, "preferences")
+
+
+@post("/account/addresses", sync_to_thread=True)
+def change_addresses(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Replace the mail addresses."""
+    wanted = form.get("addresses").replace(",", " ").split()
+
+    def changed(account: AccountId) -> None:
+        _confirm(context, visitor, form)
+        accounts.replace_addresses(context.app, account, wanted)
+
+    return _change(context, visitor, changed, form, "mail")
+
+
+def _confirm(context: ApiContext, visitor: Visitor, form: Form) -> None:
+    """Check the password, unless the visitor has logged in a moment ago."""
+    check_recent_password(
+        context.app, visitor.require_account(), form.raw("password"), _password_given_at(visitor)
+    )
+
+
+def _change(
+    context: ApiContext,
+    visitor: Visitor,
+    change: Callable[[AccountId], Response[str] | object],
+    form: Form,
+    at: str = "",
+) -> PageOrRedirect:
+    """Change something, and show the account, or the page that `change` gives.
+
+    A refusal of the form `at` a place of the page is shown there.
+    """
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    try:
+        answer = change(account)
+    except Refusal as reason:
+        if not at:
+            raise
+        status = PROBLEMS[reason.code].status
+        return _page(context, visitor, told=reason.sentence, at=at, typed=form, status=status)
+    return answer if isinstance(answer, Response) else redirect_to("/account")
+
+
+@post("/account/password", sync_to_thread=True)
+def change_password(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Replace the password, and end all other sessions; where asked, all tokens too."""
+    session = visitor.session.id if visitor.session else ""
+    old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
+
+    def changed(account: AccountId) -> None:
+        app = context.app
+        accounts.change_password(app, account, old, new, session=session, tokens=end)
+
+    return _change(context, visitor, changed, form, "password")
+
+
+@post("/account/logout-everywhere", sync_to_thread=True)
+def log_out_everywhere(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """End all sessions, this one among them, and all tokens."""
+    del form
+    accounts.log_out_everywhere(context.app, visitor.require_account())
+    return redirect_to("/login", [session_cookie(visitor, "")])
+
+
+@post("/account/tokens", status_code=200, sync_to_thread=True)
+def make_token(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Make a token, and show its text this once."""
+
+    def made(account: AccountId) -> Response[str]:
+        _confirm(context, visitor, form)
+        days = _days(form.get("days"))
+        issued = context.app.tokens.issue(account, form.get("label"), form.all("scope"), days)
+        return _page(context, visitor, issued)
+
+    return _change(context, visitor, made, form, "tokens")
+
+
+def _days(text: str) -> int | None:
+    if text and not (text.isdecimal() and len(text) < len("100000")):
+        raise Refusal(Code.BAD_REQUEST, "a token lasts a number of days, or until it is revoked")
+    return int(text) if text else None
+
+
+@post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
+def revoke_token(
+    id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """End a token."""
+    revoke = accounts.revoke_token
+    return _change(context, visitor, lambda account: revoke(context.app, account, id_), form)
+
+
+@post("/account/sessions/{id_:str}/end", sync_to_thread=True)
+def end_session(
+    id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Log out somewhere else."""
+    end = accounts.end_session
+    return _change(context, visitor, lambda account: end(context.app, account, id_), form)
+
+
+@post("/account/vacation", status_code=200, sync_to_thread=True)
+def take_vacation(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Begin, prolong or end a vacation."""
+
+    def taken(account: AccountId) -> Response[str]:
+        actor = Actor(account, WEB_FRONT_END, uuid4().hex)
+        status = vacations.change(context.app, actor, form.get("days"))
+        return _page(context, visitor, told=in_words(status))
+
+    return _change(context, visitor, taken, form, "vacation")
+
+
+@post("/account/deletion", sync_to_thread=True)
+def delete_account(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Erase the account, for good."""
+    visitor.require_account()
+    accounts.delete_account(context.app, visitor.name, form.raw("password"))
+    return redirect_to("/", [session_cookie(visitor, "")])

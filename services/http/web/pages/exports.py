@@ -1,0 +1,119 @@
+"""A match to take away: as JSON, as text, as pictures."""
+
+from typing import Any, Final
+
+import msgspec
+from litestar import Response, get
+
+from domain.drawing import draw_text
+from domain.match.state import MatchState, positions
+from services.app.matches import board_svg
+from services.http.anonymous_limit import WEIGHT
+from services.http.context import ApiContext
+from services.http.web.params import BoardNumber, ContextDependency, Ply, VisitorDependency
+from services.http.web.session import Visitor
+from services.http.web.views.animated_svg import animate_match
+from services.http.web.views.match_view import MatchView
+from services.language.render.match_text import NamedMatch, summary
+
+_FOR_A_DAY: Final = "private, max-age=86400"
+
+_MAX_DRAWN: Final = 400
+"""Moves that are drawn of a match; of a longer one the first are."""
+
+
+def _attachment(text: str | bytes, kind: str, name: str) -> Response[Any]:
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(text, media_type=kind, headers=headers)
+
+
+def _load_with_position(context: ApiContext, board: int, visitor: Visitor) -> MatchView:
+    """Return a match that has a board."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(0)
+    return table
+
+
+@get("/m/{board:int}/match.json", sync_to_thread=True)
+def export_json(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
+    table = _load_with_position(context, board, visitor)
+    view, state = table.view, table.state
+    told = {
+        "board": board,
+        "game": view.game,
+        "rules": state.rules,
+        "players": len(state.seats),
+        "options": list(state.options),
+        "setup": view.setup,
+        "moves": list(view.moves),
+        "userids": [player.userid for player in view.players],
+        "result": None
+        if view.result is None
+        else {"winners": list(view.result.winners), "reason": view.result.reason},
+    }
+    data = msgspec.json.format(msgspec.json.encode(told), indent=2)
+    return _attachment(data, "application/json", f"match-{board}.json")
+
+
+@get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
+def export_text(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Return a match as text: its players, and every move with the board after it."""
+    table = _load_with_position(context, board, visitor)
+    scene = NamedMatch.of(context.app, board, table.state)
+    more = [_cut_note(table.state)] if table.state.ply > _MAX_DRAWN else []
+    text = "\n\n\n".join([summary(scene), *_boards_with_moves(table), *more])
+    return _attachment(f"{text}\n", "text/plain", f"match-{board}.txt")
+
+
+def _boards_with_moves(table: MatchView) -> list[str]:
+    rules, state = table.rules, _shorten(table.state)
+    played = state.first_moves(state.ply)
+    moves = ["the start", *(f"#{n}  {move}" for n, move in enumerate(played, 1))]
+    drawings = [
+        draw_text(rules, position, rules.displays[0], table.names) for position in positions(state)
+    ]
+    return [f"{move}\n\n{drawing}" for move, drawing in zip(moves, drawings, strict=True)]
+
+
+@get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
+def show_picture(
+    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Draw a match as it stood after so many moves; that hardly ever changes."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(ply)
+    svg = board_svg(table.state, ply, table.names)
+    return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
+
+
+@get("/m/{board:int}/film.svg", sync_to_thread=True, opt={WEIGHT: 30})
+def export_film(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Return a match as a picture that moves."""
+    table = _load_with_position(context, board, visitor)
+    return _attachment(
+        animate_match(_shorten(table.state), table.names), "image/svg+xml", f"match-{board}.svg"
+    )
+
+
+def _shorten(state: MatchState) -> MatchState:
+    """Cut a match that is too long to be drawn down to its beginning."""
+    if state.ply <= _MAX_DRAWN:
+        return state
+    moves = " ".join(state.first_moves(_MAX_DRAWN))
+    return msgspec.structs.replace(state, ply=_MAX_DRAWN, moves=moves, position=None)
+
+
+def _cut_note(state: MatchState) -> str:
+    """Return a note that boards are missing, with the moves that led to them."""
+    more = " ".join(state.first_moves(state.ply)[_MAX_DRAWN:])
+    return f"Boards are drawn up to #{_MAX_DRAWN}; the {state.ply - _MAX_DRAWN} moves after it are:\n\n{more}"

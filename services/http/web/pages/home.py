@@ -1,0 +1,131 @@
+"""The first page: a welcome, or the matches that wait for a visitor who has logged in."""
+
+from typing import Final
+from uuid import uuid4
+
+import msgspec
+from litestar import Response, get
+
+from domain.match.events import AccountId
+from domain.rules import latest_rules
+from infra.people.challenges import Challenge
+from infra.projections.notices import MOST_NOTICES
+from services.app.games import game_keys
+from services.app.matches import load_state
+from services.app.names import names_by_seat
+from services.http.context import ApiContext
+from services.http.streams.page_marks import HomeTopic, page_marks
+from services.http.web.params import ContextDependency, VisitorDependency
+from services.http.web.render import render
+from services.http.web.views.board_view import draw_match
+from services.http.web.views.match_rows import match_rows, waiting_matches, with_unread
+from services.http.web.views.new_match_form import (
+    DEFAULT_TIME,
+    TIME_CHOICES,
+    featured_games,
+    needs_draw_by_default,
+    showcase_games,
+    suggested_game,
+)
+from services.http.web.views.news import NewsItem, news_item
+from services.http.web.views.open_challenges import offers
+from services.http.web.views.pagination import ListPart
+
+MAX_ROWS: Final = 24
+"""Rows of each list; the others are on pages of their own."""
+_MAX_NEWS: Final = 8
+"""Matches whose latest news is shown."""
+
+
+@get("/", sync_to_thread=True)
+def show_home(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    """Show the matches that wait for the visitor, or a welcome."""
+    if visitor.account is None:
+        return render(
+            "welcome.html",
+            visitor,
+            live=_live_match(context),
+            games=[latest_rules(key) for key in game_keys()],
+            suggested=suggested_game(),
+        )
+    account = visitor.account
+    # first, so that a change while the page is made is news to it
+    mark = page_marks(context.app, [HomeTopic(account)])[HomeTopic(account)]
+    mine = waiting_matches(context, account)
+    unread = context.app.unread.counts(account)
+    to_move = with_unread(mine.items(context, account, 0, MAX_ROWS), unread)
+    going = context.app.lists.others(account, 0, MAX_ROWS)
+    others = with_unread(match_rows(context, going, account), unread)
+    active = context.app.lists.counts(account).active
+    open_, open_part = _open_challenges(context, account)
+    return render(
+        "home.html",
+        visitor,
+        mark=mark,
+        messages=unread.messages,
+        # in matches that are over, too, and in those that are not shown here
+        chats=sorted(unread.boards.items()),
+        now=context.app.store.now(),
+        to_move=to_move,
+        to_move_part=_part("Your move", "waiting", len(to_move), len(mine.rows)),
+        others=others,
+        others_part=_part("Others to move", "others", len(others), active - len(mine.rows)),
+        news=_news(context, account),
+        offers=offers(context, open_, account),
+        offers_part=open_part,
+        quick=featured_games(),
+        chance={rules.key for rules in featured_games() if needs_draw_by_default(rules)},
+        quick_time=TIME_CHOICES[DEFAULT_TIME][0],
+        key=uuid4().hex,
+    )
+
+
+def _part(label: str, show: str, shown: int, total: int) -> ListPart:
+    return ListPart.of(
+        label, start=0, shown=shown, total=total, path="/matches", query={"show": show}
+    )
+
+
+def _open_challenges(context: ApiContext, account: AccountId) -> tuple[list[Challenge], ListPart]:
+    """Return the visitor's own open challenges, then the newest of others."""
+    challenges = context.app.challenges
+    own, newest = challenges.of(account), challenges.list_open(None, 0, MAX_ROWS)
+    known = {one.id for one in own}
+    part = ListPart.of(
+        "Open challenges",
+        start=0,
+        shown=len(newest),
+        total=challenges.count(),
+        path="/challenges",
+    )
+    return [*own, *(one for one in newest if one.id not in known)], part
+
+
+def _news(context: ApiContext, account: AccountId) -> list[NewsItem]:
+    # all: those of one match may be many
+    return news_item(
+        context, context.app.notices.of(account, count=MOST_NOTICES), account, _MAX_NEWS
+    )
+
+
+class LiveMatch(msgspec.Struct, frozen=True):
+    """A match to look at, on the first page."""
+
+    board: int
+    title: str
+    players: tuple[str, ...]
+    svg: str
+    ply: int
+    seq: int
+
+
+def _live_match(context: ApiContext) -> LiveMatch | None:
+    """Return a match that goes on; None where none does."""
+    for rules in showcase_games():
+        for row in context.app.lists.playing(rules.key, 0, 1):
+            state = load_state(context.app, row.board)
+            if not state.has_no_position:
+                names = names_by_seat(context.app, state.seats)
+                svg = draw_match(state, state.ply, names)
+                return LiveMatch(row.board, rules.title, names, svg, state.ply, state.seq)
+    return None

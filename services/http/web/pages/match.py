@@ -1,0 +1,137 @@
+"""The page of a match: its board, whose turn it is, and what its players can do."""
+
+from typing import Any, Final
+
+from litestar import Request, Response, get
+
+from domain.match.state import position_of
+from services.app.conditional_moves import conditional_moves_of
+from services.http.context import ApiContext
+from services.http.streams.page_marks import ChatTopic, page_marks
+from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.http.web.views.board_view import legal_moves_json, preview_move
+from services.http.web.views.match_view import MatchView, chat_lines
+from services.language.render.conditional_moves import conditional_move_lines
+
+AnyRequest = Request[Any, Any, Any]
+
+
+@get("/m/{board:int}", sync_to_thread=True)
+def show_match(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
+) -> Response[str]:
+    """Show a match as it stands; a move in the address is filled in, and not played."""
+    return match_page(MatchView.of(context, board, visitor), context, visitor, move.strip())
+
+
+@get("/m/{board:int}/chat", sync_to_thread=True)
+def show_chat(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Show the chat, as a part of the page of the match."""
+    table = MatchView.of(context, board, visitor)
+    if not visitor.partial or table.seat is None:
+        return redirect_to(f"/m/{board}#chat")
+    return render("_chat.html", visitor, table=table, **_chat(table, context))
+
+
+def _chat(table: MatchView, context: ApiContext) -> dict[str, Any]:
+    """Return the chat for the page, and mark it as read."""
+    # first, so that a line that comes while the page is made is news to it
+    topic = ChatTopic(table.board)
+    mark, lines = page_marks(context.app, [topic])[topic], chat_lines(context, table)
+    return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
+
+
+_NO_CHAT: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
+"""Of a page that is asked for its other parts."""
+
+
+def match_page(
+    table: MatchView, context: ApiContext, visitor: Visitor, move: str = ""
+) -> Response[str]:
+    """Return the page of a match."""
+    state = table.state
+    score = None if state.has_no_position else table.score(position_of(state))
+    return render(
+        "match.html",
+        visitor,
+        table=table,
+        match=table.view,
+        shown=table.shown(),
+        move=move,
+        **(_NO_CHAT if visitor.partial else _chat(table, context)),
+        laid=_conditional_moves(context, table),
+        score=score,
+        note=context.app.notes.get(visitor.account, table.board) if visitor.account else "",
+        offers=_offers(table),
+    )
+
+
+def _conditional_moves(context: ApiContext, table: MatchView) -> list[str]:
+    if table.seat is None:
+        return []
+    account = table.state.seats[table.seat]
+    return conditional_move_lines(conditional_moves_of(context.app, account, table.board))
+
+
+def _offers(table: MatchView) -> list[str]:
+    """Return the kinds of offers that the visitor can make now."""
+    state = table.state
+    if not table.in_play or table.puzzle or state.offer is not None or state.has_no_position:
+        return []
+    clock = state.clock
+    kinds = ["draw"]
+    if table.moves and table.moved:
+        kinds.append("undo")
+    kinds.append("abort")
+    if clock is not None and not clock.paused:
+        kinds.append("pause")
+    return [*kinds, *table.rules.offers]
+
+
+@get("/m/{board:int}/moves", sync_to_thread=True)
+def list_moves(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> dict[str, Any]:
+    """Return the legal moves as the match stands."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(table.state.ply)
+    return {"ply": table.state.ply, **legal_moves_json(table.rules, position_of(table.state))}
+
+
+@get("/m/{board:int}/check", sync_to_thread=True)
+def check_move(
+    request: AnyRequest,
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
+) -> Response[Any]:
+    """Return the result of a move, or why it can't be played; nothing is played."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(table.state.ply)
+    found = preview_move(table.rules, position_of(table.state), move.strip(), table.names)
+    if "application/json" in request.headers.get("accept", ""):
+        return preview_json(found)
+    return render(
+        "check.html", visitor, found=found, table=table, back=f"/m/{board}", shown=table.shown()
+    )
+
+
+def preview_json(found: Any) -> Response[Any]:
+    """Return the result of a move, for the page's script."""
+    changes = [
+        {"place": one.place, "was": one.was, "now": one.now, "kind": one.kind}
+        for one in found.changes
+    ]
+    body = {
+        "legal": found.legal,
+        "move": found.move,
+        "said": found.said,
+        "svg": found.svg,
+        "changes": changes,
+    }
+    return Response(body, media_type="application/json")

@@ -1,0 +1,77 @@
+"""What a player does in a match from its page: one form for each."""
+
+from typing import Final
+from uuid import uuid4
+
+from litestar import post
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from infra.store.gateway import WAIT_SECONDS
+from services.app.actor import Actor
+from services.app.commands import (
+    PLAIN_ACTIONS,
+    AcceptAction,
+    Action,
+    MoveAction,
+    OfferAction,
+    RevealAction,
+)
+from services.app.draws import DrawPart
+from services.http.context import ApiContext
+from services.http.web.params import (
+    BoardNumber,
+    ContextDependency,
+    FormDependency,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to
+from services.http.web.session import Form, Visitor
+
+WEB_FRONT_END: Final = "web"
+"""Its name is part of each command id: keys of different doors don't meet."""
+
+
+@post("/m/{board:int}/act")
+async def act(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Carry out what a form says, and show the match as it stands then."""
+    await carry_out(board, form, context, visitor)
+    return redirect_to(f"/m/{board}")
+
+
+async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:
+    """Hand a command in and wait for its outcome; `Refusal` when it is refused."""
+    actor = Actor(visitor.require_account(), WEB_FRONT_END, _key(form))
+    context.app.pace.check(actor.account)
+    state = (await context.snapshot(board)).state
+    await context.act(actor, board, state, _action_of(form), WAIT_SECONDS)
+
+
+def _key(form: Form) -> str:
+    """Return the command's key: a form that is sent twice is one command, filled in anew another."""
+    page = form.get("key")[:64] or uuid4().hex
+    return " ".join([page, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
+
+
+def _action_of(form: Form) -> Action:
+    """Return what a form asks for."""
+    do = form.get("do")
+    match do:
+        case "move":
+            return MoveAction(form.get("move"), _ply(form.get("ply")))
+        case "offer":
+            return OfferAction(form.get("kind"))
+        case "accept":
+            return AcceptAction(DrawPart(form.get("entropy")[:200], form.get("commitment")))
+        case "reveal":
+            return RevealAction(form.get("text"))
+        case _ if do in PLAIN_ACTIONS:
+            return PLAIN_ACTIONS[do]
+        case _:
+            raise Refusal(Code.BAD_REQUEST, "the form does not say what to do")
+
+
+def _ply(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < len("1000000") else None

@@ -1,0 +1,56 @@
+"""What players write beside their moves: chat, replies laid ready, notes of their own."""
+
+from uuid import uuid4
+
+from litestar import post
+from litestar.response import Redirect
+
+from domain.match.events import command_id
+from services.app import messages
+from services.app.actor import Actor
+from services.app.conditional_moves import set_conditional_moves
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.params import (
+    BoardNumber,
+    ContextDependency,
+    FormDependency,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to
+
+
+@post("/m/{board:int}/chat", sync_to_thread=True)
+def write_chat_line(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Write to the players of a match; only they can."""
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    key = f"{form.get('key')[:64] or uuid4().hex} chat"
+    messages.write_chat(
+        context.app, board, account, form.get("text"), command_id(WEB_FRONT_END, account, key)
+    )
+    return redirect_to(f"/m/{board}/chat")
+
+
+@post("/m/{board:int}/replies", sync_to_thread=True)
+def add_conditional_moves(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Lay the visitor's moves of a line ready, beside those there are; without a line drop all."""
+    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
+    context.app.pace.check(actor.account)
+    line = form.get("line").split()
+    set_conditional_moves(context.app, actor, board, [line] if line else [], add=bool(line))
+    return redirect_to(f"/m/{board}")
+
+
+@post("/m/{board:int}/note", sync_to_thread=True)
+def write_note(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Store the visitor's note about a match; only its author can read it."""
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    messages.write_note(context.app, account, board, form.get("note"))
+    return redirect_to(f"/m/{board}")

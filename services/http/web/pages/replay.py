@@ -1,0 +1,152 @@
+"""Matches played over again: any ply, two compared, and what would have been if."""
+
+from typing import Any
+
+from litestar import Request, Response, get
+
+from domain.match.state import position_at
+from services.http.anonymous_limit import WEIGHT
+from services.http.context import ApiContext
+from services.http.web.pages.match import preview_json
+from services.http.web.params import (
+    BoardNumber,
+    ContextDependency,
+    LineText,
+    MoveText,
+    OnePly,
+    OtherPly,
+    Ply,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.http.web.views.board_view import (
+    contents_of_places,
+    draw_match,
+    legal_moves_json,
+    preview_move,
+)
+from services.http.web.views.match_view import MatchView
+from services.http.web.views.variations import Variation
+
+AnyRequest = Request[Any, Any, Any]
+
+
+@get("/m/{board:int}/{ply:int}", sync_to_thread=True)
+def show_ply(
+    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
+) -> Response[str]:
+    """Show a match as it stood after so many moves."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(ply)
+    position = position_at(table.state, ply)
+    mover = table.rules.to_move(position)
+    return render(
+        "replay.html",
+        visitor,
+        table=table,
+        match=table.view,
+        ply=ply,
+        svg=draw_match(table.state, ply, table.names),
+        move=table.state.first_moves(ply)[-1] if ply else "",
+        turn="" if mover is None else table.names[mover],
+    )
+
+
+@get("/m/{board:int}/compare", sync_to_thread=True, opt={WEIGHT: 2})
+def compare(
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    one: OnePly = 0,
+    other: OtherPly = None,
+) -> Response[str]:
+    """Show a match at two plies side by side, and what differs."""
+    table = MatchView.of(context, board, visitor)
+    plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
+    boards = [draw_match(table.state, ply, table.names) for ply in plies]
+    was, now = map(contents_of_places, boards)
+    places = [place for place in dict.fromkeys((*was, *now)) if was.get(place) != now.get(place)]
+    return render(
+        "compare.html",
+        visitor,
+        table=table,
+        match=table.view,
+        plies=plies,
+        boards=boards,
+        different=[(place, was.get(place, ""), now.get(place, "")) for place in places],
+    )
+
+
+# --- what if
+
+
+def _variation(
+    context: ApiContext, board: int, ply: int, text: str, visitor: Visitor
+) -> tuple[MatchView, Variation]:
+    table = MatchView.of(context, board, visitor)
+    position = position_at(table.state, table.check_ply(ply))
+    where = f"/m/{board}/{ply}/if"
+    return table, Variation.of(table.rules, position, table.names, text, where)
+
+
+@get("/m/{board:int}/{ply:int}/if", sync_to_thread=True, opt={WEIGHT: 3})
+def what_if(
+    board: BoardNumber,
+    ply: Ply,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    line: LineText = "",
+    move: MoveText = "",
+) -> Response[str]:
+    """Show a line of moves from any ply of a match on; the match is not touched."""
+    table, found = _variation(context, board, ply, line, visitor)
+    if move.strip():
+        return redirect_to(found.url_with_move(move.strip()))
+    last = table.state.first_moves(ply)[-1] if ply else ""
+    before = position_at(table.state, ply - 1) if ply else None
+    return render(
+        "line.html",
+        visitor,
+        table=table,
+        line=found,
+        shown=found.shown(last, before),
+        ply=ply,
+        can_lay=_has_conditional_move(table, ply, found),
+    )
+
+
+def _has_conditional_move(table: MatchView, ply: int, line: Variation) -> bool:
+    """Return whether the line has a reply of the visitor's to what others may play."""
+    state = table.state
+    if ply != state.ply or not table.in_play or table.puzzle or len(line.moves) < 2:  # noqa: PLR2004
+        return False
+    movers = [line.rules.to_move(position) for position in line.positions[:-1]]
+    return movers[0] != table.seat and table.seat in movers
+
+
+@get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True, opt={WEIGHT: 3})
+def list_moves_if(
+    board: BoardNumber,
+    ply: Ply,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    line: LineText = "",
+) -> dict[str, Any]:
+    """Return the legal moves after a line."""
+    _, found = _variation(context, board, ply, line, visitor)
+    return {"ply": len(found.moves), **legal_moves_json(found.rules, found.position)}
+
+
+@get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True, opt={WEIGHT: 3})
+def check_if(
+    board: BoardNumber,
+    ply: Ply,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    line: LineText = "",
+    move: MoveText = "",
+) -> Response[Any]:
+    """Return the result of a move after a line."""
+    _, found = _variation(context, board, ply, line, visitor)
+    return preview_json(preview_move(found.rules, found.position, move.strip(), found.names))

@@ -1,0 +1,36 @@
+"""Parameter types of the page handlers: parts of addresses, and dependencies."""
+
+from typing import Annotated, Final, TypeAlias
+
+from litestar.di import NamedDependency
+from litestar.params import PathParameter, QueryParameter
+
+from services.http.context import ApiContext
+from services.http.web.session import Form, Visitor
+from services.http.web.views.variations import MAX_CHARACTERS, Variation
+
+_MAX_PLY: Final = 1_000_000
+
+ContextDependency: TypeAlias = NamedDependency[ApiContext]
+VisitorDependency: TypeAlias = NamedDependency[Visitor]
+FormDependency: TypeAlias = NamedDependency[Form]
+VariationDependency: TypeAlias = NamedDependency[Variation]
+
+BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15)]
+Ply = Annotated[int, PathParameter(ge=0, le=_MAX_PLY)]
+GameKey = Annotated[str, PathParameter(max_length=24)]
+Userid = Annotated[str, PathParameter(max_length=24)]
+Id = Annotated[str, PathParameter(max_length=24)]
+
+MoveText = Annotated[str, QueryParameter(max_length=512)]
+LineText = Annotated[str, QueryParameter(max_length=MAX_CHARACTERS)]
+Options = Annotated[str, QueryParameter(max_length=512)]
+SeedText = Annotated[str, QueryParameter(pattern="^[0-9a-f]{0,64}$")]
+Players = Annotated[int, QueryParameter(ge=0, le=8)]
+StartIndex = Annotated[int, QueryParameter(name="from", ge=0, le=10**9)]
+NextPath = Annotated[str, QueryParameter(name="next", max_length=2_000)]
+SessionOver = Annotated[str, QueryParameter(name="over", max_length=8)]
+OnePly = Annotated[int, QueryParameter(name="a", ge=0, le=_MAX_PLY)]
+OtherPly = Annotated[int | None, QueryParameter(name="b", ge=0, le=_MAX_PLY)]
+GameParameter = Annotated[str, QueryParameter(name="game", max_length=24)]
+Opponent = Annotated[str, QueryParameter(max_length=24)]

@@ -1,0 +1,146 @@
+"""The routes of all pages."""
+
+from typing import Any, Final
+
+from litestar import Request, Router
+from litestar.di import Provide
+
+from services.http.web.assets import show_asset
+from services.http.web.browser_stream import follow
+from services.http.web.error_pages import HANDLERS
+from services.http.web.pages.account import (
+    change_addresses,
+    change_password,
+    change_preferences,
+    delete_account,
+    end_session,
+    log_out_everywhere,
+    make_token,
+    revoke_token,
+    show_account,
+    take_vacation,
+)
+from services.http.web.pages.blocks import block_player, unblock_player
+from services.http.web.pages.exports import export_film, export_json, export_text, show_picture
+from services.http.web.pages.games import (
+    check_variation_move,
+    list_variation_moves,
+    show_board,
+    show_game,
+    show_games,
+    try_game,
+    variation_in_address,
+)
+from services.http.web.pages.help import show_help
+from services.http.web.pages.home import show_home
+from services.http.web.pages.lists import (
+    show_challenges,
+    show_games_matches,
+    show_notices,
+    show_own,
+    show_players,
+    show_scores,
+)
+from services.http.web.pages.login import log_in, log_out, show_login, show_signup, sign_up
+from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
+from services.http.web.pages.match_actions import act
+from services.http.web.pages.match_writing import add_conditional_moves, write_chat_line, write_note
+from services.http.web.pages.messages import show_messages
+from services.http.web.pages.new_match import show_new, start_new, take, withdraw
+from services.http.web.pages.players import (
+    list_players,
+    show_all_ratings,
+    show_player,
+    show_ratings,
+)
+from services.http.web.pages.puzzles import show_puzzles
+from services.http.web.pages.replay import check_if, compare, list_moves_if, show_ply, what_if
+from services.http.web.pages.reveals import list_reveals
+from services.http.web.render import add_security_headers
+from services.http.web.session import form, visitor
+
+PAGES: Final[tuple[Any, ...]] = (
+    show_asset,
+    show_home,
+    show_login,
+    log_in,
+    show_signup,
+    sign_up,
+    log_out,
+    show_match,
+    list_moves,
+    show_chat,
+    check_move,
+    act,
+    list_reveals,
+    write_chat_line,
+    add_conditional_moves,
+    write_note,
+    show_ply,
+    compare,
+    what_if,
+    list_moves_if,
+    check_if,
+    export_json,
+    export_text,
+    export_film,
+    show_picture,
+    show_new,
+    start_new,
+    take,
+    withdraw,
+    show_games,
+    show_game,
+    show_board,
+    try_game,
+    list_variation_moves,
+    check_variation_move,
+    show_puzzles,
+    show_all_ratings,
+    show_ratings,
+    list_players,
+    show_player,
+    block_player,
+    unblock_player,
+    show_account,
+    change_preferences,
+    change_addresses,
+    change_password,
+    make_token,
+    revoke_token,
+    end_session,
+    log_out_everywhere,
+    take_vacation,
+    delete_account,
+    show_help,
+    follow,
+    show_own,
+    show_players,
+    show_games_matches,
+    show_challenges,
+    show_notices,
+    show_scores,
+    show_messages,
+)
+
+
+async def _skip_api_authentication(_: Request[Any, Any, Any]) -> None:
+    """Replace the API's authentication, because the pages have their own."""
+
+
+WEB_ROUTES: Final = (
+    Router(
+        path="/",
+        route_handlers=PAGES,
+        dependencies={
+            "visitor": Provide(visitor, sync_to_thread=True),
+            "form": Provide(form),
+            "tried_line": Provide(variation_in_address, sync_to_thread=True),
+        },
+        exception_handlers=HANDLERS,
+        request_class=Request,
+        before_request=_skip_api_authentication,
+        after_request=add_security_headers,
+        include_in_schema=False,
+    ),
+)

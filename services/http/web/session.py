@@ -1,0 +1,205 @@
+"""Visitors of pages: the cookie of a session, and the token that shows that a form is ours.
+
+The session cookie is called `__Host-session` where the request came by TLS: browsers take such a
+cookie only from a page that came so, for this host alone, and from no other page's script. Without
+TLS they refuse the name, so over plain HTTP, which is meant for this machine only, it is `session`.
+
+Each form holds a token that is made from the cookie by HMAC. Another site can neither read the
+cookie nor make the token, so a form with both comes from a page of ours. A visitor who has not
+logged in has a random cookie instead, which stands for nobody.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import msgspec
+from litestar import Request
+from litestar.datastructures import Cookie
+from litestar.di import NamedDependency
+from litestar.exceptions import PermissionDeniedException
+
+from domain.match.events import AccountId
+from infra.people.accounts import Profile
+from infra.people.sessions import LASTS_SECONDS, Session
+from services.http.context import ApiContext
+
+AnyRequest = Request[Any, Any, Any]
+
+SESSION_COOKIE: Final = "session"
+GUEST_COOKIE: Final = "guest"
+_TLS_ONLY: Final = "__Host-"
+
+CSRF_FIELD: Final = "csrf"
+CSRF_HEADER: Final = "x-csrf-token"
+
+_SAME_SITE: Final = ("", "same-origin", "none")
+"""Values of Sec-Fetch-Site for a form of ours, or of a browser that does not send it."""
+
+
+_FOR_ANYBODY: Final = ("/login", "/signup")
+"""Forms that need no session."""
+
+_OF_A_MATCH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
+
+
+class LoginNeededError(Exception):
+    """The page needs a log-in; `back` is the page to go to afterwards, if it is another."""
+
+    def __init__(self, back: str = "") -> None:
+        super().__init__(back)
+        self.back = back
+
+
+class Visitor(msgspec.Struct, frozen=True):
+    """A visitor who asks for a page."""
+
+    proof: str
+    """The token that forms must send; see `csrf_token`."""
+    secure: bool
+    """Whether the request came by TLS."""
+    path: str
+    """The page, with its query."""
+    partial: bool
+    """Whether htmx asks, and will show a part of the page."""
+    guest: str = ""
+    """A cookie to set, for a visitor who has not logged in and has none yet."""
+    session: Session | None = None
+    profile: Profile | None = None
+
+    @property
+    def name(self) -> str:
+        """The userid; empty for a visitor who has not logged in."""
+        return self.profile.name if self.profile else ""
+
+    @property
+    def account(self) -> AccountId | None:
+        """The account; None for a visitor who has not logged in."""
+        return self.session.account if self.session else None
+
+    def require_account(self) -> AccountId:
+        """Return the account; `LoginNeededError` without one."""
+        if self.session is None:
+            raise LoginNeededError
+        return self.session.account
+
+
+class Form(msgspec.Struct, frozen=True):
+    """The fields of a form that is known to be ours."""
+
+    fields: Mapping[str, tuple[str, ...]]
+
+    def get(self, name: str) -> str:
+        """Return a field without blanks around it; empty when it is missing."""
+        return self.raw(name).strip()
+
+    def raw(self, name: str) -> str:
+        """Return a field as it was typed, as a password is taken."""
+        return self.fields.get(name, ("",))[0]
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Return a field's values that are not empty."""
+        return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
+
+
+def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visitor:
+    """Return the visitor.
+
+    Each request is counted: by account after a log-in, and else as the API counts requests without
+    a token. `too-fast` if there were too many.
+    """
+    secure = _came_by_tls(request, context)
+    text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
+    session = context.app.sessions.check(text) if text else None
+    profile = context.app.accounts.record_of(session.account) if session else None
+    said = Visitor(
+        proof="",
+        secure=secure,
+        path=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        partial=request.headers.get("hx-request") == "true",
+    )
+    if session is not None and profile is not None:
+        context.request_limits.count_account_request(request, session.account)
+        return msgspec.structs.replace(
+            said, proof=csrf_token(text), session=session, profile=profile
+        )
+    context.request_limits.check(request)
+    known = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
+    guest = known or secrets.token_urlsafe(32)
+    return msgspec.structs.replace(said, proof=csrf_token(guest), guest="" if known else guest)
+
+
+def session_text(request: AnyRequest, visitor: Visitor) -> str:
+    """Return the text of the browser's session cookie; empty without one."""
+    return request.cookies.get(_cookie_name(SESSION_COOKIE, secure=visitor.secure), "")
+
+
+def _came_by_tls(request: AnyRequest, context: ApiContext) -> bool:
+    """Return whether the browser spoke TLS, with us or with the proxy that is trusted."""
+    if request.url.scheme == "https":
+        return True
+    forwarded = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
+    return context.app.settings.trusted_proxy == "on" and forwarded == "https"
+
+
+def csrf_token(cookie: str) -> str:
+    """Return the token that a form must send with this cookie."""
+    return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
+
+
+async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
+    """Return the fields of a form of ours; anything else is refused."""
+    if request.headers.get("sec-fetch-site", "") not in _SAME_SITE:
+        raise PermissionDeniedException("the form was sent from another site")
+    data = await request.form()
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in data.multi_items():
+        if isinstance(value, str):
+            fields[name] = (*fields.get(name, ()), value)
+    shown = request.headers.get(CSRF_HEADER) or fields.get(CSRF_FIELD, ("",))[0]
+    if not hmac.compare_digest(shown.encode(), visitor.proof.encode()):
+        if visitor.session is None and request.url.path not in _FOR_ANYBODY:
+            # its session is over
+            raise LoginNeededError(_back(request.url.path, fields))
+        raise PermissionDeniedException(
+            "the page was open too long, or its cookie is gone; load it again and repeat"
+        )
+    return Form(fields)
+
+
+def _back(path: str, fields: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the page of the match that a form was sent for, with the move in it; else nothing."""
+    match = _OF_A_MATCH.match(path)
+    move = fields.get("move", ("",))[0]
+    if match is None:
+        return ""
+    return f"{match[0]}?{urlencode({'move': move})}" if move else match[0]
+
+
+def _cookie_name(name: str, *, secure: bool) -> str:
+    return f"{_TLS_ONLY}{name}" if secure else name
+
+
+def session_cookie(visitor: Visitor, text: str) -> Cookie:
+    """Return the cookie of a session; an empty text removes it."""
+    return _cookie(visitor, SESSION_COOKIE, text, LASTS_SECONDS if text else 0)
+
+
+def guest_cookie(visitor: Visitor) -> Cookie:
+    """Return the cookie of a visitor who has not logged in, until the browser is closed."""
+    return _cookie(visitor, GUEST_COOKIE, visitor.guest, None)
+
+
+def _cookie(visitor: Visitor, name: str, value: str, seconds: int | None) -> Cookie:
+    return Cookie(
+        key=_cookie_name(name, secure=visitor.secure),
+        value=value,
+        path="/",
+        max_age=seconds,
+        secure=visitor.secure,
+        httponly=True,
+        samesite="lax",
+    )

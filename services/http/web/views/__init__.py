@@ -1,0 +1,1 @@
+"""What the pages show: view models, pictures and charts."""

@@ -1,0 +1,124 @@
+"""Matches as lists show them, and what waits for somebody, the most urgent first."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.match.events import AccountId
+from domain.match.history import unpack_snapshot
+from domain.match.state import deadline
+from domain.rules import rules_by_id
+from infra.people.unread import UnreadCounts
+from infra.projections.match_lists import MatchListRow
+from services.app.endings import ending_in_list
+from services.app.names import names_of
+from services.http.context import ApiContext
+from services.language.render.match_text import offer_name
+
+
+class MatchRow(msgspec.Struct, frozen=True):
+    """A match in a list."""
+
+    board: int
+    title: str
+    players: tuple[str, ...]
+    options: tuple[str, ...]
+    others: tuple[str, ...]
+    """All players but the one whose list it is."""
+    ply: int
+    since: int
+    """When the turn began, ms."""
+    turn: str
+    """The players who are to act."""
+    mine: bool
+    waiting: bool
+    """Whether it waits for consent, or for texts for its draw."""
+    sealed: bool
+    """Whether all have consented, and it waits for the texts that they have committed to."""
+    result: str
+    """How it ended; empty while it goes on."""
+    deadline: int | None = None
+    offer: str = ""
+    """An offer that waits for the answer of the player whose list it is."""
+    unread: int = 0
+    """Lines of chat that the one whose list it is has not read."""
+
+
+def match_rows(
+    context: ApiContext, rows: Sequence[MatchListRow], account: AccountId | None = None
+) -> list[MatchRow]:
+    """Return matches as a list shows them, to an account or to anybody."""
+    found = names_of(context.app, (seat for row in rows for seat in row.seats))
+    return [_match_row(row, [found[seat] for seat in row.seats], account) for row in rows]
+
+
+def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | None) -> MatchRow:
+    seat = row.seats.index(account) if account in row.seats else None
+    return MatchRow(
+        board=row.board,
+        title=rules_by_id(row.rules).title,
+        players=tuple(names),
+        options=row.options,
+        others=tuple(name for at, name in enumerate(names) if at != seat),
+        ply=row.ply,
+        since=row.since,
+        turn=" and ".join(names[at] for at in row.waits),
+        mine=seat in row.waits,
+        waiting=not row.started,
+        sealed=row.sealed,
+        result=""
+        if row.winners is None
+        else ending_in_list(row.reason, [names[at] for at in row.winners], len(names)),
+        offer=_offer(row, names) if seat in row.asked else "",
+    )
+
+
+def _offer(row: MatchListRow, names: Sequence[str]) -> str:
+    if row.offer is None:
+        return ""
+    return f"{names[row.offer.seat]} proposes {offer_name(row.offer.kind)}"
+
+
+def with_unread(found: Sequence[MatchRow], unread: UnreadCounts) -> list[MatchRow]:
+    """Return matches with how much of their chat is unread."""
+    return [msgspec.structs.replace(one, unread=unread.boards.get(one.board, 0)) for one in found]
+
+
+class WaitingMatches(msgspec.Struct, frozen=True):
+    """The matches that wait for an account, in the order in which they are shown."""
+
+    rows: tuple[MatchListRow, ...]
+    deadlines: dict[int, int | None]
+
+    def items(
+        self, context: ApiContext, account: AccountId, start: int, count: int
+    ) -> list[MatchRow]:
+        """Return some of them as a list shows them."""
+        found = match_rows(context, self.rows[start : start + count], account)
+        return [msgspec.structs.replace(one, deadline=self.deadlines[one.board]) for one in found]
+
+
+def waiting_matches(context: ApiContext, account: AccountId) -> WaitingMatches:
+    """Return all that waits for an account: offers first, then what is due the soonest."""
+    rows = context.app.lists.waiting(account)
+    due = _deadlines(context, [row.board for row in rows])
+
+    def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
+        at = due[row.board]
+        asked = row.seats.index(account) in row.asked
+        return not asked, at is None, at or 0, row.since
+
+    return WaitingMatches(tuple(sorted(rows, key=order)), due)
+
+
+def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | None]:
+    """Return when the time of the player to move is over; None for a match that can't be read."""
+    found = context.app.store.snapshots(boards) if boards else []
+    return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
+
+
+def _deadline(data: bytes | None) -> int | None:
+    try:
+        return deadline(unpack_snapshot(data).state)
+    except msgspec.MsgspecError:
+        return None

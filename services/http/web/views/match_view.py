@@ -1,0 +1,146 @@
+"""A match as its page shows it to somebody."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+from uuid import uuid4
+
+import msgspec
+
+from domain.match.state import MatchState
+from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
+from domain.rules.protocol import PuzzleScore
+from infra.people.messages import CHAT_LIMIT
+from services.app.matches import check_ply, load_snapshot
+from services.app.messages import read_chat
+from services.app.names import FORMER_PLAYER, names_by_seat, shown_names
+from services.http.api.match_json import Match, match_json
+from services.http.context import ApiContext
+from services.http.web.session import Visitor
+from services.http.web.views.board_view import BoardView, draw_match
+
+
+class ChatLine(msgspec.Struct, frozen=True):
+    """Something said at a board."""
+
+    at: int
+    name: str
+    text: str
+    new: bool
+    """Whether the visitor has not read it before."""
+
+
+class MatchView(msgspec.Struct, frozen=True):
+    """A match, and where the visitor sits at it."""
+
+    board: int
+    state: MatchState
+    view: Match
+    names: tuple[str, ...]
+    now: int
+    """By the server's clock, ms."""
+    seat: Seat | None
+    """None for a spectator."""
+    key: str
+    """Of the commands that this page may send; see `acts`."""
+
+    @classmethod
+    def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
+        """Look a match up; refused as `load_snapshot` does."""
+        snapshot = load_snapshot(context.app, board)
+        state = snapshot.state
+        users = context.app.accounts.name_of(state.seats)
+        now = context.app.store.now()
+        account = visitor.account
+        seat = state.seats.index(account) if account in state.seats else None
+        view = match_json(board, snapshot, users, now, legal=False)
+        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex)
+
+    @property
+    def rules(self) -> AnyRules:
+        """The rules it is played by."""
+        return rules_by_id(self.state.rules)
+
+    @property
+    def mine(self) -> bool:
+        """Whether it is the visitor's turn."""
+        return self.seat is not None and self.seat == self.state.next
+
+    @property
+    def puzzle(self) -> bool:
+        """Whether it is played alone."""
+        return len(self.state.seats) == 1
+
+    @property
+    def opponent(self) -> str:
+        """The visitor's opponent in a match of two, unless that is a former player; else empty."""
+        if self.seat is None or len(self.names) != 2:  # noqa: PLR2004
+            return ""
+        name = self.names[1 - self.seat]
+        return "" if name == FORMER_PLAYER else name
+
+    @property
+    def in_play(self) -> bool:
+        """Whether the visitor can still act in it."""
+        return self.seat in self.state.active_seats and not self.state.over
+
+    @property
+    def asked(self) -> bool:
+        """Whether the match waits for the visitor's consent."""
+        waits = self.view.state == "waiting" and self.in_play
+        return waits and self.seat in self.view.waits_for
+
+    @property
+    def reveals(self) -> bool:
+        """Whether it waits for the visitor's text for the draw."""
+        return self.asked and self.state.sealed
+
+    @property
+    def moved(self) -> bool:
+        """Whether the visitor has made a move, and so can't decline any more."""
+        return self.seat is not None and bool(self.state.acted >> self.seat & 1)
+
+    @property
+    def moves(self) -> Sequence[str]:
+        """All moves played."""
+        return self.state.first_moves(self.state.ply)
+
+    @property
+    def turn(self) -> str:
+        """The player to move; empty if there is none."""
+        return "" if self.state.next is None else self.names[self.state.next]
+
+    def check_ply(self, ply: int) -> int:
+        """Return the ply, unless the match has no position there: `unknown-ply`, `not-started`."""
+        return check_ply(self.board, self.state, ply)
+
+    def shown(self) -> BoardView | None:
+        """Return the board; None before a match has one."""
+        if self.state.has_no_position:
+            return None
+        here = f"/m/{self.board}"
+        return BoardView(
+            svg=draw_match(self.state, self.state.ply, self.names),
+            moves=f"{here}/moves" if self.mine else "",
+            check=f"{here}/check",
+            ply=self.state.ply,
+            turn=self.turn,
+            game=game_by_key(self.rules.key),
+        )
+
+    def score(self, position: Any) -> PuzzleScore | None:
+        """Return the score of a puzzle at a position."""
+        return self.rules.score(position)
+
+
+def chat_lines(context: ApiContext, table: MatchView) -> list[ChatLine]:
+    """Return the chat of the match, to its players alone."""
+    if table.seat is None or table.puzzle:
+        return []
+    account = table.state.seats[table.seat]
+    read = context.app.letters.chat_read_until(account, table.board)
+    letters = read_chat(context.app, table.board, account, CHAT_LIMIT)
+    names = names_by_seat(context.app, [letter.sender for letter in letters])
+    return [
+        ChatLine(letter.at, name, letter.text, letter.sender != account and letter.at > read)
+        for letter, name in zip(letters, names, strict=True)
+    ]

@@ -1,0 +1,68 @@
+"""What happened in somebody's matches, in words."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId
+from infra.projections.match_lists import MatchListRow
+from infra.projections.notices import NoticeKind, PlayerNotice
+from services.app.names import names_of
+from services.http.context import ApiContext
+
+_WORDS: Final = {
+    NoticeKind.CHALLENGED: "{others} called you to a match; accept or decline it",
+    NoticeKind.REVEAL: "The match with {others} waits until you reveal your text for the draw",
+    NoticeKind.STARTED: "A match with {others} has begun",
+    NoticeKind.YOUR_TURN: "Your turn against {others}",
+    NoticeKind.OFFER: "{others} proposed something",
+    NoticeKind.ANSWERED: "{others} answered what was proposed",
+    NoticeKind.REPLIED: "A move that you had laid ready was played against {others}",
+    NoticeKind.RESIGNED: "One of {others} has left, and the others play on",
+    NoticeKind.FLAGGED: "A player's time was over in the match with {others}",
+    NoticeKind.RESUMED: "The pause has ended in the match with {others}",
+    NoticeKind.DECLINED: "{others} declined to play",
+    NoticeKind.OVER: "The match with {others} has ended",
+    NoticeKind.REMINDER: "Your time runs out against {others}",
+    NoticeKind.CHAT: "Something was said in the match with {others}",
+    NoticeKind.MESSAGE: "Somebody has written to you",
+}
+
+
+class NewsItem(msgspec.Struct, frozen=True):
+    """Something that happened."""
+
+    board: int
+    at: int
+    text: str
+
+
+def news_item(
+    context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId, most: int
+) -> list[NewsItem]:
+    """Say what notices, the newest first, are about: the newest each of so many matches at most."""
+    newest: dict[int, PlayerNotice] = {}
+    for one in notices:
+        if len(newest) < most:
+            newest.setdefault(one.board, one)
+    return news_items(context, list(newest.values()), account)
+
+
+def news_items(
+    context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId
+) -> list[NewsItem]:
+    """Say what each of these is about."""
+    rows = context.app.lists.rows([one.board for one in notices])
+    names = names_of(context.app, (seat for row in rows if row for seat in row.seats))
+    return [
+        NewsItem(one.board, one.at, _text(one, row, names, account))
+        for one, row in zip(notices, rows, strict=True)
+    ]
+
+
+def _text(
+    notice: PlayerNotice, row: MatchListRow | None, names: dict[AccountId, str], account: AccountId
+) -> str:
+    others = [names[seat] for seat in row.seats if seat != account] if row else []
+    return _WORDS[notice.kind].format(others=" and ".join(others) or "yourself")

@@ -1,0 +1,66 @@
+"""Pagination of long lists."""
+
+from collections.abc import Mapping
+from typing import Final, Self
+from urllib.parse import urlencode
+
+import msgspec
+
+PAGE_SIZE: Final = 50
+"""Rows of a page."""
+
+
+class ListPart(msgspec.Struct, frozen=True):
+    """The shown part of a list, with the addresses of the others."""
+
+    label: str
+    """Name of the list, for screen readers."""
+    start: int
+    shown: int
+    total: int
+    size: int
+    path: str
+    query: Mapping[str, str] = {}
+
+    @classmethod
+    def of(
+        cls,
+        label: str,
+        *,
+        start: int,
+        shown: int,
+        total: int,
+        path: str,
+        size: int = PAGE_SIZE,
+        query: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return a part; the total is raised to the rows that are shown."""
+        total = max(total, start + shown) if shown else total
+        return cls(label, start, shown, total, size, path, query or {})
+
+    @property
+    def needed(self) -> bool:
+        """Whether the list has more rows than this part."""
+        return self.total > self.shown
+
+    @property
+    def range_text(self) -> str:
+        """The range of rows, such as `1 to 24 of 299`."""
+        if not self.shown:
+            return f"none of {self.total} from here on"
+        return f"{self.start + 1} to {self.start + self.shown} of {self.total}"
+
+    @property
+    def before(self) -> str:
+        """Address of the previous page; empty for the first."""
+        return self._url(max(0, self.start - self.size)) if self.start else ""
+
+    @property
+    def after(self) -> str:
+        """Address of the next page; empty for the last."""
+        end = self.start + self.shown
+        return self._url(end) if self.shown and end < self.total else ""
+
+    def _url(self, start: int) -> str:
+        query = {**self.query, **({"from": str(start)} if start else {})}
+        return f"{self.path}{'?' + urlencode(query) if query else ''}"

@@ -1,0 +1,1 @@
+"""The handlers of the command forms, a module for each subject."""

@@ -1,0 +1,126 @@
+"""Commands about accounts: signup, passwords, addresses, preferences, and leaving."""
+
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.accounts import read_address
+from services.app import accounts
+from services.app.names import FORMER_PLAYER, name_of
+from services.app.preferences import (
+    CHALLENGE_CHOICES,
+    LANGUAGES,
+    MAIL_CHOICES,
+    PreferenceChanges,
+    change_preferences,
+)
+from services.language.answer import Answer
+from services.language.invocation import Invocation
+
+_CODES: Final = (
+    "; where the server sends mail, a code comes to each new address: answer it to get mail there"
+)
+
+
+def signup(call: Invocation) -> Answer:
+    """Make an account."""
+    _check_password(call)
+    addresses = call.line.all("address")
+    account = accounts.sign_up(call.app, *call.sender, addresses)
+    welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
+    return Answer(welcome + (_CODES if addresses else ""))
+
+
+def _check_password(call: Invocation) -> None:
+    """Refuse a mail address in the password's place: a word before it was forgotten."""
+    try:
+        read_address(call.line.get("password"))
+    except Refusal:
+        return
+    raise Refusal(
+        Code.BAD_PASSWORD,
+        f"a mail address stands in the place of the password; the form is `{call.usage}`",
+    )
+
+
+def change_password(call: Invocation) -> Answer:
+    """Replace a password, which ends all sessions and, where asked, all tokens."""
+    # the change itself checks the password, which takes long
+    account, end = call.app.accounts.id_of(call.line.get("userid")), call.line.has("end_tokens")
+    old, new = call.line.get("password"), call.line.get("new")
+    accounts.change_password(call.app, account, old, new, tokens=end)
+    name = name_of(call.app, account)
+    tokens = "and its tokens are ended" if end else "and its tokens stay good"
+    return Answer(f"the password of {name} is changed; it is logged out everywhere, {tokens}")
+
+
+def add_addresses(call: Invocation) -> Answer:
+    """Add mail addresses."""
+    account = call.account()
+    accounts.add_addresses(call.app, account, call.line.all("address"))
+    return _address_count_answer(call, account)
+
+
+def change_addresses(call: Invocation) -> Answer:
+    """Replace all mail addresses."""
+    account = call.account()
+    accounts.replace_addresses(call.app, account, call.line.all("address"))
+    return _address_count_answer(call, account)
+
+
+def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
+    """Return how many addresses there are now, and none of them: others may read the answer."""
+    count = len(call.profile(account).addresses)
+    has = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
+    return Answer(f"{name_of(call.app, account)} has {has} now{_CODES if count else ''}")
+
+
+def verify(call: Invocation) -> Answer:
+    """Prove a mail address, by the code that was mailed there."""
+    address = accounts.prove_address(call.app, call.account(), call.line.get("value"))
+    return Answer(f"{address} is yours; mail goes there from now on")
+
+
+def set_preference(call: Invocation) -> Answer:
+    """Set what a player prefers everywhere: the language of help, when mail is sent, challenges."""
+    account, value = call.account(), call.line.get("value")
+    if call.line.has("notify"):
+        record = change_preferences(call.app, account, PreferenceChanges(notify=value))
+        return Answer(f"from now on {record.name} gets {MAIL_CHOICES[record.notify]}")
+    if call.line.has("challenges"):
+        record = change_preferences(call.app, account, PreferenceChanges(challenges=value))
+        whose = CHALLENGE_CHOICES[record.challenges]
+        return Answer(f"{record.name} takes challenges by name {whose} from now on")
+    record = change_preferences(call.app, account, PreferenceChanges(language=value))
+    return Answer(f"{record.name} reads help in {LANGUAGES[record.language or 'en']} from now on")
+
+
+def set_for_game(call: Invocation) -> Answer:
+    """Set how a game is drawn for a player, or what `set` without a game does."""
+    if any(call.line.has(part) for part in ("language", "notify", "challenges")):
+        return set_preference(call)
+    rules, value = call.rules, call.line.get("value")
+    wanted = PreferenceChanges(display=(rules.key, value))
+    record = change_preferences(call.app, call.account(), wanted)
+    display = dict(record.displays)[rules.key]
+    return Answer(f"{rules.title} is drawn {display} for {record.name} from now on")
+
+
+def signoff(call: Invocation) -> Answer:
+    """Stop all mail."""
+    account = call.account()
+    accounts.sign_off(call.app, account)
+    name = name_of(call.app, account)
+    return Answer(
+        f"{name} gets no mail any more; `set {name} password notify move` starts it again, "
+        f"`delete {name} password` erases the account"
+    )
+
+
+def delete(call: Invocation) -> Answer:
+    """Erase an account and all personal data."""
+    accounts.delete_account(call.app, *call.sender)
+    return Answer(
+        "the account and all that was personal in it are erased; matches go on under "
+        f"`{FORMER_PLAYER}`, and are lost on time where they wait for a move of yours"
+    )

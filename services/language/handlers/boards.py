@@ -1,0 +1,188 @@
+"""Commands that look at matches: show and preview."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from domain.drawing import draw_text
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, decode_event
+from domain.match.state import MatchState, position_at
+from domain.rules import MissingRules
+from infra.projections.match_lists import MatchFilter
+from services.app.context import App
+from services.app.draws import describe_draw
+from services.app.games import read_display
+from services.app.matches import check_ply, load_state, preferred_display, private_part
+from services.app.move_text import read_move, split_ply
+from services.language.answer import Answer
+from services.language.arguments import read_board
+from services.language.invocation import Invocation
+from services.language.render.bounced_addresses import bounced_address_lines
+from services.language.render.conditional_moves import conditional_move_lines
+from services.language.render.match_text import NamedMatch, summary, summary_at
+
+BOARDS: Final = 20
+"""Boards drawn in one answer, at most."""
+
+
+def show(call: Invocation) -> Answer:
+    """Show boards, as they stand or as they stood."""
+    display = _read_display(call, call.line.all("flag"), call.rules.displays[0])
+    return Answer(page="\n\n\n".join(_shown(call, word, display) for word in _board_words(call)))
+
+
+def _board_words(call: Invocation) -> list[str]:
+    """Return the boards that are asked for by number; `too-long` for too many."""
+    words = call.line.all("board")
+    if len(words) > BOARDS:
+        raise Refusal(Code.TOO_LONG, f"{len(words)} boards are named; {BOARDS} are the most")
+    return words
+
+
+def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
+    """Return the display that a flag names; without one `display`."""
+    for flag in flags:
+        name, _, display = flag.lstrip("-").partition("=")
+        if name != "display":
+            raise Refusal(
+                Code.UNKNOWN_OPTION, f"there is no option {flag[:24]!r} here; --display=NAME is one"
+            )
+    if len(flags) > 1:
+        raise Refusal(Code.BAD_OPTION, "--display is given twice; give it once")
+    return read_display(call.rules, display)
+
+
+def _shown(call: Invocation, word: str, display: str) -> str:
+    number, ply = split_ply(word)
+    board = read_board(number)
+    scene = NamedMatch.of(call.app, board, match_of_game(call, board))
+    if ply is None or check_ply(board, scene.state, ply) == scene.state.ply:
+        return _drawn(call.app, scene, display)
+    then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
+    return f"{summary_at(then, ply)}\n\n{draw(then, display)}"
+
+
+def display_of(call: Invocation, account: AccountId) -> str:
+    """Return the display that an account has chosen for the game of a command."""
+    return preferred_display(call.app, account, call.rules)
+
+
+def show_as(call: Invocation) -> Answer:
+    """Show boards as a player prefers them, with what only that player may see."""
+    account = call.account()
+    display = _read_display(call, call.line.all("flag"), display_of(call, account))
+    words = _board_words(call) or _own_boards(call, account)
+    shown = [
+        "\n\n".join([_shown(call, word, display), *_private(call, word, account)]) for word in words
+    ]
+    told = "; ".join(bounced_address_lines(call.profile(account)))
+    return Answer(told, "\n\n\n".join(shown) or "there are none")
+
+
+def _own_boards(call: Invocation, account: AccountId) -> list[str]:
+    """Return the player's boards in the game; those that go on, unless it is said which."""
+    state = MatchFilter(call.line.get("state").lower() or MatchFilter.ACTIVE)
+    return [str(row.board) for row in call.app.lists.of(account, state, call.rules.key, 0, BOARDS)]
+
+
+def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
+    """Return the lines below a board that are for its player alone."""
+    board = read_board(split_ply(word)[0])
+    private = private_part(call.app, board, match_of_game(call, board), account)
+    if private is None:
+        return []
+    lines = conditional_move_lines(private.conditional_moves)
+    if private.draft:
+        lines.append(f"submitted and not played yet: {private.draft}")
+    return ["\n".join(lines)] if lines else []
+
+
+def preview_as(call: Invocation) -> Answer:
+    """Preview, drawn as a player prefers it."""
+    return _preview(call, display_of(call, call.account()))
+
+
+def preview(call: Invocation) -> Answer:
+    """Show where moves would lead, played in turn from the present position."""
+    return _preview(call, call.rules.displays[0])
+
+
+def _preview(call: Invocation, display: str) -> Answer:
+    board = read_board(call.line.get("board"))
+    scene = NamedMatch.of(call.app, board, match_of_game(call, board))
+    if scene.state.over:
+        raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
+    if scene.state.awaits_entropy:
+        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+    played = []
+    for number, text in enumerate(call.line.all("step"), 1):
+        scene, move = _played(scene, text, number)
+        played.append(move)
+    return Answer(
+        sentence=f"match {board}, only a preview of {' '.join(played)}: {_turn_after(scene)}",
+        page=draw(scene, display),
+    )
+
+
+def _played(scene: NamedMatch, text: str, number: int) -> tuple[NamedMatch, str]:
+    """Play one move of a preview."""
+    rules = scene.rules
+    if outcome := rules.outcome(scene.position):
+        raise Refusal(
+            Code.MATCH_OVER, f"move {number}: the match would be over before it: {outcome.detail}"
+        )
+    try:
+        move = rules.check(scene.position, read_move(rules, text))
+    except Refusal as reason:
+        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+    after = msgspec.structs.replace(scene, position=rules.play(scene.position, move))
+    return after, rules.write(move)
+
+
+def _turn_after(scene: NamedMatch) -> str:
+    mover = scene.rules.to_move(scene.position)
+    if mover is None:
+        return "the match would be over"
+    return f"it would be {scene.turn(mover)}"
+
+
+def draw(scene: NamedMatch, display: str) -> str:
+    """Return the position drawn; empty before the draw, a sentence if the game is not installed."""
+    if isinstance(scene.rules, MissingRules):
+        return scene.rules.sentence
+    if scene.position is None:
+        return ""
+    return draw_text(scene.rules, scene.position, display, scene.names)
+
+
+def match_of_game(call: Invocation, board: int) -> MatchState:
+    """Return a match of the game as it stands; refused as `load_state` does, or as `wrong-game`."""
+    state = load_state(call.app, board)
+    game = state.rules.partition("/")[0]
+    if game != call.rules.key:
+        raise Refusal(
+            Code.WRONG_GAME, f"match {board} is one of {game}, not of {call.rules.key}; name {game}"
+        )
+    return state
+
+
+def drawn_now(app: App, board: int) -> str:
+    """Return a match of any game as it stands, in the game's first display."""
+    scene = NamedMatch.of(app, board, load_state(app, board))
+    return _drawn(app, scene, scene.rules.displays[0])
+
+
+def _drawn(app: App, scene: NamedMatch, display: str) -> str:
+    above = "\n".join([summary(scene, app.store.now()), *_draw_line(app, scene)])
+    return f"{above}\n\n{draw(scene, display)}"
+
+
+def _draw_line(app: App, scene: NamedMatch) -> list[str]:
+    """Return a line on the players' part in a draw, for a match of several that chance has set up."""
+    state = scene.state
+    if state.setup is None or len(state.seats) == 1:
+        return []
+    said = describe_draw([decode_event(data).body for data in app.store.events(scene.board)[:1]])
+    return [f"draw: {said}"] if said else []

@@ -1,0 +1,25 @@
+"""Conditional moves: queue."""
+
+from domain.match.conditional_moves import ConditionalMoves
+from services.app.conditional_moves import conditional_moves_of, set_conditional_moves
+from services.language.answer import Answer
+from services.language.invocation import Invocation
+from services.language.render.conditional_moves import conditional_move_lines
+
+
+def queue(call: Invocation) -> Answer:
+    """Store conditional moves, drop them, or show them."""
+    app, actor, board = call.app, call.actor, call.board
+    if call.line.has("clear"):
+        return _shown(board, set_conditional_moves(app, actor, board, ()))
+    if call.line.has("step"):
+        lines = [call.line.all("step")]
+        return _shown(board, set_conditional_moves(app, actor, board, lines, add=True))
+    return _shown(board, conditional_moves_of(app, actor.account, board))
+
+
+def _shown(board: int, laid: ConditionalMoves) -> Answer:
+    lines = conditional_move_lines(laid)
+    if not lines:
+        return Answer(f"match {board}: you have laid nothing ready")
+    return Answer(f"match {board}: only you can see this", "\n".join(lines))

@@ -1,0 +1,28 @@
+"""Moves that are looked at before they are played: submit, then confirm."""
+
+import msgspec
+
+from services.app import drafts
+from services.language.answer import Answer
+from services.language.handlers.boards import display_of, draw
+from services.language.handlers.play import deliver
+from services.language.invocation import Invocation
+from services.language.render.match_text import NamedMatch
+
+
+def submit(call: Invocation) -> Answer:
+    """Store a draft, and show where it would lead."""
+    text = call.line.get("move")
+    draft = drafts.submit(call.app, call.actor, call.board, call.state, text)
+    scene = NamedMatch.of(call.app, call.board, call.state)
+    after = msgspec.structs.replace(scene, position=draft.position)
+    return Answer(
+        f"{scene.place}: {draft.text} is not played yet; "
+        f"`{call.rules.key} confirm {call.board} userid password` plays it",
+        draw(after, display_of(call, call.account())),
+    )
+
+
+def confirm(call: Invocation) -> Answer:
+    """Play what was submitted."""
+    return deliver(call, drafts.confirm(call.app, call.actor, call.board, call.state))

@@ -1,0 +1,98 @@
+"""Commands that look across matches: all show, games, show with userids."""
+
+from collections.abc import Mapping, Sequence
+
+from domain.match.events import AccountId
+from domain.rules import rules_by_id
+from infra.projections.match_lists import MatchFilter, MatchListRow
+from services.app.endings import ending_in_list
+from services.app.names import join_names, names_of
+from services.language.answer import Answer
+from services.language.handlers.boards import BOARDS, drawn_now
+from services.language.invocation import Invocation
+from services.language.render.dates import instant
+
+LINES = 100
+"""Matches listed in one answer."""
+
+
+def all_show(call: Invocation) -> Answer:
+    """Draw a player's boards in all games."""
+    account = call.app.accounts.id_of(call.line.get("userid"))
+    rows = call.app.lists.of(account, _state(call), None, 0, BOARDS + 1)
+    return _drawn(call, rows)
+
+
+def show_players(call: Invocation) -> Answer:
+    """Draw the boards of players in one game."""
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
+    return _drawn(call, _rows(call, accounts, BOARDS + 1))
+
+
+def games(call: Invocation) -> Answer:
+    """List the matches of players in one game, or all that go on in it."""
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
+    if accounts:
+        rows = _rows(call, accounts, LINES + 1)
+    else:
+        rows = call.app.lists.playing(call.rules.key, 0, LINES + 1)
+    return _listed(call, rows)
+
+
+def _state(call: Invocation) -> MatchFilter:
+    return MatchFilter(call.line.get("state").lower() or MatchFilter.ACTIVE)
+
+
+def _rows(call: Invocation, accounts: Sequence[AccountId], count: int) -> list[MatchListRow]:
+    """Return the matches of players, each once."""
+    found: dict[int, MatchListRow] = {}
+    for account in accounts:
+        for row in call.app.lists.of(account, _state(call), call.rules.key, 0, count):
+            found.setdefault(row.board, row)
+    return list(found.values())[:count]
+
+
+def _drawn(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
+    if not rows:
+        return Answer(page="there are none")
+    boards = "\n\n\n".join(drawn_now(call.app, row.board) for row in rows[:BOARDS])
+    if len(rows) <= BOARDS:
+        return Answer(page=boards)
+    return Answer(f"these are the first {BOARDS}; `GAME games userid` lists more", boards)
+
+
+def _listed(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
+    if not rows:
+        return Answer(page="there are none")
+    lines = lines_of(call, rows[:LINES])
+    if len(rows) <= LINES:
+        return Answer(page="\n".join(lines))
+    return Answer(f"these are the first {LINES}", "\n".join(lines))
+
+
+def lines_of(call: Invocation, rows: Sequence[MatchListRow]) -> list[str]:
+    """Return a line for each match: its number, its players, and how it stands or ended."""
+    names = names_of(call.app, {account for row in rows for account in row.seats})
+    return [
+        f"{row.board:>6}  {_players(row, names)}{_options(row)}: {_standing(row, names)}"
+        for row in rows
+    ]
+
+
+def _players(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
+    sides = rules_by_id(row.rules).sides
+    return ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
+
+
+def _options(row: MatchListRow) -> str:
+    return f" ({' '.join(row.options)})" if row.options else ""
+
+
+def _standing(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
+    if row.winners is not None:
+        winners = [names[row.seats[seat]] for seat in row.winners]
+        return f"{ending_in_list(row.reason, winners, len(row.seats))}, {instant(row.at)}"
+    waited = join_names([names[row.seats[seat]] for seat in row.waits])
+    if not row.started:
+        return f"waits until {waited} said accept"
+    return f"#{row.ply}, {waited} to move since {instant(row.since)}"

@@ -1,0 +1,101 @@
+"""Commands with which players write to each other: message, messages, broadcast, chat."""
+
+from collections.abc import Sequence
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, command_id
+from infra.people.messages import PlayerMessage
+from services.app import messages as use_cases
+from services.app.names import join_names, names_by_seat
+from services.language.answer import Answer
+from services.language.invocation import Invocation
+from services.language.render.bounced_addresses import bounced_address_lines
+from services.language.render.dates import instant
+
+_SHOWN = 20
+"""Messages shown at once, unless more than these are new."""
+
+
+def message(call: Invocation) -> Answer:
+    """Write to players."""
+    account = call.account()
+    to = _read_recipients(call)
+    use_cases.send_message(call.app, account, to, _text(call), _id(call, account))
+    found = names_by_seat(call.app, to)
+    return Answer(f"{join_names(found)} {'finds' if len(to) == 1 else 'find'} it in `messages`")
+
+
+def _read_recipients(call: Invocation) -> list[AccountId]:
+    """Return the accounts of the players that are written to."""
+    if not call.line.has("recipients"):
+        userids = call.line.get("recipient").split(",")
+        if "" in userids:
+            raise Refusal(Code.USAGE, "between userids stands one comma and no blank")
+        return use_cases.find_recipients(call.app, userids)
+    userids = call.line.get("recipients").replace(",", " ").split()
+    try:
+        return use_cases.find_recipients(call.app, userids)
+    except Refusal as reason:
+        hint = "a text that goes over several lines begins on the second"
+        raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
+
+
+def messages(call: Invocation) -> Answer:
+    """Show what was written to a player, with all that is new, and mark it as read."""
+    account = call.account()
+    letters = call.app.letters
+    # read before counting, because a message that comes in between is not shown and stays new
+    kept, new = use_cases.inbox(call.app, account), letters.unread(account)
+    shown = kept[: max(new, _SHOWN)]
+    page = _page(call, shown) or "nobody has written to you"
+    letters.mark_read(account, shown)
+    lines = [*bounced_address_lines(call.profile(account)), page]
+    return Answer(f"{new} new" if new else "", "\n".join(lines))
+
+
+def broadcast(call: Invocation) -> Answer:
+    """Write to everybody, as an arbiter."""
+    account = call.account()
+    use_cases.broadcast(call.app, account, _text(call), _id(call, account))
+    return Answer("everybody finds it in `messages`")
+
+
+def chat(call: Invocation) -> Answer:
+    """Write to the players of a match, or show their chat; nobody else can."""
+    board, account = call.board, call.account()
+    if call.line.has("text") or call.line.has("body"):
+        use_cases.write_chat(call.app, board, account, _text(call), _id(call, account))
+        return Answer(f"said in match {board}")
+    said = _page(call, use_cases.read_chat(call.app, board, account))
+    return Answer(page=said or f"nothing was said in match {board} yet")
+
+
+def _text(call: Invocation) -> str:
+    """Return the text of a command; refused if the password stands in it by mistake."""
+    text = call.line.get("text") or call.line.get("body")
+    if call.line.get("password") in text.split():
+        raise Refusal(Code.BAD_REQUEST, "the password stands in the text, too; nothing was written")
+    return text
+
+
+def _id(call: Invocation, account: AccountId) -> bytes:
+    return command_id(call.via, account, call.key)
+
+
+def _page(call: Invocation, letters: Sequence[PlayerMessage]) -> str:
+    """Return messages as text, each after its time and its writer."""
+    names = names_by_seat(call.app, [letter.sender for letter in letters])
+    return "\n".join(
+        f"{instant(letter.at)} {name}{_to(letter)}: {_indented(letter.text)}"
+        for letter, name in zip(letters, names, strict=True)
+    )
+
+
+def _to(letter: PlayerMessage) -> str:
+    return " to everybody" if letter.kind == "broadcast" else ""
+
+
+def _indented(text: str) -> str:
+    """Return a text with its lines after the first indented, so that none looks like another's."""
+    # at every sign that some reader may take for a line's end, such as U+2028
+    return "\n    ".join(text.splitlines())

@@ -1,0 +1,52 @@
+"""The command that holds others: multiple."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+from domain.errors import Code, Refusal
+from services.language.answer import Answer, refusal
+from services.language.invocation import Invocation
+
+LINES: Final = 50
+"""Commands that `multiple` takes."""
+
+_KEY_LENGTH: Final = 400
+"""Characters of a key behind which there is room for a number."""
+
+
+def multiple(call: Invocation) -> Answer:
+    """Carry out each line, by a key of its own: so a repetition of all repeats none."""
+    # a newline and nothing else ends a command, here as anywhere
+    lines = [line for line in call.line.get("body").split("\n") if line.strip()]
+    if len(lines) > LINES:
+        raise Refusal(Code.TOO_LONG, f"`multiple` has {len(lines)} lines; {LINES} are the most")
+    if any(line.split()[0].lower() == "multiple" for line in lines):
+        raise Refusal(Code.USAGE, "`multiple` can't stand inside `multiple`")
+    key = _shorten_key(call.key)
+    return _combine([_run_one(call, line, key, n) for n, line in enumerate(lines, 1)])
+
+
+def _run_one(call: Invocation, line: str, key: str, number: int) -> Answer:
+    """Carry out a line, which counts in each limit as if it had come alone."""
+    if number > 1:
+        try:
+            call.origin.count()
+        except Refusal as reason:
+            return refusal(reason)
+    return call.run_line(line, f"{key}/{number}")
+
+
+def _shorten_key(key: str) -> str:
+    """Return what stands for a key before a number: itself, or where it is too long its hash."""
+    return key if len(key) <= _KEY_LENGTH else sha256(key.encode()).hexdigest()
+
+
+def _combine(answers: Sequence[Answer]) -> Answer:
+    """Return several answers as one, with the first code that is not good."""
+    page = "\n\n".join(f"{number}: {said.text_with_code}" for number, said in enumerate(answers, 1))
+    bad = [number for number, said in enumerate(answers, 1) if said.code]
+    if not bad:
+        return Answer(page=page)
+    which = f"line {bad[0]} was" if len(bad) == 1 else f"lines {', '.join(map(str, bad))} were"
+    return Answer(f"{which} not accepted; see below", page, answers[bad[0] - 1].code)

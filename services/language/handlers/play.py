@@ -1,0 +1,172 @@
+"""Commands that change a match: challenge, move, resign, decline."""
+
+from collections.abc import Sequence
+
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from domain.match.commands import CommandEnvelope
+from domain.match.events import EventEnvelope, decode_event
+from domain.match.history import replay
+from domain.match.start_options import read_draw_options
+from infra.store.gateway import OutcomePending
+from infra.store.outcomes import CommandOutcome
+from services.app.actor import Actor
+from services.app.commands import (
+    PLAIN_ACTIONS,
+    AcceptAction,
+    Action,
+    MatchCommand,
+    MoveAction,
+    OfferAction,
+    OutcomeNotDurable,
+    RevealAction,
+    command_of,
+    finish,
+)
+from services.app.damaged_match import UNREADABLE, damaged_match
+from services.app.draws import DrawPart, server_keeps_text
+from services.app.error_codes import server_failure
+from services.app.move_text import split_ply
+from services.app.start import start_by_name
+from services.language.answer import Answer
+from services.language.authentication import names_challenger
+from services.language.handlers.boards import display_of, draw
+from services.language.invocation import Invocation
+from services.language.parser import CommandLine
+from services.language.render.match_text import NamedMatch, describe_events
+
+
+def challenge(call: Invocation) -> Answer:
+    """Start a match, for one of its players."""
+    names = call.line.all("userid")
+    flags = [flag for flag in call.line.all("flag") if not names_challenger(flag)]
+    counted = call.identity is not None
+    command = start_by_name(
+        call.app,
+        call.identity or _first_player(call, names[0]),
+        call.rules,
+        names,
+        options=[flag for flag in flags if not flag.startswith("--")],
+        terms=[flag for flag in flags if flag.startswith("--")],
+        counted=counted,
+    )
+    return deliver(call, command)
+
+
+def _first_player(call: Invocation, name: str) -> Actor:
+    """Return the player in whose name the operator starts a match."""
+    return Actor(call.app.accounts.id_of(name), call.via, call.key, name)
+
+
+def move(call: Invocation) -> Answer:
+    """Play a move, or what is written in its place: resign, decline, an offer, an answer."""
+    return _act(call, _action_of(call.line))
+
+
+def resign(call: Invocation) -> Answer:
+    """Give the match up."""
+    return _act(call, PLAIN_ACTIONS["resign"])
+
+
+def decline(call: Invocation) -> Answer:
+    """Refuse to play, before the own first move."""
+    return _act(call, PLAIN_ACTIONS["decline"])
+
+
+def _act(call: Invocation, action: Action) -> Answer:
+    return deliver(call, command_of(call.app, call.actor, call.board, call.state, action))
+
+
+def _action_of(line: CommandLine) -> Action:
+    if line.has("move"):
+        return MoveAction(*split_ply(line.get("move")))
+    if line.has("propose"):
+        return OfferAction(line.get("value"))
+    if line.has("undo"):
+        return OfferAction("undo")
+    if line.has("accept"):
+        return _consent(line)
+    if line.has("reveal"):
+        return _reveal(line)
+    return next(action for part, action in PLAIN_ACTIONS.items() if line.has(part))
+
+
+def _consent(line: CommandLine) -> AcceptAction:
+    """Read `accept`, and what may follow it in a match that waits for it."""
+    ours = read_draw_options(line.all("flag"))
+    if ours.gather:
+        raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
+    return AcceptAction(DrawPart(ours.word, ours.commitment))
+
+
+def _reveal(line: CommandLine) -> RevealAction:
+    """Read `reveal` and the text: without one there is nothing to reveal here."""
+    text = line.get("value")
+    if not text:
+        raise Refusal(
+            Code.USAGE,
+            "write `reveal TEXT`, in hex digits; a text that the server keeps is revealed by itself",
+        )
+    return RevealAction(text)
+
+
+def deliver(call: Invocation, command: MatchCommand) -> Answer:
+    """Hand a command in, and say what it led to."""
+    try:
+        return _outcome(call, command)
+    except OutcomePending as pending:
+        return _outcome_unknown(call, command, Code.PENDING, str(pending))
+    except RedisError as error:
+        said = f"{server_failure(error)}; the command may have been taken"
+        return _outcome_unknown(call, command, Code.UNAVAILABLE, said)
+
+
+def _outcome(call: Invocation, command: MatchCommand) -> Answer:
+    outcome = call.app.gateway.send(command.sent, command.ply, call.seconds)
+    try:
+        return _accepted(call, command.sent, finish(call.app, outcome))
+    except OutcomeNotDurable as pending:
+        answer = _accepted(call, command.sent, outcome)
+        sentence = f"{pending}; {answer.sentence}"
+        return Answer(sentence, answer.page, answer.code or Code.PENDING)
+
+
+def _outcome_unknown(call: Invocation, command: MatchCommand, code: Code, why: str) -> Answer:
+    """Say why the outcome is not known, and how it can be."""
+    return Answer(
+        f"match {command.sent.match}: {why}; repeat the command with the key {call.key!r} "
+        "to hear its outcome",
+        code=code,
+    )
+
+
+def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) -> Answer:
+    """Say what an accepted command led to, as it was then: a repetition is answered alike."""
+    stored = call.app.store.events(sent.match)
+    try:
+        led_to = _events_of_command(stored, sent, outcome)
+        state = replay(stored[: led_to[-1].seq])
+    except UNREADABLE as error:
+        refusal = damaged_match(call.app.damage, sent.match, error)
+        return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
+    scene = NamedMatch.of(call.app, sent.match, state)
+    sentence = describe_events(scene, [envelope.body for envelope in led_to])
+    if server_keeps_text(call.app.words, sent):
+        sentence += (
+            "; the server keeps your text for the draw: you trust its operator for your part"
+        )
+    return Answer(sentence, draw(scene, display_of(call, sent.actor)))
+
+
+def _events_of_command(
+    stored: Sequence[bytes], sent: CommandEnvelope, outcome: CommandOutcome
+) -> list[EventEnvelope]:
+    """Return the events of the command whose first event the outcome names."""
+    found = []
+    for data in stored[outcome.seq - 1 :]:
+        envelope = decode_event(data)
+        if envelope.command != sent.id:
+            break
+        found.append(envelope)
+    return found

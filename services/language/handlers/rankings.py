@@ -1,0 +1,127 @@
+"""Commands about results: history, standings, ratings, and the players of a game."""
+
+from collections.abc import Mapping, Sequence
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import latest_rules, rules_by_id
+from infra.projections.finished_matches import FinishedMatchRow
+from infra.projections.ratings import Rating
+from services.app.context import App
+from services.app.endings import ending_in_list
+from services.app.games import check_multiplayer, game_keys
+from services.app.names import join_names, name_of, names_of
+from services.app.queries import count_finished, finished_matches, head_to_head, rating_series
+from services.language.answer import Answer
+from services.language.arguments import nearest
+from services.language.invocation import Invocation
+from services.language.render.dates import instant
+
+LINES = 50
+"""Rows of a list."""
+
+PLAYERS = 1_000
+"""Players listed at most."""
+
+_PAIR = 2
+
+
+def history(call: Invocation) -> Answer:
+    """List a game's finished matches: all, a player's, or those of two players."""
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
+    game = call.rules.key
+    rows = finished_matches(call.app, game, accounts, 0, LINES)
+    count = count_finished(call.app, game, accounts)
+    names = names_of(call.app, {a for row in rows for a in row.seats} | set(accounts))
+    lines = [_line(row, names) for row in rows]
+    if len(accounts) == _PAIR:
+        lines.insert(0, _between(call, accounts, names))
+    head = f"the last {LINES} of {count}" if count > LINES else ""
+    return Answer(head, "\n".join(lines) or "none has been finished yet")
+
+
+def _line(row: FinishedMatchRow, names: Mapping[AccountId, str]) -> str:
+    sides = rules_by_id(row.rules).sides
+    players = ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
+    winners = [names[row.seats[seat]] for seat in row.winners]
+    ended = ending_in_list(row.reason, winners, len(row.seats))
+    return f"{row.board:>6}  {players}: {ended}, {row.plies} moves, {instant(row.at)}"
+
+
+def _between(
+    call: Invocation, accounts: Sequence[AccountId], names: Mapping[AccountId, str]
+) -> str:
+    one, other = accounts
+    tally = head_to_head(call.app, call.rules.key, one, other)
+    return f"{names[one]} {tally.won}, {names[other]} {tally.lost}, level {tally.drawn}"
+
+
+def standings(call: Invocation) -> Answer:
+    """List how often each player has won."""
+    check_multiplayer(call.rules)
+    rows = call.app.standings.of(call.rules.key, 0, LINES)
+    names = names_of(call.app, [row.account for row in rows])
+    lines = [
+        f"{place:>4}  {names[row.account]:<20} {row.points:>8.2f} {row.played:>7} {row.won:>5} "
+        f"{row.drawn:>6} {row.lost:>5}"
+        for place, row in enumerate(rows, 1)
+    ]
+    head = f"      {'player':<20} {'points':>8} {'matches':>7} {'won':>5} {'shared':>6} {'lost':>5}"
+    return Answer(page="\n".join([head, *lines]) if lines else "nobody has finished a match yet")
+
+
+def ratings(call: Invocation) -> Answer:
+    """List the ratings of a game, or how a player's came about."""
+    check_multiplayer(call.rules)
+    if call.line.has("userid"):
+        return _series(call)
+    rows = call.app.ratings.of(call.rules.key, 0, LINES)
+    names = names_of(call.app, [row.account for row in rows])
+    lines = [
+        f"{place:>4}  {names[row.account]:<20} {_rated(row.rating)}"
+        for place, row in enumerate(rows, 1)
+    ]
+    return Answer(page="\n".join(lines) or "nobody has finished a rated match yet")
+
+
+def _series(call: Invocation) -> Answer:
+    account = call.app.accounts.id_of(call.line.get("userid"))
+    game, name = call.rules.key, name_of(call.app, account)
+    rating, points = rating_series(call.app, game, account, LINES)
+    if not rating.matches:
+        return Answer(page=f"{name} has finished no rated match")
+    place = call.app.ratings.place(game, account)
+    lines = [
+        f"{point.display_value:>6}  after match {point.board}, {instant(point.at)}" for point in points
+    ]
+    head = f"{name} is rated {_rated(rating)}, number {place} of {call.app.ratings.count(game)}"
+    return Answer(head, "\n".join(lines))
+
+
+def _rated(rating: Rating) -> str:
+    return f"{rating.display_value:>5} after {rating.matches} match{'es' * (rating.matches != 1)}"
+
+
+def list_players(call: Invocation) -> Answer:
+    """List the players, or those who have begun or finished a match of some games."""
+    if not call.line.has("subject"):
+        return _everybody(call.app)
+    return Answer(
+        page="\n".join(_of_game(call.app, key.lower()) for key in call.line.all("subject"))
+    )
+
+
+def _everybody(app: App) -> Answer:
+    names = app.accounts.names(0, PLAYERS + 1)
+    more = " (the first of more)" if len(names) > PLAYERS else ""
+    return Answer(page=f"{join_names(names[:PLAYERS]) or 'nobody has signed up yet'}{more}")
+
+
+def _of_game(app: App, key: str) -> str:
+    if key not in game_keys():
+        known = {game: f"list {game}" for game in game_keys()}
+        raise Refusal(Code.UNKNOWN_GAME, f"there is no game {key[:24]!r}; {nearest(key, known)}")
+    active = {a for row in app.lists.playing(key, 0, PLAYERS) for a in row.seats}
+    finished = {row.account for row in app.standings.of(key, 0, PLAYERS)}
+    names = sorted(name for name in app.accounts.name_of(list(active | finished)) if name)
+    return f"{latest_rules(key).title}: {join_names(names) or 'nobody yet'}"

@@ -1,0 +1,159 @@
+"""Reading a command line by the grammar: which form it has, and the sender's words in it."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+from lark import Lark, Token
+from lark.exceptions import UnexpectedInput
+
+from services.app.games import game_keys
+from services.app.typography import as_flag, as_move, as_plain
+
+_AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
+    "flag": as_flag,
+    "board": as_plain,
+    "move": as_move,
+    "step": as_move,
+}
+"""How the parts are read that some keyboards change; all others stand as they were written."""
+
+
+_PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
+"""The grammar's terminals for passwords, alone or after the name of a flag."""
+
+
+_AT_SEAT: Final = "at_seat"
+"""The grammar's second start: what is said to a seat's address."""
+
+
+class UnparsedLine(Exception):  # noqa: N818 - it says what the line is
+    """The line has no form of the language."""
+
+
+class CommandLine(msgspec.Struct, frozen=True):
+    """A command line, read."""
+
+    form: str
+    """The grammar's rule."""
+    words: tuple[tuple[str, str], ...]
+    """The sender's words in their order, each with the name of its part, such as `userid`."""
+
+    def all(self, part: str) -> list[str]:
+        """Return the words of a part."""
+        return [word for name, word in self.words if name == part]
+
+    def get(self, part: str) -> str:
+        """Return the word of a part, empty if there is none."""
+        return next(iter(self.all(part)), "")
+
+    def has(self, part: str) -> bool:
+        """Return whether there is such a part."""
+        return any(name == part for name, _ in self.words)
+
+
+class PasswordBlank(msgspec.Struct, frozen=True):
+    """A password that a line leaves out: in its place stands `-`."""
+
+    start: int
+    """Where the `-` stands in the text."""
+    part: str
+    """`password`, or `new` for one that is to be."""
+    userid: str
+    """Whose it is, where the line says so."""
+    form: str
+    """The grammar's rule."""
+
+
+def parse(text: str) -> CommandLine:
+    """Read a line; `UnparsedLine` when it has none of the forms. Linear in its length."""
+    form, tokens = _read(text)
+    return CommandLine(form, tuple(map(_word, tokens)))
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """A seat of a match, whose player need not name it in what is said to its address."""
+
+    game: str
+    board: int
+    userid: str
+
+
+def parse_at_seat(text: str, seat: Seat) -> CommandLine:
+    """Read what is said to a seat's address; `UnparsedLine` when it has none of the forms."""
+    form, tokens = _read(text, _AT_SEAT)
+    said = dict(map(_word, tokens))
+    board = [] if "state" in said else [("board", f"{seat.board}{said.get('ply', '')}")]
+    words = [word for word in map(_word, tokens) if word[0] != "ply"]
+    return CommandLine(form, (("game", seat.game), *board, ("userid", seat.userid), *words))
+
+
+def password_blanks(text: str) -> list[PasswordBlank]:
+    """Return where `-` stands in the place of a password; nowhere in a line of none of the forms."""
+    try:
+        form, tokens = _read(text)
+    except UnparsedLine:
+        return []
+    players = [str(token) for token in tokens if token.type == "USERID"]
+    proven = [str(token).partition("=")[2] for token in tokens if _names_the_challenger(token)]
+    userid = next(iter(proven + players), "")
+    return [
+        PasswordBlank(token.start_pos + len(token) - 1, _word(token)[0], userid, form)
+        for token in tokens
+        if token.type in _PASSWORDS and token.rpartition("=")[2] == "-"
+        if token.start_pos is not None
+    ]
+
+
+def _names_the_challenger(token: Token) -> bool:
+    return token.type == "FLAG" and as_flag(token).lower().startswith("--as=")
+
+
+def _read(text: str, start: str = "start") -> tuple[str, list[Token]]:
+    try:
+        tree = _parser().parse(text, start)
+    except UnexpectedInput:
+        raise UnparsedLine from None  # the library's own words would repeat the sender's
+    tokens = [token for token in tree.children if isinstance(token, Token)]
+    assert len(tokens) == len(tree.children)  # no rule of ours nests another
+    return str(tree.data), tokens
+
+
+def _word(token: Token) -> tuple[str, str]:
+    if token.type == "PASSWORD_FLAG":
+        return "password", str(token).partition("=")[2]
+    part = token.type.lower().removeprefix("one_")
+    return part, _AS_MEANT.get(part, str)(str(token).strip())
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("services.language").joinpath("grammar.lark").read_text("utf-8")
+    of_games = f"GAME.3: /({'|'.join(game_keys())})(?=\\s|$)/i\n"
+    return Lark(
+        grammar + of_games,
+        start=["start", _AT_SEAT],
+        parser="lalr",
+        lexer="contextual",
+        maybe_placeholders=False,
+    )
+
+
+@cache
+def form_names() -> frozenset[str]:
+    """Name the grammar's forms."""
+    names = {str(rule.origin.name) for rule in _parser().rules}
+    return frozenset(name for name in names if not name.startswith("_")) - {"start", _AT_SEAT}
+
+
+@cache
+def forms_with_text() -> frozenset[str]:
+    """Name the forms that may have a text of the sender's own."""
+    texts = {"TEXT", "BODY"}
+    return frozenset(
+        str(rule.origin.name)
+        for rule in _parser().rules
+        if texts.intersection(symbol.name for symbol in rule.expansion)
+    ) - {_AT_SEAT}

@@ -1,0 +1,80 @@
+"""What of a command line its answer may repeat: no word that may be a password in a wrong place.
+
+With a word too few or too many in a line, the password stands where another word should. Answers
+are kept and shown where no password should be, so they repeat a word only where it can't be one:
+too short for it, or all but a word of the language. What has an @ is taken for a mail address.
+"""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from domain.errors import Refusal
+from infra.people.accounts import PASSWORD_LENGTHS
+from services.app.typography import as_flag, as_move, as_plain
+from services.language.parser import CommandLine
+
+_HIDDEN: Final = "'...'"
+
+_DISPLACED: Final = frozenset({"address", "board", "userid", "value"})
+"""Parts in whose place a password stands when a word is missing or too many."""
+
+_ELSEWHERE: Final = frozenset(
+    {"address", "board", "flag", "move", "recipient", "recipients", "step", "value"}
+)
+"""Parts of which a refusal may repeat something."""
+
+
+def quote_safely(word: str, known: Iterable[str]) -> str:
+    """Return a word to stand after `there is no command`: quoted, if it can't be a password."""
+    if _may_be_password(word) and not get_close_matches(word.lower(), list(known), n=1):
+        return "of that name"
+    return repr(word[:24])
+
+
+def redact_refusal(reason: Refusal, line: CommandLine, form: str) -> Refusal:
+    """Return the refusal of a line without what may be a password."""
+    # in other parts a password is as such a part is read
+    forms = {
+        read(password).lower()
+        for password in line.all("password")
+        if _may_be_password(password)
+        for read in (str, as_plain, as_move, as_flag)
+    } - {""}
+    if any(
+        part in _ELSEWHERE and written in word.lower()
+        for part, word in line.words
+        for written in forms
+    ):
+        return Refusal(
+            reason.code,
+            f"the password stands in the line twice, so nothing is repeated; the form is `{form}`",
+        )
+    return Refusal(reason.code, _redact_sentence(reason.sentence, line))
+
+
+def _redact_sentence(sentence: str, line: CommandLine) -> str:
+    for part, word in line.words:
+        if _may_stand_for_password(line, part, word):
+            for repeated in _quotations(word):
+                sentence = sentence.replace(repeated, _HIDDEN)
+    return sentence
+
+
+def _may_stand_for_password(line: CommandLine, part: str, word: str) -> bool:
+    if part == "flag":
+        # misspelt, or in a form that has none
+        return bool(get_close_matches(word.partition("=")[0].lower(), ["--password"], n=1))
+    # a value stands in signed lines alone; those that are sent to a seat leave the password out
+    signed = line.has("password") or part == "value"
+    return signed and part in _DISPLACED and _may_be_password(word) and "@" not in word
+
+
+def _quotations(word: str) -> Iterator[str]:
+    """Return all the ways in which refusals repeat a word."""
+    for cased in (word, word.lower()):
+        yield from map(repr, (cased, cased[:24], f"{cased[:60]}..."))
+
+
+def _may_be_password(word: str) -> bool:
+    return len(word) >= PASSWORD_LENGTHS[0]

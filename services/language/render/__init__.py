@@ -1,0 +1,1 @@
+"""Text for people: matches, dates, conditional moves."""

@@ -1,0 +1,275 @@
+"""What a mail asks for: its commands, as lines of the command language.
+
+A mail to the server's address has whole lines, `pow2 move 13 alice wonderland m13-j7`. One to a
+seat's address says only what the seat does, `m13-j7`: who knows the address is who it was made for.
+In both the commands are the subject, or stand at the top of the text, one a line.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Final, TypeAlias
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.rules import AnyRules
+from services.app.games import game_keys
+from services.app.move_text import read_move, split_ply
+from services.app.typography import as_move
+from services.language.arguments import FIRST_LIMIT
+from services.language.commands import FORMS, GENERAL_FORMS
+from services.language.parser import CommandLine, Seat, UnparsedLine, parse
+from services.mail.parse.message import ParsedMail
+from services.mail.parse.strip_quotes import paragraph
+
+LINES: Final = 20
+"""Commands of one mail."""
+
+QUOTE_LIMIT: Final = 120
+"""Characters of a command that its answer repeats."""
+
+_CERTAIN: Final = 3
+"""Words of a line without a password that are none."""
+
+_PREFIX: Final = re.compile(
+    r"\s*(?:re|aw|fwd?|wg|sv|vs|antw|rv|res|tr|odp|ynt)(?:\[\d{1,3}\])?\s*:\s*", re.IGNORECASE
+)
+"""What mail programs write before the subject of a mail that is answered or passed on."""
+
+_OURS: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
+"""How the subjects of our own mails begin; no command does."""
+
+_LETTERS: Final = re.compile(
+    r"(?:message|broadcast)\s|\S+\s+chat\s|(?:say|chat)(?:\s|$)", re.IGNORECASE
+)
+"""Commands whose text may stand on the lines below."""
+
+_SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
+
+_SHORT: Final = re.compile(
+    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
+    r"|reveal\s+[0-9a-f]+"
+    r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
+    re.IGNORECASE,
+)
+"""What may be said to a seat's address, but for moves."""
+
+_PLAYED: Final = re.compile(r"(?:move|submit)\s+(.+)", re.IGNORECASE)
+"""A move that is called one."""
+
+_NOT_NEEDED: Final = "neither userid nor password is needed here; write the move alone"
+
+_NO_MOVE: Final = (
+    "a line of several words here is neither a move nor a command; `help {}` says how moves are "
+    "written, and `say TEXT` writes to the others"
+)
+
+_GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL_FORMS)
+
+_WORDS: Final = frozenset(word for form in FORMS for word in form.name.split()) | {*game_keys()}
+
+
+class SeatPlayer(msgspec.Struct, frozen=True):
+    """Who has a seat in a match, and may say what it does."""
+
+    board: int
+    account: AccountId
+    name: str
+    rules: AnyRules
+    options: str = ""
+    """The match's, each after a blank."""
+
+    @property
+    def title(self) -> str:
+        """What all mails of the match are called."""
+        return f"match {self.board}: {self.rules.title}{self.options}"
+
+    @property
+    def seat(self) -> Seat:
+        """The seat, as the command language has it."""
+        return Seat(self.rules.key, self.board, self.name)
+
+
+class MailCommand(msgspec.Struct, frozen=True):
+    """One command of a mail."""
+
+    text: str
+    """As the sender wrote it; what holds a password is in here alone."""
+    shown: str
+    """How an answer may repeat it that says it was accepted: so its password stood in its place."""
+    safe_quote: str = ""
+    """How an answer may repeat it in any case."""
+    has_password: bool = False
+    """Whether the sender wrote a password in it."""
+    at_seat: bool = False
+    """Whether it leaves out what the address of the seat says already."""
+    refusal: str = ""
+    """Why it is not carried out, in a sentence."""
+
+
+def at_server(mail: ParsedMail) -> list[MailCommand]:
+    """Return the commands of a mail to the server's address; `too-long` when they are too many."""
+    return [_whole_command(text) for text in _texts(mail, _is_line)]
+
+
+def at_seat(mail: ParsedMail, player: SeatPlayer) -> list[MailCommand]:
+    """Return the commands of a mail to a seat's address."""
+    texts = _texts(mail, lambda text: _is_said(text, player.rules), _with_text_below)
+    return [_seat_command(text, player) for text in texts]
+
+
+IsCommand: TypeAlias = Callable[[str], bool]
+
+
+def _texts(
+    mail: ParsedMail, is_command: IsCommand, split: Callable[[list[str]], list[str]] = list
+) -> Sequence[str]:
+    """Return the commands as they were written; `split` makes commands of the lines at the top."""
+    subject = bare_subject(mail.subject)
+    if letter := _letter(subject, mail.lines, is_command):
+        return [letter]
+    if is_command(subject) and subject.lower() != "multiple":
+        return [subject]
+    block = paragraph(mail.lines)
+    if not block:
+        return [subject] if subject else []
+    below = mail.lines[mail.lines.index(block[0]) + 1 :]
+    if not is_command(block[0]) and (letter := _letter(block[0], below, is_command)):
+        return [letter]
+    if block[0].lower() == "multiple":
+        block = block[1:] or paragraph(below)
+    block = split(block)
+    _check_count(block)
+    return block
+
+
+def _with_text_below(block: list[str]) -> list[str]:
+    """Return the lines of a paragraph, those from `say` on as one: what stands below it is its text."""
+    said = next((at for at, line in enumerate(block) if _SAYING.match(line)), len(block))
+    return [*block[:said], *(["\n".join(block[said:])] if block[said:] else [])]
+
+
+def _letter(first: str, below: Sequence[str], is_command: IsCommand) -> str:
+    """Return a command whose text stands on the lines below it; empty if it is none."""
+    if not _LETTERS.match(first) or (is_command(first) and _has_text(first)):
+        return ""
+    body = "\n".join(below).strip()
+    whole = f"{first}\n{body}"
+    return whole if body and is_command(whole) else ""
+
+
+def _has_text(first: str) -> bool:
+    line = _line(first)
+    return line.has("text") if line else True
+
+
+def _check_count(block: Sequence[str]) -> None:
+    if len(block) > LINES:
+        raise Refusal(
+            Code.TOO_LONG,
+            f"at the top of the mail stand {len(block)} lines, and each is read as a command; "
+            f"{LINES} are the most, and none was carried out",
+        )
+
+
+def bare_subject(subject: str) -> str:
+    """Return a subject without what mail programs put before it; empty for one that is ours."""
+    while found := _PREFIX.match(subject):
+        subject = subject[found.end() :]
+    return "" if _OURS.match(subject) else subject
+
+
+def _line(text: str) -> CommandLine | None:
+    """Read a line of the command language, if it is one."""
+    try:
+        return parse(text) if len(text.partition("\n")[0]) <= FIRST_LIMIT else None
+    except UnparsedLine:
+        return None
+
+
+def _is_line(text: str) -> bool:
+    # one that begins with a game is meant as a command, right or wrong
+    return bool(text) and (
+        text.split(maxsplit=1)[0].lower() in game_keys() or _line(text) is not None
+    )
+
+
+def _is_said(text: str, rules: AnyRules) -> bool:
+    return _is_line(text) or bool(_SHORT.fullmatch(text)) or _is_played(text, rules)
+
+
+def _is_played(text: str, rules: AnyRules) -> bool:
+    """Return whether a text is a move, called one or not."""
+    called = _PLAYED.fullmatch(text)
+    return _is_move(called[1] if called else text, rules)
+
+
+def _is_move(text: str, rules: AnyRules) -> bool:
+    try:
+        read_move(rules, split_ply(as_move(text))[0])
+    except Refusal:
+        return False
+    return True
+
+
+def _whole_command(text: str) -> MailCommand:
+    """Return a command that is written as the language has it."""
+    first = text.split("\n", 1)[0]
+    hint = _certain(first.split())
+    line = _line(text)
+    if line is None:
+        return MailCommand(text, hint, hint)
+    shown = _cut(_redact_line(first, line))
+    secret = line.has("password")
+    return MailCommand(text, shown, hint if secret else shown, has_password=secret)
+
+
+def _certain(words: Sequence[str]) -> str:
+    """Return the first words of a line that are no password, whatever its sender mistook."""
+    known = list(takewhile(_is_certain, words[:_CERTAIN]))
+    return " ".join(known if len(known) == len(words) else [*known, "..."]) if known else ""
+
+
+def _is_certain(word: str) -> bool:
+    return word.lower() in _WORDS or word.isdecimal()
+
+
+def _redact_line(first: str, line: CommandLine) -> str:
+    """Return a line as it may be repeated."""
+    words = first.split()
+    if not line.has("password"):
+        # the form has none, and yet somebody may have written it after the words of the form
+        return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))
+    passwords = {*line.all("password"), *line.all("new")}
+    hushed = ["***" if _ends_in(word, passwords) else word for word in words]
+    if line.has("text") or line.has("body"):
+        # a password may have slipped into what is written to others
+        hushed[hushed.index("***") + 1 :] = ["..."]
+    return " ".join(hushed)
+
+
+def _ends_in(word: str, passwords: set[str]) -> bool:
+    """Return whether a word is a password, or a flag with one."""
+    return word in passwords or (word.startswith("-") and word.partition("=")[2] in passwords)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= QUOTE_LIMIT else f"{text[: QUOTE_LIMIT - 3]}..."
+
+
+def _seat_command(text: str, player: SeatPlayer) -> MailCommand:
+    """Return a command that may leave out what a seat's address says already."""
+    words = text.split()
+    if _line(text) is not None or (words[0].lower() in _GENERAL and not _SHORT.fullmatch(text)):
+        return _whole_command(text)
+    if words[0].lower() in game_keys():
+        return _whole_command(text)
+    if player.name in map(str.lower, words) and not _SAYING.match(text):
+        return MailCommand("", "", refusal=_NOT_NEEDED)
+    if len(words) > 1 and not _SHORT.fullmatch(text) and not _is_played(text, player.rules):
+        # said in our words, that repeat nothing: there may be a password in it
+        return MailCommand("", "", refusal=_NO_MOVE.format(player.rules.key))
+    shown = _cut(text.partition("\n")[0])
+    return MailCommand(text, shown, shown, at_seat=True)

@@ -1,0 +1,1 @@
+"""Reading inbound mail: its parts, its character sets, its quotes."""
