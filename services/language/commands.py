@@ -88,6 +88,7 @@ GENERAL_FORMS: Final = (
         "userid old new [--end-tokens]",
         "give the account another password, and end its sessions",
         accounts.change_password,
+        proof=signer,
     ),
     CommandForm(
         "change_address",

@@ -47,7 +47,7 @@ class LoopStore(RedisStore):
 
     def depth(self, shards: Sequence[int]) -> int:
         if [*shards] == [*range(SHAPE.shards)]:
-            return self._runner.run(self._store.waiting())
+            return self._runner.run(self._store.inbox_size())
         return super().inbox_size(shards)
 
 

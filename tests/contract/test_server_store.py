@@ -41,26 +41,26 @@ def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(
     redis_client: Redis,
 ) -> None:
     make(redis_client).allocate(SUBMISSION.id)
-    assert redis_client.ttl(keys.solitaire_stones(SUBMISSION.id)) == -1
+    assert redis_client.ttl(keys.allocated(SUBMISSION.id)) == -1
 
 
 def test_the_numbers_of_the_last_challenges_are_remembered(
     redis_client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_store, "GIVEN_KEPT", 3)
+    monkeypatch.setattr(redis_store, "IDS_KEPT", 3)
     store = make(redis_client)
     ids = [bytes([number]) * 16 for number in (0, 10, 37, 200, 255)]
     assert [store.allocate(id_) for id_ in ids] == [1, 2, 3, 4, 5]
     assert [store.allocate(id_) for id_ in ids[2:]] == [3, 4, 5]
     assert store.allocate(ids[0]) == 6
-    assert len(list(redis_client.scan_iter(f"{keys.solitaire_stones(b'')}*"))) == 3
+    assert len(list(redis_client.scan_iter(f"{keys.allocated(b'')}*"))) == 3
 
 
 def test_the_received_time_can_be_given_from_outside(redis_client: Redis) -> None:
     make(redis_client)
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
     assert isinstance(store.submit([SUBMISSION])[0], Queued)
-    assert [entry.received for entry in store.waiting([7], 1)] == [1234]
+    assert [entry.received for entry in store.read_inbox([7], 1)] == [1234]
 
 
 def test_the_servers_clock_stamps_the_received_time(redis_client: Redis) -> None:
@@ -77,7 +77,7 @@ def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client: Redis)
     assert store.watermark().at == 1234
     make(redis_client).submit([SUBMISSION])
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 9_999_999_999_999)
-    (entry,) = store.waiting([7], 1)
+    (entry,) = store.read_inbox([7], 1)
     assert store.watermark().at == entry.received
 
 
@@ -94,12 +94,12 @@ def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
 def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
     redis_client.hset(keys.LAYOUT, mapping={"format": "9", "shards": "8", "lanes": "1"})
     with pytest.raises(LookupError, match="the data has format 9; this version reads 1"):
-        RedisStore(redis_client, Mode.FSYNC).shape()
+        RedisStore(redis_client, Mode.FSYNC).layout()
 
 
 def test_no_data_is_told(redis_client: Redis) -> None:
     with pytest.raises(LookupError, match="there is no data yet"):
-        RedisStore(redis_client, Mode.FSYNC).shape()
+        RedisStore(redis_client, Mode.FSYNC).layout()
 
 
 def test_a_script_that_fails_raises(redis_client: Redis) -> None:
@@ -126,7 +126,7 @@ class UnsyncedRedis(Redis):
 def test_a_commit_that_is_not_known_to_be_on_disk_is_no_success(redis_client: Redis) -> None:
     make(redis_client).submit([SUBMISSION])
     store = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
-    (entry,) = store.waiting([7], 1)
+    (entry,) = store.read_inbox([7], 1)
     write = Write(
         7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""), (b"e",), b"h" * 32
     )
@@ -142,13 +142,13 @@ def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
 ) -> None:
     store = make(redis_client)
     store.submit([SUBMISSION])
-    (entry,) = store.waiting([7], 1)
+    (entry,) = store.read_inbox([7], 1)
     redis_client.zadd(wrong(7, 7), {"another": 1})
     write = Write(
         7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""), (b"e",), None, "x"
     )
     if kind == "events":
-        write = msgspec.structs.replace(write, snapshot=b"h" * 32, refused="")
+        write = msgspec.structs.replace(write, snapshot=b"h" * 32, refusal_field="")
     untouched = wrong is keys.refusals if kind == "events" else wrong is keys.events
     if untouched:
         store.commit([write])
@@ -171,7 +171,7 @@ def test_a_commit_that_meets_a_key_of_its_shard_or_replies_of_another_type_has_w
 ) -> None:
     store = make(redis_client)
     store.submit([SUBMISSION])
-    (entry,) = store.waiting([7], 1)
+    (entry,) = store.read_inbox([7], 1)
     redis_client.sadd(wrong, "another")
     before = set(redis_client.keys())
     with pytest.raises(ResponseError, match="WRONGTYPE"):
@@ -189,7 +189,7 @@ def replying_write(entry: str) -> Write:
 def test_due_boards_and_replies_are_where_their_names_say(redis_client: Redis) -> None:
     store = make(redis_client)
     store.submit([SUBMISSION])
-    (entry,) = store.waiting([7], 1)
+    (entry,) = store.read_inbox([7], 1)
     store.commit([replying_write(entry.id)])
     assert redis_client.zrange(keys.due(7), 0, -1, withscores=True) == [(b"7", 1234)]
     assert redis_client.get(keys.conditional_moves(7, 7)) == b"laid"
@@ -205,7 +205,7 @@ def test_the_time_given_from_outside_is_the_stores_time(redis_client: Redis) -> 
 def test_replies_that_are_not_known_to_be_on_disk_are_no_success(redis_client: Redis) -> None:
     store = make(redis_client)
     store.submit([SUBMISSION])
-    (entry,) = store.waiting([7], 1)
+    (entry,) = store.read_inbox([7], 1)
     store.commit([replying_write(entry.id)])
     unsynced = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
     with pytest.raises(NotDurable):
@@ -234,7 +234,7 @@ def test_each_shard_is_in_one_lane() -> None:
 def test_what_is_told_first_is_heard_though_nothing_waits(redis_client: Redis) -> None:
     listener = OutcomeListener(redis_client, "door:1")
     told = {"door:1": [(b"c" * 16, b"stored")], "door:2": [(b"d" * 16, b"other")]}
-    assert make(redis_client).waiting([7], 1, block_ms=1, first=encode(told)) == []
+    assert make(redis_client).read_inbox([7], 1, block_ms=1, first=encode(told)) == []
     assert listener.poll(5) == told["door:1"]
     listener.close()
 
@@ -243,5 +243,5 @@ def test_a_store_in_memory_publishes_where_it_is_told_to() -> None:
     heard: list[tuple[str, bytes]] = []
     store = MemoryStore(publish=lambda channel, message: heard.append((channel, message)))
     store.create(Layout(shards=4, lanes=1))
-    assert store.waiting([1], 1, first={"door:1": b"news"}) == []
+    assert store.read_inbox([1], 1, first={"door:1": b"news"}) == []
     assert heard == [("door:1", b"news")]

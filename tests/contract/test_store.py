@@ -70,7 +70,7 @@ def refused(entry: InboxEntry, number: int, before: int) -> Write:
 def queue(store: Store, *numbers: int) -> list[InboxEntry]:
     for answer in store.submit([submission(number) for number in numbers]):
         assert isinstance(answer, Queued)
-    return store.waiting([SHARD], 10)
+    return store.read_inbox([SHARD], 10)
 
 
 def test_the_shards_of_existing_data_stay_and_its_lanes_are_set_anew(store: Store) -> None:
@@ -105,12 +105,12 @@ def test_commands_wait_in_the_order_they_came(store: Store) -> None:
 
 def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store: Store) -> None:
     store.submit([submission(n, board=n) for n in range(8)])
-    assert {e.shard for e in store.waiting([0, 1, 2, 3], 4)} == {0, 1, 2, 3}
-    assert len(store.waiting([0, 1, 2, 3], 4)) == 4
+    assert {e.shard for e in store.read_inbox([0, 1, 2, 3], 4)} == {0, 1, 2, 3}
+    assert len(store.read_inbox([0, 1, 2, 3], 4)) == 4
 
 
 def test_an_empty_inbox_gives_nothing_after_the_wait(store: Store) -> None:
-    assert list(store.waiting([0, 1], 10, block_ms=10)) == []
+    assert list(store.read_inbox([0, 1], 10, block_ms=10)) == []
 
 
 def test_a_full_inbox_takes_no_more(store: Store) -> None:
@@ -184,7 +184,7 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store: Store, kin
     assert store.commit([kind(second, 2, before=0)]) == [CommitConflict()]
     assert store.events(BOARD) == [b"event 1"]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1")]
-    assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
+    assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
 
 
 def test_what_follows_a_conflict_of_its_match_conflicts_too(store: Store) -> None:
@@ -196,7 +196,7 @@ def test_what_follows_a_conflict_of_its_match_conflicts_too(store: Store) -> Non
 def test_shards_are_committed_independently(store: Store) -> None:
     (entry,) = queue(store, 1)
     store.submit([submission(2, board=4)])
-    (other,) = store.waiting([0], 10)
+    (other,) = store.read_inbox([0], 10)
     ok = Write(0, other.id, 4, id_of(2), NO_HASH, b"digest..", tail("", 1, ""), (b"e",), HEADS[1])
     results = store.commit([moved(entry, 1, before=3), ok])
     assert isinstance(results[0], CommitConflict)
@@ -225,7 +225,7 @@ def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(stor
     assert store.submit([submission(200)]) == [NotAccepted(Code.TOO_MANY_REFUSALS)]
     other = Submission(BOARD, id_of(201), b"digest..", b"bob's", b"bob.....", 0, "door:1")
     assert isinstance(store.submit([other])[0], Queued)
-    (entry,) = store.waiting([SHARD], 10)
+    (entry,) = store.read_inbox([SHARD], 10)
     store.commit([moved(entry, 201, before=0)])
     assert store.count_refusals(BOARD, ALICE, 0) == 0
     assert isinstance(store.submit([submission(200)])[0], Queued)
@@ -250,7 +250,7 @@ def test_attempts_can_be_taken_off_the_count(store: Store) -> None:
 def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
     first, second = queue(store, 1, 2)
     store.dead_letter(first)
-    assert [entry.id for entry in store.waiting([SHARD], 10)] == [second.id]
+    assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
 
 
 def test_news_names_the_shards_whose_logs_have_more(store: Store) -> None:
@@ -274,7 +274,7 @@ def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(
     assert store.watermark().at == first.received
     store.commit([moved(first, 1, before=0)])
     assert store.watermark().at >= first.received
-    (other,) = store.waiting([0], 10)
+    (other,) = store.read_inbox([0], 10)
     assert store.watermark().at == other.received
 
 
@@ -300,14 +300,14 @@ def due(write: Write, at: int) -> Write:
 
 def replying(write: Write, laid: bytes, left: bytes = b"") -> Write:
     """The same, decided with these replies, and with those left after it."""
-    return msgspec.structs.replace(write, laid=laid, left=left)
+    return msgspec.structs.replace(write, conditional_before=laid, conditional_after=left)
 
 
 def elsewhere(store: Store, board: int, at: int) -> None:
     """Begin another match, due at that time."""
     number = 100 + board
     store.submit([submission(number, board)])
-    (entry,) = store.waiting([board % 4], 1)
+    (entry,) = store.read_inbox([board % 4], 1)
     fresh = msgspec.structs.replace(moved(entry, number, before=0), board=board)
     (result,) = store.commit([due(fresh, at)])
     assert isinstance(result, CommitDone)
@@ -419,7 +419,7 @@ def test_a_commit_decided_without_the_replies_that_are_there_conflicts_and_stays
     assert store.commit([moved(b, 2, before=1)]) == [CommitConflict()]
     assert store.commit([replying(moved(b, 2, before=1), b"other")]) == [CommitConflict()]
     assert store.events(BOARD) == [b"event 1"]
-    assert [entry.id for entry in store.waiting([SHARD], 10)] == [b.id]
+    assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [b.id]
     (result,) = store.commit([replying(moved(b, 2, before=1), b"laid", b"left")])
     assert isinstance(result, CommitDone)
     assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"left")]

@@ -26,7 +26,7 @@ def moved(ply: int, seat: int, move: str, then: int | None) -> Moved:
 
 
 def waiting(match: Match, seat: int) -> tuple[ConditionalMove, ...]:
-    return match.conditional_moves.get(seat, ConditionalMoves()).replies
+    return match.replies.get(seat, ConditionalMoves()).moves
 
 
 def envelopes(match: Match) -> list[EventEnvelope]:

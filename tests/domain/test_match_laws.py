@@ -153,18 +153,16 @@ class Table:
         answers = [*map(rules.write, rules.moves(after)), "nonsense"]
         seat = rng.choice(state.active_seats)
         path = rng.choice([None, (move,)])
-        self.match.set_conditional_moves(
-            seat, ConditionalMove(state.ply + 1, path, rng.choice(answers))
-        )
-        self.match.set_conditional_moves(
+        self.match.lay(seat, ConditionalMove(state.ply + 1, path, rng.choice(answers)))
+        self.match.lay(
             seat, ConditionalMove(state.ply + rng.randrange(4), None, rng.choice(answers))
         )
 
     def step(self) -> None:
         """Ask for something, and see that what comes of it is lawful."""
-        self.now = self.retry_at()
+        self.now = self.later()
         if self.rng.random() < 0.3:
-            self.set_conditional_moves()
+            self.lay()
         before = self.match.snapshot
         actor, command = self.asked()
         decided = self.match.decided(actor, command, self.now)
@@ -194,7 +192,7 @@ class Table:
     def clock_is_lawful(self) -> None:
         state, instant = self.state, next_due(self.match.state)
         if state.over:
-            assert (instant, self.match.conditional_moves) == (0, NO_CONDITIONAL_MOVES)
+            assert (instant, self.match.replies) == (0, NO_CONDITIONAL_MOVES)
         elif state.clock is None or state.clock.paused:
             assert instant == 0
         elif state.awaits_entropy:

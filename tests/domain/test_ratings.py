@@ -48,7 +48,7 @@ def test_a_place_is_one_more_than_those_before_it(
 
 
 def test_a_newcomer_is_shown_with_1500() -> None:
-    assert NEWCOMER.shown == 1500
+    assert NEWCOMER.rating == 1500
 
 
 def test_what_is_shown_grows_with_the_mean_and_with_what_is_known() -> None:

@@ -45,7 +45,7 @@ from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 def test_a_reply_is_played_by_the_command_that_makes_it_due() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, (OUT,), FORTH))
+    match.lay(DARK, ConditionalMove(1, (OUT,), FORTH))
     assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0))
     assert waiting(match, DARK) == ()
     match.holds()
@@ -53,7 +53,7 @@ def test_a_reply_is_played_by_the_command_that_makes_it_due() -> None:
 
 def test_its_event_bears_the_senders_command_and_time_and_its_own_seats_account() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, (OUT,), FORTH))
+    match.lay(DARK, ConditionalMove(1, (OUT,), FORTH))
     match.do(ALICE, PlayMove(text=OUT), BEGIN + 77)
     _, first, second = envelopes(match)
     assert (first.actor, second.actor) == (ALICE, BOB)
@@ -63,22 +63,22 @@ def test_its_event_bears_the_senders_command_and_time_and_its_own_seats_account(
 
 def test_a_reply_waits_for_the_moves_it_was_laid_ready_for() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, ("m13-m9",), "a13-a9"))
-    match.set_conditional_moves(DARK, ConditionalMove(1, (OUT,), FORTH))
+    match.lay(DARK, ConditionalMove(1, ("m13-m9",), "a13-a9"))
+    match.lay(DARK, ConditionalMove(1, (OUT,), FORTH))
     assert match.do(ALICE, PlayMove(text=OUT))[-1] == queued(2, 1, FORTH, 0)
     match.holds()
 
 
 def test_a_reply_is_not_played_after_other_moves() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, ("m13-m9",), "a13-a9"))
+    match.lay(DARK, ConditionalMove(1, ("m13-m9",), "a13-a9"))
     assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
     assert waiting(match, DARK) == ()
 
 
 def test_an_unconditional_reply_is_played_whatever_came_before() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(3, None, AND_BACK))
+    match.lay(DARK, ConditionalMove(3, None, AND_BACK))
     match.play(OUT, FORTH)
     assert waiting(match, DARK) == (ConditionalMove(3, None, AND_BACK),)
     assert match.do(ALICE, PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
@@ -92,23 +92,23 @@ def test_the_most_particular_of_several_is_played(first: int) -> None:
         ConditionalMove(1, (OUT,), FORTH),
     )
     match = Match(pow2())
-    match.set_conditional_moves(DARK, *(unconditional, particular)[:: 1 if first else -1])
+    match.lay(DARK, *(unconditional, particular)[:: 1 if first else -1])
     assert match.do(ALICE, PlayMove(text=OUT))[-1] == queued(2, 1, FORTH, 0)
     other = Match(pow2())
-    other.set_conditional_moves(DARK, unconditional, particular)
+    other.lay(DARK, unconditional, particular)
     assert other.do(ALICE, PlayMove(text="m13-m9"))[-1] == queued(2, 1, "a13-a9", 0)
 
 
 def test_of_two_for_the_same_moves_the_one_that_was_laid_ready_later_is_played() -> None:
     match = Match(pow2())
     match.play(OUT)
-    match.set_conditional_moves(
+    match.lay(
         DARK,
         ConditionalMove(3, (FORTH, BACK), "c11-b10"),
         ConditionalMove(3, (FORTH, "j7-j11"), "c11-a9"),
     )
     match.play(FORTH)
-    match.set_conditional_moves(DARK, ConditionalMove(3, (BACK,), AND_BACK))
+    match.lay(DARK, ConditionalMove(3, (BACK,), AND_BACK))
     assert waiting(match, DARK) == (
         ConditionalMove(3, (FORTH, "j7-j11"), "c11-a9"),
         ConditionalMove(3, (BACK,), AND_BACK),
@@ -119,20 +119,20 @@ def test_of_two_for_the_same_moves_the_one_that_was_laid_ready_later_is_played()
 
 def test_a_reply_is_recorded_in_its_canonical_form() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, " A13-C11 "))
+    match.lay(DARK, ConditionalMove(1, None, " A13-C11 "))
     assert match.do(ALICE, PlayMove(text="M13-J7"))[-1] == queued(2, 1, FORTH, 0)
     match.holds()
 
 
 def test_what_a_seat_has_laid_ready_is_not_played_for_another() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(LIGHT, ConditionalMove(1, None, FORTH))
+    match.lay(LIGHT, ConditionalMove(1, None, FORTH))
     assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
 
 
 def test_a_refused_command_plays_nothing() -> None:
     match = two()
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
     assert match.refuses(ALICE, PlayMove(text="m13-b4"), BEGIN) == Code.ILLEGAL_MOVE
     assert match.refuses(ALICE, PlayMove(text=OUT), FLAG) == Code.TIME_OVER
     assert match.state.ply == 0
@@ -141,7 +141,7 @@ def test_a_refused_command_plays_nothing() -> None:
 
 def test_a_reply_takes_no_time() -> None:
     match = two("--bank=5+1", "--nagtime=2")
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
     match.play(OUT, at=BEGIN + 3 * DAY)
     assert deadline(match.state) == BEGIN + (3 + 5 - 3 + 1) * DAY
     match.play(BACK, at=BEGIN + 4 * DAY)
@@ -154,12 +154,10 @@ def test_a_reply_takes_no_time() -> None:
 
 def test_replies_of_both_sides_are_played_one_after_another() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(
+    match.lay(
         DARK, ConditionalMove(1, (OUT,), FORTH), ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK)
     )
-    match.set_conditional_moves(
-        LIGHT, ConditionalMove(2, (OUT, FORTH), BACK), ConditionalMove(4, None, OUT)
-    )
+    match.lay(LIGHT, ConditionalMove(2, (OUT, FORTH), BACK), ConditionalMove(4, None, OUT))
     assert match.do(ALICE, PlayMove(text=OUT)) == (
         moved(1, 0, OUT, 1),
         queued(2, 1, FORTH, 0),
@@ -168,13 +166,13 @@ def test_replies_of_both_sides_are_played_one_after_another() -> None:
         queued(5, 0, OUT, 1),
     )
     assert [one.actor for one in envelopes(match)[1:]] == [ALICE, BOB, ALICE, BOB, ALICE]
-    assert match.conditional_moves == {LIGHT: ConditionalMoves(), DARK: ConditionalMoves()}
+    assert match.replies == {LIGHT: ConditionalMoves(), DARK: ConditionalMoves()}
     match.holds()
 
 
 def test_a_chain_ends_where_nothing_more_is_laid_ready() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(
+    match.lay(
         DARK, ConditionalMove(1, (OUT,), FORTH), ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK)
     )
     match.do(ALICE, PlayMove(text=OUT))
@@ -187,9 +185,7 @@ def test_a_chain_ends_where_nothing_more_is_laid_ready() -> None:
 def test_who_moves_again_since_the_other_is_passed_plays_on_by_replies() -> None:
     match = Match(challenge("line"))
     match.play(*SHUT_IN[:16])
-    match.set_conditional_moves(
-        DARK, *(ConditionalMove(ply, None, SHUT_IN[ply]) for ply in (17, 18, 20))
-    )
+    match.lay(DARK, *(ConditionalMove(ply, None, SHUT_IN[ply]) for ply in (17, 18, 20)))
     assert match.play(SHUT_IN[16]) == [
         moved(17, 0, "a5", 1),
         queued(18, 1, "i3", 1),
@@ -201,8 +197,8 @@ def test_who_moves_again_since_the_other_is_passed_plays_on_by_replies() -> None
 def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> None:
     match = Match(challenge("line"))
     match.play(*SHUT_IN[:19])
-    match.set_conditional_moves(LIGHT, ConditionalMove(30, None, "a1"))
-    match.set_conditional_moves(
+    match.lay(LIGHT, ConditionalMove(30, None, "a1"))
+    match.lay(
         DARK, ConditionalMove(20, (SHUT_IN[19],), SHUT_IN[20]), ConditionalMove(40, None, "a1")
     )
     assert match.play(SHUT_IN[19]) == [
@@ -211,7 +207,7 @@ def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> 
         Ended(winners=(1,), reason="more-stones"),
     ]
     assert [one.actor for one in envelopes(match)[-2:]] == [BOB, BOB]
-    assert match.conditional_moves == NO_CONDITIONAL_MOVES
+    assert match.replies == NO_CONDITIONAL_MOVES
     match.holds()
 
 
@@ -220,14 +216,12 @@ def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> 
 )
 def test_with_the_end_of_a_match_nothing_is_laid_ready_any_more(end: tuple) -> None:
     match = Match(challenge("line"))
-    match.set_conditional_moves(
-        DARK, ConditionalMove(1, None, SHUT_IN[1]), ConditionalMove(9, None, "a1")
-    )
+    match.lay(DARK, ConditionalMove(1, None, SHUT_IN[1]), ConditionalMove(9, None, "a1"))
     match.do(*end)
     if not match.state.over:
         assert waiting(match, DARK) == (ConditionalMove(9, None, "a1"),)
         match.do(BOB, ResignMatch())
-    assert match.conditional_moves == NO_CONDITIONAL_MOVES
+    assert match.replies == NO_CONDITIONAL_MOVES
     match.holds()
 
 
@@ -236,8 +230,8 @@ def test_with_the_end_of_a_match_nothing_is_laid_ready_any_more(end: tuple) -> N
 
 def test_replies_of_three_are_played_in_turn() -> None:
     match = three()
-    match.set_conditional_moves(1, *(ConditionalMove(ply, None, WANING[ply]) for ply in (1, 4, 7)))
-    match.set_conditional_moves(2, *(ConditionalMove(ply, None, WANING[ply]) for ply in (2, 5, 8)))
+    match.lay(1, *(ConditionalMove(ply, None, WANING[ply]) for ply in (1, 4, 7)))
+    match.lay(2, *(ConditionalMove(ply, None, WANING[ply]) for ply in (2, 5, 8)))
     assert [event.seat for event in match.do(ALICE, PlayMove(text="1"))] == [0, 1, 2]
     match.play(WANING[3])
     assert match.do(ALICE, PlayMove(text=WANING[6])) == (
@@ -251,7 +245,7 @@ def test_replies_of_three_are_played_in_turn() -> None:
 
 def test_a_reply_is_played_when_the_seat_to_move_before_it_leaves() -> None:
     match = three()
-    match.set_conditional_moves(1, ConditionalMove(0, None, "2"))
+    match.lay(1, ConditionalMove(0, None, "2"))
     assert match.do(ALICE, ResignMatch()) == (
         Resigned(seat=0, next=1),
         queued(1, 1, "2", 2),
@@ -262,8 +256,8 @@ def test_a_reply_is_played_when_the_seat_to_move_before_it_leaves() -> None:
 
 def test_a_reply_is_played_when_the_flag_of_the_seat_before_it_falls() -> None:
     match = three()
-    match.set_conditional_moves(1, ConditionalMove(0, None, "2"))
-    match.set_conditional_moves(2, ConditionalMove(1, ("2",), "1"))
+    match.lay(1, ConditionalMove(0, None, "2"))
+    match.lay(2, ConditionalMove(1, ("2",), "1"))
     assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
         Flagged(seat=0, next=1),
         queued(1, 1, "2", 2),
@@ -275,10 +269,10 @@ def test_a_reply_is_played_when_the_flag_of_the_seat_before_it_falls() -> None:
 
 def test_what_a_seat_that_leaves_had_laid_ready_is_dropped() -> None:
     match = three()
-    match.set_conditional_moves(1, ConditionalMove(4, None, "1"))
-    match.set_conditional_moves(2, ConditionalMove(2, None, "1"))
+    match.lay(1, ConditionalMove(4, None, "1"))
+    match.lay(2, ConditionalMove(2, None, "1"))
     match.do(BOB, ResignMatch())
-    assert match.conditional_moves == {2: ConditionalMoves((ConditionalMove(2, None, "1"),))}
+    assert match.replies == {2: ConditionalMoves((ConditionalMove(2, None, "1"),))}
     match.holds()
 
 
@@ -289,8 +283,8 @@ def test_taking_back_plays_no_reply_but_the_next_move_does() -> None:
     match = Match(pow2())
     match.play(OUT, FORTH)
     match.do(ALICE, MakeOffer(kind="undo"))
-    match.set_conditional_moves(LIGHT, ConditionalMove(0, None, "m13-m9"))
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, "a13-a9"))
+    match.lay(LIGHT, ConditionalMove(0, None, "m13-m9"))
+    match.lay(DARK, ConditionalMove(1, None, "a13-a9"))
     assert match.do(BOB, AnswerOffer(accept=True)) == (
         OfferAnswered(seat=1, kind="undo", accept=True),
         Undone(ply=0, next=0),
@@ -301,7 +295,7 @@ def test_taking_back_plays_no_reply_but_the_next_move_does() -> None:
 
 def test_of_what_was_taken_back_replies_that_were_played_are_not_played_again() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
     match.play(OUT)
     match.do(ALICE, MakeOffer(kind="undo"))
     match.do(BOB, AnswerOffer(accept=True))
@@ -311,11 +305,9 @@ def test_of_what_was_taken_back_replies_that_were_played_are_not_played_again() 
 
 def test_replies_that_build_on_moves_taken_back_are_dropped_with_them() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK))
+    match.lay(DARK, ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK))
     match.play(OUT, FORTH)
-    match.set_conditional_moves(
-        DARK, ConditionalMove(3, ("j7-j11",), "c11-a9"), ConditionalMove(5, None, "a1-a5")
-    )
+    match.lay(DARK, ConditionalMove(3, ("j7-j11",), "c11-a9"), ConditionalMove(5, None, "a1-a5"))
     match.do(ALICE, MakeOffer(kind="undo"))
     match.do(BOB, AnswerOffer(accept=True))
     assert waiting(match, DARK) == (
@@ -329,7 +321,7 @@ def test_replies_that_build_on_moves_taken_back_are_dropped_with_them() -> None:
 
 def test_offers_answers_and_reminders_play_no_reply() -> None:
     match = two()
-    match.set_conditional_moves(LIGHT, ConditionalMove(0, None, OUT))
+    match.lay(LIGHT, ConditionalMove(0, None, OUT))
     match.do(BOB, MakeOffer(kind="draw"))
     assert match.do(ALICE, AnswerOffer(accept=False)) == (
         OfferAnswered(seat=0, kind="draw", accept=False),
@@ -342,7 +334,7 @@ def test_offers_answers_and_reminders_play_no_reply() -> None:
 
 def test_a_reply_lets_an_offer_lapse_as_a_move_does() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
     match.do(ALICE, MakeOffer(kind="draw"))
     match.play(OUT)
     assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.NO_OFFER

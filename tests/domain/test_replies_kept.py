@@ -41,12 +41,10 @@ from tests.helpers.given import ALICE, BOB, Match, pow2
 
 def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(
-        DARK, ConditionalMove(1, None, "a13-b4"), ConditionalMove(3, None, FORTH)
-    )
+    match.lay(DARK, ConditionalMove(1, None, "a13-b4"), ConditionalMove(3, None, FORTH))
     assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
     assert match.state.next == DARK
-    (note,) = match.conditional_moves[DARK].notes
+    (note,) = match.replies[DARK].notes
     assert note.startswith("a13-b4 at #1 was dropped: a13-b4: ")
     assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
     assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
@@ -55,12 +53,10 @@ def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
 
 def test_an_illegal_reply_ends_the_chain_it_stands_in() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
-    match.set_conditional_moves(
-        LIGHT, ConditionalMove(2, (FORTH,), "m13-m9"), ConditionalMove(2, None, BACK)
-    )
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
+    match.lay(LIGHT, ConditionalMove(2, (FORTH,), "m13-m9"), ConditionalMove(2, None, BACK))
     assert match.play(OUT) == [moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0)]
-    assert len(match.conditional_moves[LIGHT].notes) == 1
+    assert len(match.replies[LIGHT].notes) == 1
     # nor is the next best one played instead
     assert waiting(match, LIGHT) == (ConditionalMove(2, None, BACK),)
     match.holds()
@@ -68,20 +64,20 @@ def test_an_illegal_reply_ends_the_chain_it_stands_in() -> None:
 
 def test_an_unreadable_reply_is_dropped_with_a_note() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, "hello"))
+    match.lay(DARK, ConditionalMove(1, None, "hello"))
     assert match.play(OUT) == [moved(1, 0, OUT, 1)]
-    assert match.conditional_moves[DARK].notes[0].startswith("hello at #1 was dropped: ")
+    assert match.replies[DARK].notes[0].startswith("hello at #1 was dropped: ")
 
 
 def test_an_illegal_reply_is_tried_once() -> None:
     match = three()
     match.play("1")
-    match.set_conditional_moves(2, ConditionalMove(2, None, "99"))
+    match.lay(2, ConditionalMove(2, None, "99"))
     match.play("1")
-    before = match.conditional_moves[2]
+    before = match.replies[2]
     assert len(before.notes) == 1
     match.do(ALICE, ResignMatch())
-    assert match.conditional_moves[2] == before
+    assert match.replies[2] == before
     assert match.state.next == 2
     match.holds()
 
@@ -95,20 +91,20 @@ def test_the_ten_newest_notes_are_kept() -> None:
 
 def test_notes_stay_when_replies_go() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, "hello"))
+    match.lay(DARK, ConditionalMove(1, None, "hello"))
     match.play(OUT, FORTH, BACK)
-    assert len(match.conditional_moves[DARK].notes) == 1
+    assert len(match.replies[DARK].notes) == 1
 
 
 def test_a_decision_says_nothing_of_replies_where_they_are_as_they_were() -> None:
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(5, None, FORTH))
+    match.lay(DARK, ConditionalMove(5, None, FORTH))
     unchanged = match.decided(ALICE, PlayMove(text=OUT))
     assert isinstance(unchanged, Decision)
-    assert unchanged.replies is None
+    assert unchanged.conditional_moves is None
     changed = match.decided(BOB, ResignMatch())
     assert isinstance(changed, Decision)
-    assert changed.replies == NO_CONDITIONAL_MOVES
+    assert changed.conditional_moves == NO_CONDITIONAL_MOVES
 
 
 MOVES = ["a", "b", "c"]
@@ -209,7 +205,7 @@ def test_a_reply_and_what_it_answers_have_their_own_seats_accounts_for_actors(
 def replied() -> Match:
     """A match of one move and its reply, which was laid ready."""
     match = Match(pow2())
-    match.set_conditional_moves(DARK, ConditionalMove(1, None, FORTH))
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
     match.play(OUT)
     return match
 
@@ -269,8 +265,6 @@ def test_a_seat_that_lays_all_it_may_plays_them_all_in_one_decision() -> None:
     lines = OUT, FORTH, BACK, AND_BACK
     for seat in (LIGHT, DARK):
         plies = range(seat or 2, 2 * CONDITIONAL_MOVES_LIMIT + 2, 2)
-        match.set_conditional_moves(
-            seat, *(ConditionalMove(ply, None, lines[ply % 4]) for ply in plies)
-        )
+        match.lay(seat, *(ConditionalMove(ply, None, lines[ply % 4]) for ply in plies))
     assert len(match.do(ALICE, PlayMove(text=OUT))) > 2 * CONDITIONAL_MOVES_LIMIT - 2
     match.holds()

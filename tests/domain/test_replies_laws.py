@@ -100,7 +100,7 @@ def replayed(script: Script, seed: int, *, others: bool) -> Match:
         laid = list(some_that_come_true(script, number, match, rng))
         beside = some_that_do_not(script, laid, match, other_rng) if others else ()
         for seat, reply in [*beside, *laid]:
-            match.set_conditional_moves(seat, reply)
+            match.lay(seat, reply)
         events = match.do(*script.turns[number])
         number += 1 + sum(isinstance(event, Moved) and event.queued for event in events)
     return match
@@ -127,6 +127,6 @@ def test_a_match_with_replies_is_the_match_played_by_hand(kind: str, seed: int) 
     assert movers(match) == movers(script.match)
     match.holds()
     if match.state.over:
-        assert match.conditional_moves == NO_CONDITIONAL_MOVES
+        assert match.replies == NO_CONDITIONAL_MOVES
     # the very bytes don't depend on what else was laid ready
     assert match.events == replayed(script, seed, others=False).events

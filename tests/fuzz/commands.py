@@ -89,7 +89,7 @@ class Table(FakeApp):
         self.accounts.set_arbiter("carol", True)
         for line in MATCHES:
             assert self.language.do(line).code == "", line
-        self.remove_filling()
+        self.settle()
 
     def settle(self) -> None:
         """Bring the lists up to date."""
@@ -222,7 +222,7 @@ def _at(
         check(line, answer)
         yield kind, line, answer, taken
         if number % 100 == 0:
-            table.remove_filling()
+            table.settle()
             gc.collect()
 
 

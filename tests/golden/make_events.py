@@ -53,7 +53,7 @@ def timed():
     """Two with clocks: a reply laid ready, a reminder, a pause, a vacation, an undo, a flag."""
     match = Match()
     match.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off", "--unrated"), BEGIN)
-    match.set_conditional_moves(1, ConditionalMove(1, None, "a13-c11"))
+    match.lay(1, ConditionalMove(1, None, "a13-c11"))
     match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + DAY)
     match.do(SERVER_ACCOUNT, RemindPlayer(ply=2), BEGIN + 13 * DAY)
     match.do(ALICE, MakeOffer(kind="pause"), BEGIN + 13 * DAY)

@@ -89,7 +89,7 @@ class Api:
         self.parts = self._stack.enter_context(App(self.settings, accounts=accounts))
         self._awake.set()
         self._work()
-        self.url = self._subscribe()
+        self.url = self._listen()
         document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False).json()
         self._conformance = Conformance(document)
         self.http = self._stack.enter_context(self.client())
@@ -181,7 +181,7 @@ class Api:
     def drain_silently(self) -> None:
         """Decide what waits, while the drain is asleep; no door is told."""
         with self.server.client(blocking_timeout=5) as client, memory_client() as nobody:
-            self._hashing_slot(client, nobody)
+            self._turn(client, nobody)
 
     def _work(self) -> None:
         for work in (self._drain, self._side):
@@ -196,7 +196,7 @@ class Api:
             while not self._stopping.is_set():
                 self._awake.wait()
                 with self._surviving(), self._turning:
-                    self._hashing_slot(client, client)
+                    self._turn(client, client)
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:

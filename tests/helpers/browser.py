@@ -56,7 +56,7 @@ class Person:
         self.context = browser.new_context(base_url=api.url, reduced_motion="reduce", **options)
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(10_000)
-        self.page.on("console", self._last_sign)
+        self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._asked)
 
@@ -78,8 +78,8 @@ class Person:
     def signs_up(self, name: str) -> "Person":
         """Sign up by the form."""
         self.goes_to("/signup")
-        self.page.get_by_label("Userid").add_filling(name)
-        self.page.get_by_label("Password").add_filling(PASSWORD)
+        self.page.get_by_label("Userid").fill(name)
+        self.page.get_by_label("Password").fill(PASSWORD)
         self.page.locator("main").get_by_role("button", name="Sign up").click()
         self.page.wait_for_url("/")
         self.name = name
@@ -87,8 +87,8 @@ class Person:
 
     def logs_in(self) -> None:
         """Fill the form of the login in that is shown."""
-        self.page.get_by_label("Userid").add_filling(self.name)
-        self.page.get_by_label("Password").add_filling(PASSWORD)
+        self.page.get_by_label("Userid").fill(self.name)
+        self.page.get_by_label("Password").fill(PASSWORD)
         self.page.locator("main").get_by_role("button", name="Log in").click()
 
     # at a board

@@ -102,7 +102,7 @@ class Match:
         """Decide a command, which changes nothing unless it is accepted."""
         order = sent(actor, command, self._taken, self.board)
         received = BEGIN + self._taken if at is None else at
-        decided = decide(order, self.state, self.solitaire_stones(received))
+        decided = decide(order, self.state, self.given(received))
         if isinstance(decided, Decision):
             sealed, self.snapshot = chain_events(order, decided, self.snapshot, received)
             self.events += sealed

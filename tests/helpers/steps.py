@@ -49,7 +49,7 @@ class SteppedConnection(UnixDomainSocketConnection):
     def read_response(self, *args, **kwargs):
         answer = super().read_response(*args, **kwargs)
         if self.steps:
-            self.steps.after_answer()
+            self.steps.answered()
         return answer
 
 

@@ -134,6 +134,6 @@ def test_what_was_kept_before_is_not_lost_when_the_same_place_is_cut_again(tmp_p
     second = repair_tail(tmp_path)
     assert first is not None
     assert second is not None
-    assert first.kept.read_bytes() == SET[:5]
-    assert second.kept.read_bytes() == SET[:9]
-    assert os.fspath(second.kept).endswith(".2")
+    assert first.kept_file.read_bytes() == SET[:5]
+    assert second.kept_file.read_bytes() == SET[:9]
+    assert os.fspath(second.kept_file).endswith(".2")

@@ -235,7 +235,7 @@ def test_noting_the_board_killed_anywhere_is_finished_by_noting_it_again(
         found.append(opened(HALVES))
         for account in (BOB, CAROL):
             challenges.take(found[-1].id, account)
-        return lambda other: other.done(found[-1].id, len(found))
+        return lambda other: other.mark_started(found[-1].id, len(found))
 
     for _ in killed_anywhere(valkey, prepare):
         left = challenges.get(found[-1].id)

@@ -86,7 +86,7 @@ def test_who_takes_the_last_seat_makes_it_full(challenges, opened):
 def test_a_challenge_for_three_waits_for_the_third(challenges, opened):
     challenge = opened(HALVES)
     joined = challenges.take(challenge.id, BOB)
-    assert (joined.state, joined.missing, joined.seat_order) == (ChallengeState.OPEN, 1, ())
+    assert (joined.state, joined.free_seats, joined.seat_order) == (ChallengeState.OPEN, 1, ())
     assert challenges.list_open() == challenges.of(BOB) == [joined]
     assert challenges.full() == []
     assert challenges.take(challenge.id, CAROL).seat_order == (BOB, ALICE, CAROL)

@@ -11,11 +11,11 @@ import pytest
 from infra.failpoints import failpoint_of
 
 SCRIPT = """
-from infra.failpoints import point
+from infra.failpoints import failpoint
 for n in range(3):
-    point("drain.read")
+    failpoint("drain.read")
     print(n, flush=True)
-    point("drain.decided")
+    failpoint("drain.decided")
 """
 
 

@@ -101,6 +101,6 @@ def test_a_move_passes_the_fault_points_in_order(
     app: FakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed: list[str] = []
-    monkeypatch.setattr("infra.store.gateway.point", passed.append)
+    monkeypatch.setattr("infra.store.gateway.failpoint", passed.append)
     assert app.gateway.send(MOVE, 0).accepted
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]

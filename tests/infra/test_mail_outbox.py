@@ -110,7 +110,7 @@ def test_a_letter_that_was_forgotten_does_not_come_back(
     for letter in taken:
         outbox.retry_at(letter, clock.now)
     left = outbox.lease_due(clock.now, 10)
-    assert {letter.letter.account for letter in left} == {BOB, b""}
+    assert {letter.email.account for letter in left} == {BOB, b""}
     assert redis_client.hlen(keys.TRIES) == redis_client.hlen(keys.EMAILS) == 2
 
 

@@ -164,7 +164,7 @@ def test_after_one_was_refused_the_next_goes_in_the_same_session(sink: Sink):
 
 def test_what_the_relay_says_is_one_short_line(sink: Sink):
     sink.to_recipient = lambda _: f"550-5.1.1 one\x07\r\n550 5.1.1 two {'x' * 400}"
-    said = send(relay(sink)).said
+    said = send(relay(sink)).reply
     assert said.startswith("550 5.1.1 one")
     assert said.isprintable()
     assert len(said) < 200

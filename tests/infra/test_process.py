@@ -73,7 +73,7 @@ def test_a_locked_directory_names_its_owner(tmp_path: Path):
     first.release()
     first.release()
     second.acquire()
-    assert second.held
+    assert second.is_held
     second.release()
 
 

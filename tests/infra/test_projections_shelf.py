@@ -172,10 +172,10 @@ def test_who_begins_takes_away_what_others_left(client: Redis, shelf: Generation
     client.delete(keys.projection("lists", "building"))
     client.set(keys.projection("lists", "an-old-form"), "x")
     shelf.begin("builder", 2)
-    assert not client.exists(left.mark)
+    assert not client.exists(left.checkpoint_key)
     assert 0 < client.ttl(left.key("value")) <= 60
     assert client.ttl(keys.projection("lists", "an-old-form")) > 0
-    assert client.ttl(live.key("value")) == client.ttl(live.mark) == -1
+    assert client.ttl(live.key("value")) == client.ttl(live.checkpoint_key) == -1
     assert client.ttl(keys.projection("lists", "live")) == -1
 
 

@@ -114,7 +114,7 @@ def test_the_shards_whose_chain_can_t_be_gone_on_with_are_known(
     store = RedisStore(redis_client, Mode.FSYNC)
     store.create(Layout(shards=4, lanes=1))
     mine, others = SeedChains(store, tmp_path / "mine"), SeedChains(store, tmp_path / "others")
-    assert mine.lost() == []
+    assert mine.lost_shards() == []
     mine.next(0)
     others.next(3)
-    assert (mine.lost(), others.lost()) == ([3], [0])
+    assert (mine.lost_shards(), others.lost_shards()) == ([3], [0])

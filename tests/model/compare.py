@@ -46,7 +46,7 @@ class Comparison:
             # a repetition of what is done already may go before its time
             repeated = (board, waits.sent.id) in self._model.outcomes
             assert repeated or board not in late, "a command was done before an earlier one"
-            self._model.remove_filling(waits, internal=cut and self._tried.get(place, 0) >= TRIES)
+            self._model.settle(waits, internal=cut and self._tried.get(place, 0) >= TRIES)
             touched.add(board)
         for board in touched:
             self.check_match(board)
@@ -106,7 +106,7 @@ class Comparison:
             events = self._store.events(board)
             if events:
                 verify(board, events)
-            self._record_of(board, events, logs[shard_of(board, self._shards)])
+            self._place(board, events, logs[shard_of(board, self._shards)])
         for shard, expected in enumerate(logs):
             leaves = self._store.leaves(shard, 0, 100_000)
             assert dict(leaves) == expected

@@ -291,7 +291,7 @@ class MatchServer(RuleBasedStateMachine):
         """Ask the inboxes how far the drain came, and compare."""
         entries = self.store.waiting(shards_of(lane, LANES, SHARDS), 10_000)
         left: set[Place] = {(entry.shard, entry.id) for entry in entries}
-        self.compare.remove_filling(self._lane(lane), left, cut=self.cut[lane])
+        self.compare.settle(self._lane(lane), left, cut=self.cut[lane])
         self.compare.check_told()
         assert len(self._lane(lane)) == len(left)
         self.cut[lane] = died
@@ -301,7 +301,7 @@ class MatchServer(RuleBasedStateMachine):
         """Everything is done, and the doors are told."""
         new = {waits.sent.id for waits in self._lane(lane)}
         self._drain(lane)
-        self.compare.remove_filling(self._lane(lane), set(), cut=self.cut[lane])
+        self.compare.settle(self._lane(lane), set(), cut=self.cut[lane])
         self.compare.check_told(new)
         assert self.store.inbox_size(shards_of(lane, LANES, SHARDS)) == 0
         assert not self.client.exists(keys.lease(lane), keys.lease_mark(lane))

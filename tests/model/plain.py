@@ -89,7 +89,7 @@ class Match:
         if self.over:
             raise Refused("match-over")
         seat = self.seats.index(actor)
-        return self._hashing_slot(seat, command)
+        return self._turn(seat, command)
 
     def _turn(self, seat: int, command: Command) -> list[Event]:
         match command:

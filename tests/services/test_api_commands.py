@@ -239,7 +239,7 @@ def test_without_durability_nothing_is_more_than_pending(tmp_path):
 def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     one, _, board = pair
     passed = []
-    monkeypatch.setattr("infra.store.async_gateway.point", passed.append)
+    monkeypatch.setattr("infra.store.async_gateway.failpoint", passed.append)
     key = {"Idempotency-Key": "first"}
     submitted = ["submit.ready", "submit.queued", "submit.woken"]
     with ThreadPoolExecutor(1) as pool:

@@ -209,9 +209,9 @@ def test_the_old_address_is_told_without_the_new_one(api):
 
     def told() -> list[tuple[str, str]]:
         return [
-            (one.letter.to, one.letter.body)
+            (one.email.to, one.email.body)
             for one in outbox.lease_due(outbox.now() + 1, 100)
-            if one.letter.id.startswith("addresses-")
+            if one.email.id.startswith("addresses-")
         ]
 
     assert told() == []

@@ -220,7 +220,7 @@ def test_a_full_inbox_is_bad(settings: Settings, redis_client: Redis) -> None:
 def test_an_entry_that_was_set_aside_is_bad(settings: Settings, redis_client: Redis) -> None:
     store = RedisStore(redis_client, Mode.FSYNC)
     store.submit([SUBMISSION])
-    store.dead_letter(store.waiting([1], 1)[0])
+    store.dead_letter(store.read_inbox([1], 1)[0])
     (finding,) = found(settings)
     assert finding.level is Level.BAD
     assert "1 entry of shard 1 could not be decoded" in finding.what
@@ -233,7 +233,7 @@ def test_a_command_that_made_trouble_is_told(
 ) -> None:
     bench = Bench(redis_client, tmp_path)
     bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.store.count_attempt(1, bench.store.waiting([1], 1)[0].id)
+    bench.store.count_attempt(1, bench.store.read_inbox([1], 1)[0].id)
     assert said(
         found(settings), Level.WARN, "a command of shard 1 has failed, or was cut off, 1 time"
     )

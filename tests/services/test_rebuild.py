@@ -90,7 +90,7 @@ def test_what_is_replaced_can_be_read_for_a_while(bench: Bench, settings: Settin
     old = live(bench.client)
     assert run(["lists"], check=False, settings=settings) == 0
     assert live(bench.client) != old
-    assert not bench.client.exists(old.mark)
+    assert not bench.client.exists(old.checkpoint_key)
     assert 0 < bench.client.ttl(old.key("rows")) <= EXPIRE_SECONDS
     assert bench.client.ttl(live(bench.client).key("rows")) == -1
 
@@ -177,7 +177,7 @@ def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(
     assert run(["history"], check=False, settings=settings) == 0
     bench.client.delete(keys.projection("lists", "building"))  # as it would be after its time
     assert run(["lists"], check=False, settings=settings) == 0
-    assert not bench.client.exists(left.mark)
+    assert not bench.client.exists(left.checkpoint_key)
     assert bench.client.ttl(left.key("rows")) > 0
 
 

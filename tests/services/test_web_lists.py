@@ -235,13 +235,16 @@ def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(a
 
 def test_a_part_says_what_it_shows():
     first = ListPart.of("x", start=0, shown=24, total=299, path="/x", size=24, query={"show": "a"})
-    assert (first.said, first.before) == ("1 to 24 of 299", "")
+    assert (first.range_text, first.before) == ("1 to 24 of 299", "")
     assert first.after == "/x?show=a&from=24"
     last = ListPart.of("x", start=288, shown=11, total=299, path="/x", size=24)
-    assert (last.said, last.before, last.after) == ("289 to 299 of 299", "/x?from=264", "")
+    assert (last.range_text, last.before, last.after) == ("289 to 299 of 299", "/x?from=264", "")
     assert ListPart.of("x", start=24, shown=2, total=26, path="/x", size=24).before == "/x"
     assert not ListPart.of("x", start=0, shown=5, total=5, path="/x").needed
-    assert ListPart.of("x", start=900, shown=0, total=5, path="/x").said == "none of 5 from here on"
+    assert (
+        ListPart.of("x", start=900, shown=0, total=5, path="/x").range_text
+        == "none of 5 from here on"
+    )
 
 
 def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):

@@ -169,7 +169,7 @@ class Month(TimedBench):
         ((data, laid),) = self.store.snapshots_with_conditional_moves([board])
         snapshot = unpack_snapshot(data)
         if snapshot.state.next is not None:
-            more = pack(self._players.set_conditional_moves(snapshot.state, unpack(laid)))
+            more = pack(self._players.lay(snapshot.state, unpack(laid)))
             done = self.store.set_conditional_moves(board, snapshot.head, laid, more)
             self.figures["replies laid"] += done and more != laid
 

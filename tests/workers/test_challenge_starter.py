@@ -76,7 +76,7 @@ def test_a_full_challenge_that_nobody_starts_is_started(rig: Rig) -> None:
     starter.tick()
     assert rig.bench.woken == [0]
     assert rig.bench.drain() == 1
-    rig.collect_garbage(starter)
+    rig.sweep(starter)
     started = rig.now(challenge)
     assert started.state is ChallengeState.STARTED
     assert started.board is not None
@@ -100,7 +100,7 @@ def test_a_kill_between_the_start_and_its_note_leaves_one_match(rig: Rig) -> Non
     dying.tick()
     rig.bench.drain()
     with pytest.raises(LostConnectionError):
-        rig.collect_garbage(dying)
+        rig.sweep(dying)
     assert rig.now(challenge).state is ChallengeState.TAKEN
     rig.starter().tick()
     board = rig.now(challenge).board
@@ -123,12 +123,12 @@ def test_a_start_is_submitted_again_after_a_minute_and_not_before(rig: Rig) -> N
     challenge, starter = rig.full(), rig.starter()
     starter.tick()
     for _ in range(5):
-        rig.collect_garbage(starter)
+        rig.sweep(starter)
     assert rig.waits() == 1
-    rig.collect_garbage(starter, RETRY_SECONDS)
+    rig.sweep(starter, RETRY_SECONDS)
     assert rig.waits() == 2
     rig.bench.drain()
-    rig.collect_garbage(starter)
+    rig.sweep(starter)
     board = rig.now(challenge).board
     assert board is not None
     assert len(rig.bodies(board)) == 1
@@ -138,9 +138,9 @@ def test_nothing_is_looked_for_between_two_sweeps(rig: Rig) -> None:
     starter = rig.starter()
     starter.tick()
     rig.full()
-    rig.collect_garbage(starter, SWEEP_SECONDS / 2)
+    rig.sweep(starter, SWEEP_SECONDS / 2)
     assert rig.waits() == 0
-    rig.collect_garbage(starter, SWEEP_SECONDS / 2)
+    rig.sweep(starter, SWEEP_SECONDS / 2)
     assert rig.waits() == 1
 
 
@@ -149,7 +149,7 @@ def test_a_match_that_gathers_has_the_commitments_of_all_players(rig: Rig) -> No
     challenge, starter = rig.full(HALVES, digest), rig.starter()
     starter.tick()
     rig.bench.drain()
-    rig.collect_garbage(starter)
+    rig.sweep(starter)
     board = rig.now(challenge).board
     assert board is not None
     called = rig.bodies(board)[0]
@@ -165,7 +165,7 @@ def test_a_player_on_vacation_is_away_from_the_start_on(rig: Rig) -> None:
     challenge, starter = rig.full(), rig.starter()
     starter.tick()
     rig.bench.drain()
-    rig.collect_garbage(starter)
+    rig.sweep(starter)
     board = rig.now(challenge).board
     assert board is not None
     kinds = [type(body) for body in rig.bodies(board)]
@@ -187,7 +187,7 @@ def test_a_challenge_that_can_t_be_started_holds_up_no_other(
     good, starter = rig.full(), rig.starter()
     starter.tick()
     rig.bench.drain()
-    rig.collect_garbage(starter)
+    rig.sweep(starter)
     assert rig.now(good).state is ChallengeState.STARTED
     first, second = failures(caplog.messages)
     assert first.startswith(f"challenge {bad.id} could not be started (")
@@ -215,7 +215,7 @@ def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(
     starter.tick()
     rig.bench.drain()
     for _ in range(3):
-        rig.collect_garbage(starter)
+        rig.sweep(starter)
     assert failures(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
     assert [one.id for one in rig.challenges.full()] == [odd.odd]
     assert odd.odd in made
@@ -227,7 +227,7 @@ def test_a_refused_start_is_logged_once(rig: Rig, caplog: pytest.LogCaptureFixtu
     starter.tick()
     rig.bench.drain()
     for _ in range(3):
-        rig.collect_garbage(starter)
+        rig.sweep(starter)
     (warning,) = failures(caplog.messages)
     assert warning.startswith(f"challenge {challenge.id} could not be started (")
     assert rig.waits() == 0

@@ -146,4 +146,4 @@ def test_a_start_is_repeated_though_the_clock_ran_ahead(wall: Wall) -> None:
     wall.pass_time(SECOND, 0)
     assert wall.store.allocate(b"i" * 16) == number
     # nothing of it expires by any clock
-    assert wall.client.ttl(keys.solitaire_stones(b"i" * 16)) == -1
+    assert wall.client.ttl(keys.allocated(b"i" * 16)) == -1

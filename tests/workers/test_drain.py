@@ -108,8 +108,8 @@ def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
     bench.submit(first, "door:web")
     bench.submit(second, "door:mail")
     bench.drain()
-    assert [id_ for id_, _ in web.heard(5)] == [first.id]
-    assert [id_ for id_, _ in mail.heard(5)] == [second.id]
+    assert [id_ for id_, _ in web.poll(5)] == [first.id]
+    assert [id_ for id_, _ in mail.poll(5)] == [second.id]
     web.close()
     mail.close()
 
@@ -324,7 +324,7 @@ def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
 def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    (entry,) = bench.store.waiting(range(4), 10)
+    (entry,) = bench.store.read_inbox(range(4), 10)
     for _ in range(TRIES):
         bench.store.count_attempt(entry.shard, entry.id)
     bench.client.set(keys.lease_mark(0), "a drain that is killed")

@@ -296,7 +296,7 @@ def test_a_held_generation_does_not_change_until_it_is_released(
         pass
     assert MatchLists(shelf_client).rows([42]) == [None]
     shelf.unfreeze(live[1], "another token")
-    assert shelf_client.exists(live[1].held)
+    assert shelf_client.exists(live[1].hold_key)
     shelf.unfreeze(live[1], "token")
     settle(side)
     assert MatchLists(shelf_client).rows([42]) != [None]

@@ -267,9 +267,9 @@ def test_what_waits_for_a_player_is_not_among_the_others(logs: Logs, shelf_clien
 
 
 def test_a_mark_changes_whenever_the_lists_do(logs: Logs, shelf_client: Redis) -> None:
-    seen = [read(logs, shelf_client).marks([ALICE, BOB])]
+    seen = [read(logs, shelf_client).change_marks([ALICE, BOB])]
     for event in (started(), moved(1, 0, 1), offered(0), moved(2, 1, 0)):
         logs.add(1, 100 * len(seen), ALICE, event)
-        seen.append(read(logs, shelf_client).marks([ALICE, BOB]))
+        seen.append(read(logs, shelf_client).change_marks([ALICE, BOB]))
     assert all(before != after for before, after in pairwise(seen))
-    assert read(logs, shelf_client).marks([ALICE, BOB]) == seen[-1]
+    assert read(logs, shelf_client).change_marks([ALICE, BOB]) == seen[-1]

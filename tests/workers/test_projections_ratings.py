@@ -97,7 +97,7 @@ def test_each_match_is_a_point_of_a_players_series(logs: Logs, shelf_client: Red
     ratings = RatingsQuery(shelf_client)
     series = ratings.series("pow2", ALICE)
     assert [(point.board, point.at) for point in series] == [(1, 100), (2, 200), (3, 300)]
-    assert series[0].shown < series[1].shown > series[2].shown
+    assert series[0].display_value < series[1].display_value > series[2].display_value
     assert series[-1].skill == ratings.player("pow2", ALICE).skill
     assert ratings.series("pow2", ALICE, start=1, count=1) == [series[1]]
     assert ratings.series("pow2", CAROL) == []

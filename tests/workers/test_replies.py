@@ -199,7 +199,7 @@ def test_a_reply_that_turns_out_illegal_is_dropped_with_a_note(bench: Bench) -> 
     bench.drain()
     assert moves(bench.store) == [(OUT, False)]
     dark = unpack(laid(bench.store))[1]
-    assert dark.replies == ()
+    assert dark.moves == ()
     assert dark.notes[0].startswith("a13-m1 at #1 was dropped: ")
 
 

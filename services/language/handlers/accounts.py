@@ -45,8 +45,7 @@ def _check_password(call: Invocation) -> None:
 
 def change_password(call: Invocation) -> Answer:
     """Replace a password, which ends all sessions and, where asked, all tokens."""
-    # the change itself checks the password, which takes long
-    account, end = call.app.accounts.id_of(call.line.get("userid")), call.line.has("end_tokens")
+    account, end = call.account(), call.line.has("end_tokens")
     old, new = call.line.get("password"), call.line.get("new")
     accounts.change_password(call.app, account, old, new, tokens=end)
     name = name_of(call.app, account)

@@ -92,7 +92,8 @@ def _series(call: Invocation) -> Answer:
         return Answer(page=f"{name} has finished no rated match")
     place = call.app.ratings.place(game, account)
     lines = [
-        f"{point.display_value:>6}  after match {point.board}, {instant(point.at)}" for point in points
+        f"{point.display_value:>6}  after match {point.board}, {instant(point.at)}"
+        for point in points
     ]
     head = f"{name} is rated {_rated(rating)}, number {place} of {call.app.ratings.count(game)}"
     return Answer(head, "\n".join(lines))

@@ -79,17 +79,17 @@ class Client:
         try:
             _, door = self._connection()
         except _DOWN:
-            self._socket_note(sent, began, Result.FAILED)
+            self._note(sent, began, Result.FAILED)
             return None
         try:
             outcome = door.send(sent, 0, seconds=self._wait)
         except Refusal:  # it was turned away at the door
-            self._socket_note(sent, began, Result.FAILED)
+            self._note(sent, began, Result.FAILED)
         except (OutcomePending, *_DOWN):
             self.hang_up()
-            self._socket_note(sent, began, Result.UNKNOWN)
+            self._note(sent, began, Result.UNKNOWN)
         else:
-            self._socket_note(sent, began, Result.OK, outcome)
+            self._note(sent, began, Result.OK, outcome)
             return outcome
         return None
 

@@ -46,13 +46,13 @@ def _behind(store: Store, client: Redis, deadline: float) -> list[Lag]:
 
 
 def _is_behind(one: Lag) -> bool:
-    return bool(one.version is None or one.events or one.stuck or one.late or one.building)
+    return bool(one.version is None or one.events or one.failures or one.late or one.building)
 
 
 def _stand(one: Lag) -> str:
     """Say where a projection stands, for a reader."""
-    if one.stuck:
-        return f"stuck at {one.stuck[0].what} ({one.stuck[0].error})"
+    if one.failures:
+        return f"stuck at {one.failures[0].what} ({one.failures[0].error})"
     there = "not there" if one.version is None else f"{one.events} events behind"
     return f"{there}{', out of order' * one.late}{', being built' * one.building}"
 

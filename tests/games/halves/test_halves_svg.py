@@ -131,7 +131,7 @@ def test_the_tile_placed_last_is_marked_if_the_position_before_is_known():
 
 def test_one_of_three_who_has_left_is_said_to_be_out():
     at = next(replay(recorded("halves", "3")))
-    tree = parsed("halves", latest_rules("halves").leave(at, 2))
+    tree = parsed("halves", latest_rules("halves").remove_seat(at, 2))
     assert [each.text for each in with_class(tree, "counts")] == [
         "12 tiles", "12 tiles", "12 tiles, out",
     ]  # fmt: skip

@@ -105,7 +105,9 @@ def _text_response(answer: Answer) -> Response[str]:
             PROBLEMS[code].status,
             {"Matchpost-Code": str(code), **headers_of_code(code)},
         )
-    return Response(f"{answer.text_with_code}\n", status_code=status, headers=headers, media_type=TEXT)
+    return Response(
+        f"{answer.text_with_code}\n", status_code=status, headers=headers, media_type=TEXT
+    )
 
 
 @get(
