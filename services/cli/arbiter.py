@@ -5,7 +5,7 @@ import sys
 from domain.errors import Refusal
 from infra.settings import Settings
 from services.app.context import App
-from services.app.error_codes import FINE, PROBLEMS
+from services.app.error_codes import CODE_INFO, EXIT_OK
 
 
 def run(name: str, is_arbiter: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
@@ -16,6 +16,6 @@ def run(name: str, is_arbiter: bool, settings: Settings) -> int:  # noqa: FBT001
             parts.accounts.set_arbiter(name, is_arbiter)
         except Refusal as reason:
             print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
-            return PROBLEMS[reason.code].exit
+            return CODE_INFO[reason.code].exit
     print(f"{name.lower()} is {'now an arbiter' if is_arbiter else 'no longer an arbiter'}")
-    return FINE
+    return EXIT_OK

@@ -7,7 +7,7 @@ from getpass import getpass
 from domain.errors import Code, Refusal
 from infra.settings import Settings
 from services.app.context import App
-from services.app.error_codes import FINE, PROBLEMS, UNKNOWN
+from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN
 from services.language import LOCAL, Answer, Language
 from services.language.parser import PasswordBlank, password_blanks
 
@@ -18,7 +18,7 @@ def run(line: str, url: str, key: str | None, wait: float, settings: Settings) -
         line = _fill_in_input(line)
     except Refusal as reason:
         print(reason, file=sys.stderr)
-        return PROBLEMS[reason.code].exit
+        return CODE_INFO[reason.code].exit
     if url:
         return _do_remotely(url, line, key, wait)
     with App(settings) as parts:
@@ -37,18 +37,18 @@ def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
             answer = client.do(line, key, wait)
     except ProblemError as problem:
         print(problem, file=sys.stderr)
-        return PROBLEMS[Code(problem.code)].exit
+        return CODE_INFO[Code(problem.code)].exit
     except (TransportError, InvalidURL) as error:
         print(
             f"{Code.UNAVAILABLE}: {url} does not answer ({error}); check the URL and that the server runs",
             file=sys.stderr,
         )
-        return UNKNOWN
+        return EXIT_UNKNOWN
     if not answer.code:
         print(answer.text)
-        return FINE
+        return EXIT_OK
     print(answer.text, file=sys.stderr)
-    return PROBLEMS[Code(answer.code)].exit
+    return CODE_INFO[Code(answer.code)].exit
 
 
 def _fill_in_input(line: str) -> str:
@@ -88,8 +88,8 @@ def _ask_password(blank: PasswordBlank) -> str:
 def _print_answer(answer: Answer) -> int:
     if not answer.code:
         print(answer.text)
-        return FINE
+        return EXIT_OK
     if answer.page:
         print(answer.page)
     print(f"{answer.code}: {answer.sentence}", file=sys.stderr)
-    return PROBLEMS[Code(answer.code)].exit
+    return CODE_INFO[Code(answer.code)].exit

@@ -11,7 +11,7 @@ from infra.settings import SettingsError
 from infra.valkey.binary import BinaryError
 from infra.valkey.directory import DirectoryError
 from infra.valkey.server import EmbeddedError
-from services.app.error_codes import PROBLEMS, UNKNOWN, server_failure
+from services.app.error_codes import CODE_INFO, EXIT_UNKNOWN, server_failure
 
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 
@@ -20,9 +20,9 @@ def report(error: Exception) -> int:
     """Print the error on standard error, and return the exit code."""
     if isinstance(error, Refusal):
         print(error, file=sys.stderr)
-        return PROBLEMS[error.code].exit
+        return CODE_INFO[error.code].exit
     print(describe(error), file=sys.stderr)
-    return UNKNOWN
+    return EXIT_UNKNOWN
 
 
 def describe(error: Exception) -> str:

@@ -19,7 +19,7 @@ from infra.redis.clients import make_client
 from infra.settings import Settings
 from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
-from services.app.error_codes import FINE, UNKNOWN
+from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.heartbeating import heartbeating
 from services.mail.inbound import InboundMail, password_limit
 from services.mail.smtp_handler import SerialExecutor
@@ -63,12 +63,12 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
             asyncio.run(serve(counter, settings.mail_domain, sockets))
         finally:
             counter.close()
-    return FINE
+    return EXIT_OK
 
 
 def _failed(sentence: str) -> int:
     print(f"matchpost: {sentence}", file=sys.stderr)
-    return UNKNOWN
+    return EXIT_UNKNOWN
 
 
 def _agree(settings: Settings, addresses: ServerAddresses) -> None:

@@ -13,7 +13,7 @@ from infra.mail.smtp_url import read_smtp_url
 from infra.mail.wakeup import MailerWakeup
 from infra.settings import Settings
 from services.app.context import App
-from services.app.error_codes import FINE, UNKNOWN
+from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
 from services.heartbeating import heartbeating
 from services.mail.notification_texts import NotificationTexts
@@ -44,13 +44,13 @@ def run(settings: Settings) -> int:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
         said = errors.describe(error)
         logger.exception(said, exc_info=debug)
-        return UNKNOWN
-    return FINE
+        return EXIT_UNKNOWN
+    return EXIT_OK
 
 
 def _failed(sentence: str) -> int:
     print(f"matchpost: {sentence}", file=sys.stderr)
-    return UNKNOWN
+    return EXIT_UNKNOWN
 
 
 def _run(settings: Settings, relay: str, addresses: ServerAddresses) -> None:

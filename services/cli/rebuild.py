@@ -19,7 +19,7 @@ from infra.projections.projection import Projection
 from infra.settings import Settings
 from infra.store.port import Store
 from services.app.context import App
-from services.app.error_codes import FINE, REFUSED
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild, StuckError, leaves_read, leaves_total
@@ -37,8 +37,8 @@ def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: 
             _rebuild(parts.store, parts.data, chosen)
         except (BusyError, StuckError) as error:
             print(f"matchpost: {error}", file=sys.stderr)
-            return REFUSED
-    return FINE
+            return EXIT_REFUSED
+    return EXIT_OK
 
 
 def _chosen(names: Sequence[str]) -> list[Projection]:
@@ -113,8 +113,8 @@ def _check(store: Store, client: redis.Redis, projection: Projection) -> int:
             f"{name}: differs from a rebuild of {result.leaves:,} leaves, first at {result.difference}; "
             f"`matchpost rebuild {name}` replaces it"
         )
-        return REFUSED
+        return EXIT_REFUSED
     print(
         f"{name}: equal to a rebuild of {result.leaves:,} leaves, {result.keys:,} keys", flush=True
     )
-    return FINE
+    return EXIT_OK

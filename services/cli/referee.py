@@ -15,7 +15,7 @@ from domain.errors import Code, Refusal
 from domain.fairness import DrawStream
 from domain.match.decide import read_move
 from domain.rules import AnyRules, latest_rules, rules_by_id, rules_id
-from services.app.error_codes import FINE
+from services.app.error_codes import EXIT_OK
 
 LINE_LIMIT: Final = 1 << 20
 """Most bytes of a line, without its end."""
@@ -64,7 +64,7 @@ _ANSWERS: Final = msgspec.json.Encoder()
 def run() -> int:
     """Answer standard input on standard output, line by line, and return the exit code."""
     serve(sys.stdin.buffer, sys.stdout.buffer)
-    return FINE
+    return EXIT_OK
 
 
 def serve(lines: BinaryIO, answers: BinaryIO) -> None:

@@ -33,7 +33,7 @@ from infra.settings import Settings
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
 from services.app.context import App
-from services.app.error_codes import FINE, REFUSED
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.cli.verify_draws import ShardLog, check_draw
 from services.language.arguments import read_board
 
@@ -56,8 +56,8 @@ def run(number: str, settings: Settings) -> int:
         except BrokenHistory as broken:
             parts.damage.note(board, str(broken))
             print(f"match {board} does not hold: {broken}", file=sys.stderr)
-            return REFUSED
-    return FINE
+            return EXIT_REFUSED
+    return EXIT_OK
 
 
 def check(store: Store, board: int) -> str:

@@ -15,7 +15,7 @@ from infra.open_files import raise_limit
 from infra.settings import Settings
 from infra.valkey.server import NotRunningError
 from services.app.context import App
-from services.app.error_codes import FINE, UNKNOWN
+from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
 from services.heartbeating import heartbeating
 from services.http.app import make_app
@@ -35,7 +35,7 @@ def run(settings: Settings, fd: int | None) -> int:
     log_to_stderr("web")
     LIVENESS.watch()
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))
     with (
         _socket(settings, fd) as listening,
         App(settings) as parts,
@@ -46,7 +46,7 @@ def run(settings: Settings, fd: int | None) -> int:
             parts.store.layout()
         except (LookupError, DurabilityError, NotRunningError, RedisError) as error:
             logger.error("%s", errors.describe(error))  # noqa: TRY400 - the sentence says it all
-            return UNKNOWN
+            return EXIT_UNKNOWN
         bounds = limits_for(raise_limit())
         behind_proxy = settings.trusted_proxy == "on"
         config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
@@ -54,7 +54,7 @@ def run(settings: Settings, fd: int | None) -> int:
             print(f"listening on {address_of(listening)}", flush=True)
         with serving_metrics(settings.metrics):
             uvicorn.Server(config).run(sockets=[listening])
-    return FINE
+    return EXIT_OK
 
 
 def _socket(settings: Settings, fd: int | None) -> socket.socket:

@@ -10,7 +10,7 @@ from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.settings import Settings
 from services.app.context import App
-from services.app.error_codes import FINE, UNKNOWN
+from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
 from services.heartbeating import heartbeating
 from services.serve.logging import log_to_stderr
@@ -36,8 +36,8 @@ def run(settings: Settings, name: str, role: str) -> int:
         debug = bool(os.environ.get("MATCHPOST_DEBUG"))
         said = errors.describe(error)
         logger.exception(said, exc_info=debug)
-        return UNKNOWN
-    return FINE
+        return EXIT_UNKNOWN
+    return EXIT_OK
 
 
 def _run(settings: Settings, role: str) -> None:

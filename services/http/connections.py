@@ -16,7 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from domain.errors import Code
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.http.client_network import network_of
 
 _GRACE_SECONDS: Final = 5
@@ -237,7 +237,7 @@ class LimitedProtocol(HttpToolsProtocol):
         body = json.dumps(
             {
                 "type": f"/api/errors/{code}",
-                "title": PROBLEMS[code].meaning,
+                "title": CODE_INFO[code].meaning,
                 "status": status,
                 "detail": sentence,
                 "code": code,

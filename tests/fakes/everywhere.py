@@ -16,7 +16,7 @@ from domain.match.state import MatchState
 from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
 from infra.people.accounts import MailAddress
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.http.web.render import sentence as as_sentence
 from services.language import LOCAL, Answer, Language
 from services.mail.inbound import InboundMail, TryAgainError
@@ -231,7 +231,7 @@ class Action(NamedTuple):
 def same(found: Mapping[str, Result]) -> Result:
     """The one result of all front ends; a sentence counts as a page writes it."""
     codes = {one.code for one in found.values() if not one.code.startswith(_STATUS)}
-    by_status = {f"{_STATUS}{PROBLEMS[Code(code)].status}": code for code in codes if code}
+    by_status = {f"{_STATUS}{CODE_INFO[Code(code)].status}": code for code in codes if code}
     read = {
         where: Result(by_status.get(one.code, one.code), as_sentence(one.sentence))
         for where, one in found.items()

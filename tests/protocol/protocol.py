@@ -36,7 +36,7 @@ from infra.failpoints import FAILPOINTS  # noqa: E402
 from infra.redis import keys  # noqa: E402
 from infra.settings import setting_table  # noqa: E402
 from infra.store import rq_wakeup  # noqa: E402
-from services.app.error_codes import PROBLEMS  # noqa: E402
+from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.http.middleware import REGISTRY  # noqa: E402
 from services.language.commands import FORMS  # noqa: E402
@@ -60,7 +60,7 @@ def gather() -> Protocol:
             name: command_id(name, bytes(8), "key").hex()
             for name in ("api", "challenge", "keeper", "mail", "terminal", "vacation", "web")
         },
-        "codes": {code.value: [one.exit, one.status] for code, one in PROBLEMS.items()},
+        "codes": {code.value: [one.exit, one.status] for code, one in CODE_INFO.items()},
         "rules": {rules_id(one): sorted(map(str, one.players)) for one in all_rules()},
         "settings": {row.env: True for row in setting_table()},
         "command lines": {form.rule: form.name for form in FORMS},

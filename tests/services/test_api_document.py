@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from domain.errors import Code
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
@@ -121,7 +121,7 @@ def test_every_refusal_is_a_problem_document_with_the_status_of_its_codes(docume
             codes = [code for code in Code if f"`{code}`" in told["description"]]
             assert codes, f"{name} {status}"
             if status != "415":
-                assert {str(PROBLEMS[code].status) for code in codes} == {status}, name
+                assert {str(CODE_INFO[code].status) for code in codes} == {status}, name
             assert any(
                 content["schema"] in ({"$ref": "#/components/schemas/Problem"}, {"type": "string"})
                 for content in told["content"].values()
@@ -186,7 +186,7 @@ def test_the_page_shows_every_operation_and_loads_nothing(api, document):
 
 
 def test_every_code_is_explained_where_problem_documents_say(api):
-    for code, known in PROBLEMS.items():
+    for code, known in CODE_INFO.items():
         said = api.http.get(f"/api/errors/{code}").json()
         assert said == {"code": code, "status": known.status, "meaning": known.meaning}
     assert code_of(api.http.get("/api/errors/no-such-code")) == "not-found"

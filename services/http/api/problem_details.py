@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.store.gateway import OutcomePending
-from services.app.error_codes import PROBLEMS, server_failure
+from services.app.error_codes import CODE_INFO, server_failure
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
 from services.http.api.pending import PendingAt
 from services.http.middleware import allowed_methods
@@ -52,7 +52,7 @@ def problem_response(
     code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
 ) -> Response[Problem]:
     """Return the problem document of a code."""
-    known = PROBLEMS[code]
+    known = CODE_INFO[code]
     status = status or known.status
     body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
     headers = {**(headers or {}), **headers_of_code(code)}
@@ -64,7 +64,7 @@ def headers_of_code(code: Code) -> dict[str, str]:
     headers = {}
     if code in RETRY_SECONDS:
         headers["Retry-After"] = str(RETRY_SECONDS[code])
-    if PROBLEMS[code].status == _UNAUTHORIZED:
+    if CODE_INFO[code].status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
     return headers
 

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from infra.store.gateway import OutcomePending
 from services.app.commands import OutcomeNotDurable
-from services.app.error_codes import PROBLEMS, server_failure
+from services.app.error_codes import CODE_INFO, server_failure
 from services.http.api import problem_details
 from services.http.web.render import HEADERS, local_path, redirect_to, render
 from services.http.web.session import LoginNeededError, Visitor
@@ -46,7 +46,7 @@ def _local_referer(referer: str, request: AnyRequest) -> str:
 
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
     """Answer a refusal."""
-    return error_page(request, PROBLEMS[reason.code].status, reason.sentence, reason.code)
+    return error_page(request, CODE_INFO[reason.code].status, reason.sentence, reason.code)
 
 
 def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
@@ -54,19 +54,19 @@ def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
     told = "your request was accepted and is not decided yet; load the page again in a moment"
     if isinstance(why, OutcomeNotDurable):
         told = f"your request was carried out, but {why}"
-    return error_page(request, PROBLEMS[Code.PENDING].status, told, Code.PENDING)
+    return error_page(request, CODE_INFO[Code.PENDING].status, told, Code.PENDING)
 
 
 def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Any]:
     """Answer that Valkey failed."""
     return error_page(
-        request, PROBLEMS[Code.UNAVAILABLE].status, server_failure(error), Code.UNAVAILABLE
+        request, CODE_INFO[Code.UNAVAILABLE].status, server_failure(error), Code.UNAVAILABLE
     )
 
 
 def answer_rebuilding(request: AnyRequest, error: LookupError) -> Response[Any]:
     """Answer that lists are being rebuilt."""
-    return error_page(request, PROBLEMS[Code.UNAVAILABLE].status, str(error), Code.UNAVAILABLE)
+    return error_page(request, CODE_INFO[Code.UNAVAILABLE].status, str(error), Code.UNAVAILABLE)
 
 
 def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:

@@ -19,7 +19,7 @@ from litestar.routes import HTTPRoute
 
 from domain.errors import Code
 from services import __version__
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.http.api.auth import SCHEME
 from services.http.api.bodies import JSON, TEXT
 from services.http.api.declared_errors import (
@@ -237,7 +237,7 @@ def _is_response(kind: Any) -> bool:
 def _by_status(codes: Sequence[Code]) -> dict[int, list[Code]]:
     found: dict[int, list[Code]] = defaultdict(list)
     for code in sorted(set(codes)):
-        found[PROBLEMS[code].status].append(code)
+        found[CODE_INFO[code].status].append(code)
     if Code.TOO_LONG in codes:
         found[415].append(Code.BAD_REQUEST)
     return found
@@ -245,7 +245,7 @@ def _by_status(codes: Sequence[Code]) -> dict[int, list[Code]]:
 
 def _error_response(codes: Sequence[Code]) -> Document:
     response: Document = {
-        "description": "; ".join(f"`{code}`: {PROBLEMS[code].meaning}" for code in codes),
+        "description": "; ".join(f"`{code}`: {CODE_INFO[code].meaning}" for code in codes),
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     if any(code in RETRY_SECONDS for code in codes):
@@ -267,7 +267,7 @@ def _header(kind: str, description: str) -> Document:
 
 def _add_text_errors(responses: Document) -> None:
     """Add the errors of a command line, which are text with the code in a header."""
-    for code, problem in PROBLEMS.items():
+    for code, problem in CODE_INFO.items():
         response = responses.setdefault(str(problem.status), {"description": "", "content": {}})
         response["description"] = "; ".join(filter(None, (response["description"], f"`{code}`")))
         response["content"][TEXT] = {"schema": {"type": "string"}}

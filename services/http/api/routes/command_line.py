@@ -12,7 +12,7 @@ from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from infra.people.tokens import Scope
 from infra.store.gateway import WAIT_SECONDS
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
 from services.app.names import userids_of
 from services.app.queries import best_scores
@@ -102,7 +102,7 @@ def _text_response(answer: Answer) -> Response[str]:
     if answer.code:
         code = Code(answer.code)
         status, headers = (
-            PROBLEMS[code].status,
+            CODE_INFO[code].status,
             {"Matchpost-Code": str(code), **headers_of_code(code)},
         )
     return Response(

@@ -10,7 +10,7 @@ from litestar.params import PathParameter
 
 from domain.errors import Code, Refusal
 from services import __version__
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.http.api.bodies import JSON
 from services.http.api.declared_errors import OPERATOR_ROUTE, declare_errors
 from services.http.api.etags import ETag
@@ -63,7 +63,7 @@ def show_error(
     """Explain a code of problem documents."""
     if code not in set(Code):
         raise Refusal(Code.NOT_FOUND, f"there is no code {code[:24]!r}")
-    known = PROBLEMS[Code(code)]
+    known = CODE_INFO[Code(code)]
     return CodeMeaning(code, known.status, known.meaning)
 
 

@@ -14,7 +14,7 @@ from infra.people.tokens import FreshToken, Scope
 from services.app import accounts, preferences, vacations
 from services.app.actor import Actor
 from services.app.blocks import blocked_userids
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
 from services.app.recent_password import FRESH_MS, check_recent_password, is_fresh
 from services.http.context import ApiContext
@@ -138,7 +138,7 @@ def _change(
     except Refusal as reason:
         if not at:
             raise
-        status = PROBLEMS[reason.code].status
+        status = CODE_INFO[reason.code].status
         return _page(context, visitor, told=reason.sentence, at=at, typed=form, status=status)
     return answer if isinstance(answer, Response) else redirect_to("/account")
 

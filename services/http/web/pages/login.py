@@ -5,7 +5,7 @@ from litestar import Response, get, post
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app import accounts
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.http.context import ApiContext
 from services.http.web.params import (
     ContextDependency,
@@ -60,7 +60,7 @@ def log_in(
         # a stranger must not learn which userids there are
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
         told, status = (
-            (_WRONG_LOGIN, 401) if wrong else (reason.sentence, PROBLEMS[reason.code].status)
+            (_WRONG_LOGIN, 401) if wrong else (reason.sentence, CODE_INFO[reason.code].status)
         )
         return _login(visitor, wanted=wanted, name=name, told=told, status=status)
     return _open_session(request, context, visitor, account, local_path(wanted))
@@ -94,7 +94,7 @@ def sign_up(
         password, addresses = form.raw("password"), form.all("address")
         account = accounts.sign_up(context.app, name, password, addresses)
     except Refusal as reason:
-        status = PROBLEMS[reason.code].status
+        status = CODE_INFO[reason.code].status
         return render(
             "signup.html", visitor, status=status, name=name, address=address, told=reason.sentence
         )

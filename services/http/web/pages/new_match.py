@@ -14,7 +14,7 @@ from infra.store.gateway import WAIT_SECONDS
 from services.app import challenges
 from services.app.actor import Actor
 from services.app.challenges import gathers, proposal_of
-from services.app.error_codes import PROBLEMS
+from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
 from services.app.start import start_by_name
 from services.http.api.routes.challenges import start
@@ -89,7 +89,7 @@ async def start_new(
     except Refusal as reason:
         if game.players == (1,):
             raise
-        return _form(visitor, game, form, reason.sentence, PROBLEMS[reason.code].status)
+        return _form(visitor, game, form, reason.sentence, CODE_INFO[reason.code].status)
 
 
 async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRules) -> Redirect:
