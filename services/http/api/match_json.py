@@ -1,4 +1,4 @@
-"""Matches as the API shows them."""
+"""The JSON of a match."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ class Seated(msgspec.Struct, frozen=True):
 
     seat: Seat
     side: str
-    """What the seat is called in the game, such as `Light`."""
+    """The name of the seat in the game, such as `Light`."""
     userid: str | None
     """None for a player whose account was erased."""
     playing: bool
@@ -27,7 +27,7 @@ class Seated(msgspec.Struct, frozen=True):
 
 
 class OpenOffer(msgspec.Struct, frozen=True):
-    """An offer that stands."""
+    """An open offer."""
 
     kind: str
     seat: Seat
@@ -40,10 +40,10 @@ class Result(msgspec.Struct, frozen=True):
     """How a match has ended."""
 
     winners: tuple[Seat, ...]
-    """All tied seats for a draw; none for a match that counts for nothing."""
+    """The winning seats: all tied seats for a draw, none for a match without a result."""
     reason: str
     text: str
-    """The same in words."""
+    """The result in words."""
 
 
 class SeatClock(msgspec.Struct, frozen=True):
@@ -51,18 +51,18 @@ class SeatClock(msgspec.Struct, frozen=True):
 
     seat: Seat
     used_ms: int
-    """Counted time of all turns that have ended."""
+    """Time used in all finished turns."""
     left_ms: int | None
-    """Until the flag falls, by the nearest limit; None without one."""
+    """Time until the flag falls, by the nearest limit; null without a limit."""
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """The clocks of a match, when it was asked for."""
+    """The clocks of a match, at the time of the request."""
 
     terms: tuple[str, ...]
     """The terms that differ from the usual ones, as in a challenge."""
     text: str
-    """The terms in words."""
+    """The time control in words."""
     rated: bool
     now: int
     """Milliseconds since 1970, by the server's clock."""
@@ -75,14 +75,14 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 class BeforeDraw(msgspec.Struct, frozen=True):
-    """How far the players have come who commit to texts before the draw."""
+    """The state of the players' commitments before the draw."""
 
     phase: str
     """`commit` until all have accepted, then `reveal`."""
     commitments: tuple[str, ...]
     """By seat, SHA-256 of each player's text, in hex; empty for a player who has not committed."""
     revealed: tuple[Seat, ...]
-    """Whose texts are known."""
+    """The seats whose texts are known."""
     deadline: int | None
     """When a player who is late counts as having declined, ms since 1970; null without a limit."""
 
@@ -96,11 +96,11 @@ class Place(msgspec.Struct, frozen=True):
     position: Any
     """The game's own JSON form; null before a draw."""
     legal: tuple[str, ...] | None
-    """All legal moves, canonical; null where they were not asked for."""
+    """All legal moves in canonical form; null if they were not requested."""
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A match as it stands."""
+    """The present state of a match."""
 
     board: int
     game: str
@@ -109,28 +109,29 @@ class Match(msgspec.Struct, frozen=True):
     """The pinned rules, such as `pow2/1`."""
     options: tuple[str, ...]
     setup: Any
-    """What chance drew, or null."""
+    """The result of the draw, or null."""
     players: tuple[Seated, ...]
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[Seat, ...]
-    """The seats that are to act: the one to move, or those that have not accepted a match that waits."""
+    """The seats that are to act: the one to move, or those that have not accepted a match that
+    waits."""
     ply: int
     moves: tuple[str, ...]
     at: Place
-    """The position as it stands."""
+    """The present position."""
     offer: OpenOffer | None
     result: Result | None
     clock: Clock | None
-    """None for a match without clocks."""
+    """Null for a match without clocks."""
     seq: int
-    """Of the last event."""
+    """Number of the last event."""
     updated: int
-    """When that was, ms."""
+    """Time of the last event, in ms."""
     head: str
-    """The last event's leaf hash, in hex; what the ETag is made of."""
+    """Leaf hash of the last event, in hex; the ETag depends on it."""
     draw: BeforeDraw | None
-    """Null once it is drawn, and where the players do not commit."""
+    """Null after the draw, and for a match without commitments."""
 
 
 def match_json(

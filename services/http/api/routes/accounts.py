@@ -48,15 +48,16 @@ class OwnAccount(msgspec.Struct, frozen=True):
     created: int
     """Milliseconds since 1970."""
     language: str
-    """In which help is given."""
+    """The language of help."""
     notify: str
-    """When mail is sent: `move`, `daily` or `none`."""
+    """When mail is sent: `move` for each turn, `daily` or `none`."""
     signed_off: bool
     challenges: str
-    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
+    """Whose challenges by name are accepted: those of `anyone`, of `known` players, or of
+    `none`."""
     addresses: tuple[Address, ...]
     displays: dict[str, str]
-    """How games are drawn as text, where that is not the game's first display."""
+    """Text displays by game, where they differ from the game's first display."""
     arbiter: bool
 
 
@@ -75,32 +76,32 @@ class NewPassword(RequestBody, frozen=True):
     old: Password
     new: Password
     tokens: Literal["keep", "end"] = "keep"
-    """Whether all tokens are ended too, the one you show among them."""
+    """Whether all tokens are revoked, too, including the one of this request."""
 
 
 class Confirmed(RequestBody, frozen=True):
-    """A password, where a token is not enough."""
+    """A password, because a token alone is not enough."""
 
     password: Password
 
 
 class NewAddresses(RequestBody, frozen=True):
-    """The mail addresses an account is to have, and no others."""
+    """All mail addresses of the account."""
 
     addresses: Addresses
     password: Password = ""
-    """Needed where the token you show is older than ten minutes."""
+    """Required if your token is older than ten minutes."""
 
 
 class NewToken(RequestBody, frozen=True):
-    """A token that is asked for."""
+    """A token to make."""
 
     userid: Userid
     password: Password
     label: Annotated[str, msgspec.Meta(min_length=1, max_length=60, examples=["my bot"])]
     scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)]
     days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
-    """How long it lasts; null for until it is revoked."""
+    """Lifetime in days; null if it lasts until it is revoked."""
 
 
 class ShownToken(msgspec.Struct, frozen=True):
@@ -111,12 +112,12 @@ class ShownToken(msgspec.Struct, frozen=True):
     scopes: tuple[Scope, ...]
     created: int
     last_used: int | None
-    """The day on which it was last used, ms; null for never."""
+    """The day of its last use, in ms; null for never."""
     expires: int | None
 
 
 class IssuedToken(msgspec.Struct, frozen=True):
-    """A new token; its text is shown this once."""
+    """A new token; its text is shown only once."""
 
     token: str
     id: str
@@ -136,7 +137,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     summary="Sign up",
 )
 def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
-    """Make an account."""
+    """Create an account."""
     account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
     return _account_json(_profile_of(context, account))
 
@@ -147,12 +148,12 @@ def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> Own
     security=READ_SCOPE,
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(),
-    summary="The own account",
+    summary="Your account",
 )
 def show_account(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Return the account that the token is of."""
+    """Return the account of the token."""
     return _account_json(_profile_of(context, caller.require(Scope.READ)))
 
 
@@ -169,7 +170,7 @@ def change_account(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
+    """Change the language of help, mail, challenges by name, and displays."""
     wanted = preferences.PreferenceChanges(
         data.language, data.notify, data.challenges, data.displays
     )
@@ -196,9 +197,9 @@ def change_addresses(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Replace the mail addresses; a mail to the old ones says so.
+    """Replace the mail addresses; the old ones get a mail about it.
 
-    A token alone is enough for ten minutes after it was made, later it takes the password too.
+    A token alone is enough for ten minutes after it was made; later the password is required, too.
     """
     account = caller.require(Scope.ACCOUNT)
     check_recent_password(context.app, account, data.password, caller.token.created)
@@ -220,7 +221,8 @@ def change_password(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
-    """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
+    """Replace the password, and end all browser sessions; tokens stay valid unless you revoke
+    them."""
     account, end = caller.require(Scope.ACCOUNT), data.tokens == "end"
     accounts.change_password(context.app, account, data.old, data.new, tokens=end)
 
@@ -237,7 +239,7 @@ def change_password(
 def log_out_everywhere(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """End all sessions of browsers and all tokens, the one you show among them."""
+    """End all browser sessions and revoke all tokens, including the one of this request."""
     accounts.log_out_everywhere(context.app, caller.require(Scope.ACCOUNT))
 
 
@@ -253,7 +255,7 @@ def log_out_everywhere(
 def delete_account(
     data: JSONBody[Confirmed], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Erase the account and all personal data, for good; matches stay."""
+    """Erase the account and all personal data for good; matches stay."""
     name = _profile_of(context, caller.require(Scope.ACCOUNT)).name
     accounts.delete_account(context.app, name, data.password)
 
@@ -285,7 +287,7 @@ def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -
     security=ACCOUNT_SCOPE,
     tags=["tokens"],
     opt=declare_errors(),
-    summary="List the own tokens",
+    summary="Your tokens",
 )
 def list_tokens(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
@@ -309,7 +311,10 @@ def revoke_token(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
-    """End a token, at once and everywhere; another than the one that is shown needs `account`."""
+    """Revoke a token at once.
+
+    To revoke another token than the one of this request, the scope `account` is needed.
+    """
     account = caller.account if token == caller.token.id else caller.require(Scope.ACCOUNT)
     accounts.revoke_token(context.app, account, token)
 

@@ -1,4 +1,4 @@
-"""Players that the caller wants no challenges, messages and chat of."""
+"""Blocked players: the account gets no challenges, messages and chat from them."""
 
 from typing import Annotated
 
@@ -50,7 +50,7 @@ def list_blocks(context: NamedDependency[ApiContext], caller: NamedDependency[Ca
 def block_player(
     userid: BlockedUserid, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Take no challenges, messages and chat of a player; matches that there are go on."""
+    """Refuse challenges, messages and chat from a player; present matches go on."""
     add_block(context.app, caller.require(Scope.ACCOUNT), userid)
 
 
@@ -65,5 +65,6 @@ def block_player(
 def unblock_player(
     userid: BlockedUserid, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Take challenges, messages and chat of a player again, who need not be blocked."""
+    """Accept challenges, messages and chat from a player again; no error if the player is not
+    blocked."""
     remove_block(context.app, caller.require(Scope.ACCOUNT), userid)

@@ -1,4 +1,4 @@
-"""Open challenges: matches that wait for whoever wants to play."""
+"""Open challenges: matches with seats that any player may take."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ Id = Annotated[str, PathParameter(max_length=24, description="the challenge's id
 
 
 class NewChallenge(RequestBody, frozen=True):
-    """A match that is offered to anybody."""
+    """A match that you offer to all players."""
 
     game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
     options: Words = ()
@@ -39,21 +39,22 @@ class NewChallenge(RequestBody, frozen=True):
     terms: Words = ()
     """The server's options, such as `--days=3` and `--unrated`; not `--entropy=WORD`."""
     seats: Annotated[int, msgspec.Meta(ge=2, le=8)] = 2
-    """Of how many it is played."""
+    """The number of players."""
     seat: Annotated[int, msgspec.Meta(ge=0, le=7)] | None = None
-    """Where you sit, 0 for who moves first; null when chance shall decide, once all are there."""
+    """Your seat; 0 moves first. If it is null, chance decides once all players have joined."""
     note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
-    """A line to whoever may take it."""
+    """A note to other players."""
     commitment: Commitment = ""
-    """Where the match gathers: SHA-256 of a text that you keep; else the server keeps one."""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep; without it the
+    server keeps a text for you."""
 
 
 class OpenChallenge(msgspec.Struct, frozen=True):
-    """A challenge."""
+    """An open challenge."""
 
     id: str
     state: str
-    """`open`, `taken` while its match is being started, `started` or `withdrawn`."""
+    """`open`, `taken` while its match is starting, `started` or `withdrawn`."""
     game: str
     rules: str
     options: tuple[str, ...]
@@ -61,17 +62,17 @@ class OpenChallenge(msgspec.Struct, frozen=True):
     note: str
     seats: int
     seat: int | None
-    """Where its maker sits; null while chance has not decided."""
+    """The seat of its maker; null until chance has decided."""
     players: tuple[str | None, ...]
-    """Its maker and those who have joined; by seat once all are there."""
+    """Its maker and the players who have joined; by seat once all have."""
     missing: int
-    """How many are still to join."""
+    """The number of free seats."""
     created: int
     """Milliseconds since 1970."""
     expires: int
-    """When it can be taken no more, ms."""
+    """Time at which it expires, in ms."""
     board: int | None
-    """Of its match, once that has started."""
+    """The number of its match, once that has started."""
 
 
 class Challenges(msgspec.Struct, frozen=True):
@@ -112,7 +113,7 @@ def list_challenges(
 def own_challenges(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> Challenges:
-    """Return those that wait; 40 at most."""
+    """Return your open challenges and those you have joined; 40 at most."""
     found = context.app.challenges.of(caller.require(Scope.READ))
     return Challenges(_challenge_json(context, found), None)
 
@@ -125,7 +126,10 @@ def own_challenges(
     summary="A challenge",
 )
 def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenChallenge:
-    """Return a challenge, also for a while after it was taken: then it has the board of its match."""
+    """Return a challenge.
+
+    For some time after the match has started, it has the number of the match.
+    """
     return _challenge_json(context, [context.app.challenges.get(challenge)])[0]
 
 
@@ -151,9 +155,9 @@ def open_challenge(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> OpenChallenge:
-    """Offer a match to anybody, for 30 days; repeated with its key it is one challenge.
+    """Offer a match to all players, for 30 days. A request repeated with its key makes one challenge.
 
-    A rated match of chance gathers (`--gather`) whether or not that is said.
+    A rated match with a draw always gathers (`--gather`).
     """
     actor = caller.actor(Scope.PLAY, key)
     proposal = proposal_of(
@@ -182,7 +186,7 @@ def open_challenge(
         Code.BUSY,
         waits=True,
     ),
-    summary="Take a challenge",
+    summary="Join a challenge",
 )
 async def accept_challenge(
     challenge: Id,
@@ -193,12 +197,11 @@ async def accept_challenge(
         str,
         QueryParameter(
             pattern="^([0-9A-Fa-f]{64})?$",
-            description="where the match gathers: SHA-256 of a text that you keep, in hex; else "
-            "the server keeps one",
+            description="if the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex; without it the server keeps a text for you",
         ),
     ] = "",
 ) -> OpenChallenge:
-    """Take a free seat; with the last one the match starts. To repeat it is safe."""
+    """Take a free seat; the last one starts the match. The request can be repeated safely."""
     actor = caller.actor(Scope.PLAY)
     taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
     if taken.state is ChallengeState.TAKEN:
@@ -217,7 +220,7 @@ async def accept_challenge(
 def withdraw_challenge(
     challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Withdraw a challenge of one's own, or give back the seat taken in another's."""
+    """Withdraw your challenge, or leave another player's."""
     challenges.withdraw(context.app, caller.actor(Scope.PLAY), challenge)
 
 

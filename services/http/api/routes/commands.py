@@ -36,7 +36,9 @@ BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the mat
 Wait = Annotated[
     float,
     QueryParameter(
-        ge=0, le=MOST_WAIT, description="how many seconds the outcome is waited for; 202 after that"
+        ge=0,
+        le=MOST_WAIT,
+        description="seconds to wait for the outcome; after that the answer is 202",
     ),
 ]
 Key = Annotated[
@@ -58,7 +60,7 @@ RevealedText = Annotated[
 
 
 class AskedInMatch(RequestBody, frozen=True, tag_field="do"):
-    """What a player asks for in a match."""
+    """Base of the commands in a match."""
 
 
 class Move(AskedInMatch, frozen=True, tag="move"):
@@ -66,22 +68,23 @@ class Move(AskedInMatch, frozen=True, tag="move"):
 
     move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
     ply: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
-    """The number of plies that you believe were played: refused if another came between."""
+    """The number of plies played before yours; the move is refused if another came in between."""
 
 
 class Offer(AskedInMatch, frozen=True, tag="offer"):
-    """Propose something that needs the others' consent."""
+    """Propose something that needs the consent of the other players."""
 
     kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
 
 
 class Accept(AskedInMatch, frozen=True, tag="accept"):
-    """Accept the offer that stands, or a match that waits for consent."""
+    """Accept the open offer, or a match that waits for consent."""
 
     entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
-    """A word of yours, mixed into the draw of a match that waits for it."""
+    """A word of yours that goes into the draw, if the match has not been drawn yet."""
     commitment: Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")] = ""
-    """SHA-256 of a text that you keep, where the match waits for it; else the server keeps one."""
+    """SHA-256 of a secret text that you keep, if the match waits for it; without it the server
+    keeps a text for you."""
 
 
 class Reveal(AskedInMatch, frozen=True, tag="reveal"):
@@ -91,15 +94,15 @@ class Reveal(AskedInMatch, frozen=True, tag="reveal"):
 
 
 class Reject(AskedInMatch, frozen=True, tag="reject"):
-    """Reject the offer that stands."""
+    """Reject the open offer."""
 
 
 class Resign(AskedInMatch, frozen=True, tag="resign"):
-    """Return the match up."""
+    """Give up the match."""
 
 
 class Decline(AskedInMatch, frozen=True, tag="decline"):
-    """Refuse to play, before your first move."""
+    """Decline to play, before your first move."""
 
 
 class Resume(AskedInMatch, frozen=True, tag="resume"):
@@ -110,20 +113,20 @@ AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """What became of a command."""
+    """The outcome of a command."""
 
     id: str
-    """The command's, in hex: the same for every repetition with its key."""
+    """The id of the command, in hex; the same for every repetition with its key."""
     board: int
     accepted: bool
     code: str
-    """Empty when it was accepted."""
+    """The error code; empty if the command was accepted."""
     message: str
     """Why it was refused, in a sentence."""
     seq: int
-    """Of its first event; of the last event before it when it was refused."""
+    """Number of its first event; if it was refused, of the last event before it."""
     index: int
-    """Of its first leaf in the log of its shard."""
+    """Index of its first leaf in the log of its shard."""
 
 
 @post(
@@ -157,7 +160,7 @@ class Answered(msgspec.Struct, frozen=True):
         Code.BUSY,
         waits=True,
     ),
-    summary="Give a command in a match",
+    summary="Send a command",
 )
 async def give_command(
     board: BoardNumber,
@@ -167,7 +170,7 @@ async def give_command(
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
-    """Carry out a command, and give its outcome once it is durable."""
+    """Carry out a command, and return its outcome once it is durable."""
     actor = caller.actor(Scope.PLAY, key)
     state = (await context.snapshot(board, caller.match)).state
     id_ = actor.command_id()
@@ -205,7 +208,10 @@ async def reveal_text(
     context: NamedDependency[ApiContext],
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
-    """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
+    """Reveal the text that a player has committed to.
+
+    It needs no token, because only that player knows the text.
+    """
     state = (await context.match(board)).state
     sent = reveal_command(board, state, read_text(data.text))
     return await send(context, MatchCommand(sent, state.ply), wait)
@@ -216,7 +222,7 @@ async def reveal_text(
     security=PLAY_SCOPE,
     tags=["commands"],
     opt=declare_errors(Code.NOT_FOUND, Code.NOT_A_PLAYER, waits=True),
-    summary="Ask for the outcome of a command",
+    summary="The outcome of a command",
 )
 async def command_outcome(
     board: BoardNumber,
@@ -226,9 +232,9 @@ async def command_outcome(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> Answered:
-    """Return the outcome of a command, accepted or refused; 404 while there is none.
+    """Return the outcome of a command, whether accepted or refused; 404 while there is none.
 
-    Only the players of the match are told. A 202 says where to ask.
+    Only the players of the match may see it. The Location header of a 202 has this address.
     """
     state = (await context.snapshot(board)).state
     id_ = bytes.fromhex(command)
@@ -252,7 +258,7 @@ async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answe
 
 
 def answered(board: int, id_: CommandId, outcome: CommandOutcome) -> Answered:
-    """Show an outcome."""
+    """Return an outcome as it is shown."""
     return Answered(
         id=id_.hex(),
         board=board,

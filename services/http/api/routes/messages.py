@@ -1,4 +1,4 @@
-"""What players write to each other: messages, and the chat of a match."""
+"""Messages between players, and the chat of a match."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -37,28 +37,28 @@ class NewMessage(RequestBody, frozen=True):
 
 
 class NewLine(RequestBody, frozen=True):
-    """Something said in a match."""
+    """A chat message."""
 
     text: Text
     """Up to 2,000 characters."""
 
 
 class ReadUntil(RequestBody, frozen=True):
-    """Up to when messages were read."""
+    """The time up to which messages are read."""
 
     until: Annotated[int, msgspec.Meta(ge=0, le=10**15)]
-    """The `at` of the newest of them, ms."""
+    """The `at` of the newest read message, in ms."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """Something that was written to the caller, or to everybody."""
+    """A message to you, or to everybody."""
 
     at: int
     """When, ms since 1970."""
     userid: str | None
     """Of the writer; null for a writer whose account was erased."""
     kind: str
-    """`message`, or `broadcast` for one to everybody."""
+    """`message`, or `broadcast` for a message to everybody."""
     text: str
 
 
@@ -66,13 +66,13 @@ class Messages(msgspec.Struct, frozen=True):
     """A page of messages, the newest first."""
 
     unread: int
-    """How many of all are not marked as read."""
+    """The number of all messages that are not marked as read."""
     messages: tuple[Message, ...]
     next: int | None
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of a match's chat."""
+    """A line of the chat of a match."""
 
     at: int
     """When, ms since 1970."""
@@ -131,7 +131,7 @@ def send_message(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> None:
-    """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
+    """Send a message to up to 20 players. A request repeated with its key sends it once."""
     account = caller.require(Scope.PLAY)
     to = messages.find_recipients(context.app, data.to)
     messages.send_message(context.app, account, to, data.text, _command_id(account, key))
@@ -149,7 +149,7 @@ def send_message(
 def mark_messages(
     data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Mark all messages up to a time as read; marks never go back."""
+    """Mark all messages up to a time as read; an earlier time than before changes nothing."""
     messages.mark_read_until(context.app, caller.require(Scope.READ), data.until)
 
 
@@ -166,7 +166,8 @@ def show_chat(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     limit: Annotated[
-        int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
+        int,
+        QueryParameter(ge=1, le=CHAT_LIMIT, description="the maximum number of lines, the newest"),
     ] = 50,
 ) -> Chat:
     """Return the chat of a match to one of its players, and mark it as read."""
@@ -187,7 +188,7 @@ def show_chat(
     security=PLAY_SCOPE,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG),
-    summary="Say something in a match",
+    summary="Write in the chat of a match",
 )
 def say(
     board: BoardNumber,
@@ -196,7 +197,7 @@ def say(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> None:
-    """Say something to the other players; repeated with its key it is said once."""
+    """Write to the other players. A request repeated with its key writes it once."""
     account = caller.require(Scope.PLAY)
     messages.write_chat(context.app, board, account, data.text, _command_id(account, key))
 

@@ -24,10 +24,10 @@ MAX_ROWS: Final = 100
 
 _TAGS: Final = ["players"]
 
-Limit = Annotated[int, QueryParameter(ge=1, le=MAX_ROWS, description="how many at most")]
+Limit = Annotated[int, QueryParameter(ge=1, le=MAX_ROWS, description="the maximum number")]
 Cursor = Annotated[
     int,
-    QueryParameter(ge=0, le=10**9, description="where to go on: the `next` of the page before"),
+    QueryParameter(ge=0, le=10**9, description="the `next` of the previous page"),
 ]
 GameKey = Annotated[str, PathParameter(max_length=24, description="a game, such as `pow2`")]
 GameFilter = Annotated[
@@ -51,12 +51,12 @@ class Listed(msgspec.Struct, frozen=True):
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[int, ...]
-    """Seats that are to act."""
+    """Seats that have to act."""
     since: int
-    """Since when, ms."""
+    """Time since which they have to, in ms."""
     ply: int
     updated: int
-    """When its last event was, ms."""
+    """Time of its last event, in ms."""
     winners: tuple[int, ...] | None
     reason: str
 
@@ -74,25 +74,25 @@ class Player(msgspec.Struct, frozen=True):
 
     userid: str
     since: int
-    """When the account was made, ms."""
+    """Time at which the account was created, in ms."""
     to_move: int
     active: int
     finished: int
     ratings: dict[str, int]
-    """By game, of those in which a rated match was finished."""
+    """Ratings by game, for games with a finished rated match."""
     refused_draws: int
-    """Draws that the player knew, or could know, and would not play."""
+    """Matches that the player declined after the draw was known or could be known."""
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """Something that happened in a match of the caller's, or that was written to the caller."""
+    """An event in one of your matches, or a message to you."""
 
     board: int
-    """0 for a message."""
+    """The match; 0 for a message."""
     seq: int
-    """Of the event; 0 for `chat` and `message`, which are none."""
+    """Number of the event; 0 for `chat` and `message`, which are no events."""
     at: int
-    """When, ms."""
+    """The time, in ms."""
     kind: str
     """Such as `your-turn`."""
 
@@ -102,7 +102,7 @@ class Unread(msgspec.Struct, frozen=True):
 
     messages: int
     boards: dict[int, int]
-    """By match, of those where something is unread, how many lines of chat."""
+    """Unread lines of chat by match, for matches that have some."""
 
 
 class Notices(msgspec.Struct, frozen=True):
@@ -131,7 +131,7 @@ def list_matches(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Matches:
-    """Return matches of a player, or with a game alone those of it that go on."""
+    """Return matches of a player, or the active matches of a game."""
     if game is not None:
         game = read_game(game).key
     if player is not None:
@@ -178,7 +178,7 @@ def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
     security=READ_SCOPE,
     tags=["events"],
     opt=declare_errors(),
-    summary="What happened in the own matches",
+    summary="Your notices",
 )
 def list_notices(
     context: NamedDependency[ApiContext],
@@ -186,7 +186,10 @@ def list_notices(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Notices:
-    """Return the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
+    """Return notices, the newest first.
+
+    The server keeps 200 of matches, and for 90 days 200 of chat and messages.
+    """
     account = caller.require(Scope.READ)
     rows = context.app.notices.of(account, cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
@@ -197,7 +200,7 @@ def list_notices(
 
 
 def next_cursor(cursor: int, limit: int, found: int) -> int | None:
-    """Return the cursor of the next page, where one row more than its limit was found."""
+    """Return the cursor of the next page, if a row beyond the limit was found."""
     return cursor + limit if found > limit else None
 
 

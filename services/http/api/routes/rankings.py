@@ -36,7 +36,7 @@ class Rated(msgspec.Struct, frozen=True):
     userid: str | None
     rating: int
     matches: int
-    """How many have counted."""
+    """The number of rated matches."""
 
 
 class Ratings(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class RatingSeries(msgspec.Struct, frozen=True):
-    """How a player's rating came about."""
+    """The history of a player's rating."""
 
     game: str
     userid: str
@@ -93,7 +93,7 @@ class FinishedMatch(msgspec.Struct, frozen=True):
     players: tuple[str | None, ...]
     winners: tuple[int, ...]
     ranks: tuple[int, ...]
-    """For each seat its place, 1 for the first."""
+    """The place of each seat; 1 is the first."""
     reason: str
     plies: int
     rated: bool
@@ -110,14 +110,14 @@ class History(msgspec.Struct, frozen=True):
 
 
 class HeadToHead(msgspec.Struct, frozen=True):
-    """How two players did against each other."""
+    """The results of two players against each other."""
 
     game: str
     userid: str | None
     opponent: str | None
     played: int
     won: int
-    """By the first of them; among three, when placed before the other."""
+    """Matches won by the first of them; among three players, a better place wins."""
     shared: int
     lost: int
 
@@ -165,12 +165,15 @@ def show_rating(
     sync_to_thread=True,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE),
-    summary="Who has won how often",
+    summary="The table of a game",
 )
 def list_standings(
     game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Standings:
-    """Return a game's table, most points first: 1 for a win, a shared one in parts."""
+    """Return a game's table, most points first.
+
+    A win is 1 point; players who share it share the point.
+    """
     key = read_multiplayer_game(game).key
     rows = context.app.standings.of(key, cursor, limit + 1)
     names = userids_of(context.app, (row.account for row in rows))
@@ -209,12 +212,12 @@ def list_history(
     sync_to_thread=True,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
-    summary="How two players did against each other",
+    summary="Two players against each other",
 )
 def show_head_to_head(
     game: GameKey, userid: Userid, opponent: Userid, context: NamedDependency[ApiContext]
 ) -> HeadToHead:
-    """Count the matches of two players in a game, as the first of them sees it."""
+    """Count the results of two players in a game, from the first player's side."""
     key = read_multiplayer_game(game).key
     one, other = context.app.accounts.id_of(userid), context.app.accounts.id_of(opponent)
     record = head_to_head(context.app, key, one, other)
