@@ -32,6 +32,7 @@ class Signup(RequestBody, frozen=True):
     userid: Userid
     password: Password
     addresses: Addresses = ()
+    """Mail addresses of the account; it may have none."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -39,6 +40,7 @@ class Address(msgspec.Struct, frozen=True):
 
     address: str
     verified: bool
+    """True once its owner has sent back the code that was mailed to it."""
 
 
 class OwnAccount(msgspec.Struct, frozen=True):
@@ -46,28 +48,33 @@ class OwnAccount(msgspec.Struct, frozen=True):
 
     userid: str
     created: int
-    """Milliseconds since 1970."""
+    """Time at which the account was created, in ms since 1970."""
     language: str
     """The language of help."""
     notify: str
-    """When mail is sent: `move` for each turn, `daily` or `none`."""
+    """When mail is sent: `move` at once, `daily` once a day, or `none`."""
     signed_off: bool
+    """True if the account gets no mail at all, whatever `notify` is."""
     challenges: str
-    """Whose challenges by name are accepted: those of `anyone`, of `known` players, or of
-    `none`."""
+    """Challenges by name that are accepted: from `anyone`, from `known` players, or from `none`."""
     addresses: tuple[Address, ...]
     displays: dict[str, str]
-    """Text displays by game, where they differ from the game's first display."""
+    """Names of text displays by game, where they differ from the first display of the game."""
     arbiter: bool
+    """True if the account may send messages to everybody."""
 
 
 class Preferences(RequestBody, frozen=True):
-    """Changes of preferences; a field that is left out stays."""
+    """Preferences to change; those that are left out or null stay."""
 
     language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
+    """The language of help: `en` or `de`."""
     notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
+    """When mail is sent: `move` at once, `daily` once a day, or `none`."""
     challenges: Annotated[str, msgspec.Meta(max_length=8, examples=["known"])] | None = None
+    """Challenges by name to accept: from `anyone`, from `known` players, or from `none`."""
     displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
+    """Names of text displays by game; games that are left out get their first display."""
 
 
 class NewPassword(RequestBody, frozen=True):
@@ -76,11 +83,11 @@ class NewPassword(RequestBody, frozen=True):
     old: Password
     new: Password
     tokens: Literal["keep", "end"] = "keep"
-    """Whether all tokens are revoked, too, including the one of this request."""
+    """`end` to revoke all tokens, too, including the one of this request."""
 
 
 class Confirmed(RequestBody, frozen=True):
-    """A password, because a token alone is not enough."""
+    """The password, because a token alone is not enough to delete an account."""
 
     password: Password
 
@@ -89,6 +96,7 @@ class NewAddresses(RequestBody, frozen=True):
     """All mail addresses of the account."""
 
     addresses: Addresses
+    """The new addresses; the account loses all others."""
     password: Password = ""
     """Required if your token is older than ten minutes."""
 
@@ -101,7 +109,7 @@ class NewToken(RequestBody, frozen=True):
     label: Annotated[str, msgspec.Meta(min_length=1, max_length=60, examples=["my bot"])]
     scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)]
     days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
-    """Lifetime in days; null if it lasts until it is revoked."""
+    """Lifetime in days; null for a token that is valid until it is revoked."""
 
 
 class ShownToken(msgspec.Struct, frozen=True):
@@ -111,20 +119,27 @@ class ShownToken(msgspec.Struct, frozen=True):
     label: str
     scopes: tuple[Scope, ...]
     created: int
+    """Time at which it was made, in ms since 1970."""
     last_used: int | None
-    """The day of its last use, in ms; null for never."""
+    """Start of the day of its last use, in ms since 1970; null if it was never used."""
     expires: int | None
+    """Time at which it expires, in ms since 1970; null for a token that is valid until it is
+    revoked."""
 
 
 class IssuedToken(msgspec.Struct, frozen=True):
     """A new token; its text is shown only once."""
 
     token: str
+    """The text to send as `Authorization: Bearer`."""
     id: str
     label: str
     scopes: tuple[Scope, ...]
     created: int
+    """Time at which it was made, in ms since 1970."""
     expires: int | None
+    """Time at which it expires, in ms since 1970; null for a token that is valid until it is
+    revoked."""
 
 
 @post(
@@ -221,8 +236,7 @@ def change_password(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
-    """Replace the password, and end all browser sessions; tokens stay valid unless you revoke
-    them."""
+    """Replace the password, and end all browser sessions; tokens stay valid by default."""
     account, end = caller.require(Scope.ACCOUNT), data.tokens == "end"
     accounts.change_password(context.app, account, data.old, data.new, tokens=end)
 
@@ -250,12 +264,12 @@ def log_out_everywhere(
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
-    summary="Erase the account",
+    summary="Delete the account",
 )
 def delete_account(
     data: JSONBody[Confirmed], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Erase the account and all personal data for good; matches stay."""
+    """Delete the account and all personal data for good; matches stay."""
     name = _profile_of(context, caller.require(Scope.ACCOUNT)).name
     accounts.delete_account(context.app, name, data.password)
 
@@ -313,7 +327,7 @@ def revoke_token(
 ) -> None:
     """Revoke a token at once.
 
-    To revoke another token than the one of this request, the scope `account` is needed.
+    Revoking another token than that of the request needs the scope `account`.
     """
     account = caller.account if token == caller.token.id else caller.require(Scope.ACCOUNT)
     accounts.revoke_token(context.app, account, token)

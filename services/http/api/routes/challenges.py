@@ -45,34 +45,39 @@ class NewChallenge(RequestBody, frozen=True):
     note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
     """A note to other players."""
     commitment: Commitment = ""
-    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep; without it the
-    server keeps a text for you."""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
+    empty, the server keeps a text for you."""
 
 
 class OpenChallenge(msgspec.Struct, frozen=True):
-    """An open challenge."""
+    """A challenge to all players."""
 
     id: str
     state: str
     """`open`, `taken` while its match is starting, `started` or `withdrawn`."""
     game: str
     rules: str
+    """The version of the rules, such as `pow2/1`."""
     options: tuple[str, ...]
+    """The game's options, such as `-fast`."""
     terms: tuple[str, ...]
+    """The server's options, such as `--days=3`."""
     note: str
     seats: int
+    """The number of players."""
     seat: int | None
     """The seat of its maker; null until chance has decided."""
     players: tuple[str | None, ...]
-    """Its maker and the players who have joined; by seat once all have."""
+    """Userids of its maker and the players who have joined; by seat once all have. Null for a
+    deleted account."""
     missing: int
     """The number of free seats."""
     created: int
-    """Milliseconds since 1970."""
+    """Time at which it was opened, in ms since 1970."""
     expires: int
-    """Time at which it expires, in ms."""
+    """Time at which it expires, in ms since 1970."""
     board: int | None
-    """The number of its match, once that has started."""
+    """The number of its match; null until the match has started."""
 
 
 class Challenges(msgspec.Struct, frozen=True):
@@ -80,6 +85,7 @@ class Challenges(msgspec.Struct, frozen=True):
 
     challenges: tuple[OpenChallenge, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
 
 
 @get(
@@ -87,7 +93,7 @@ class Challenges(msgspec.Struct, frozen=True):
     sync_to_thread=True,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_GAME),
-    summary="Challenges that can be taken",
+    summary="Challenges that you can join",
 )
 def list_challenges(
     context: NamedDependency[ApiContext],
@@ -95,7 +101,7 @@ def list_challenges(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Challenges:
-    """Return open challenges of all games, or of one."""
+    """Return open challenges of all games, or of one game."""
     key = None if game is None else read_game(game).key
     found = context.app.challenges.list_open(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
@@ -113,7 +119,7 @@ def list_challenges(
 def own_challenges(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> Challenges:
-    """Return your open challenges and those you have joined; 40 at most."""
+    """Return your challenges that wait for players, and those you have joined; 40 at most."""
     found = context.app.challenges.of(caller.require(Scope.READ))
     return Challenges(_challenge_json(context, found), None)
 
@@ -128,7 +134,7 @@ def own_challenges(
 def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenChallenge:
     """Return a challenge.
 
-    For some time after the match has started, it has the number of the match.
+    It stays for some time after the match has started, and then has the number of the match.
     """
     return _challenge_json(context, [context.app.challenges.get(challenge)])[0]
 
@@ -155,9 +161,10 @@ def open_challenge(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> OpenChallenge:
-    """Offer a match to all players, for 30 days. A request repeated with its key makes one challenge.
+    """Offer a match to all players, for 30 days.
 
-    A rated match with a draw always gathers (`--gather`).
+    A request repeated with its key makes one challenge. A rated match with a draw by chance always
+    gathers (`--gather`).
     """
     actor = caller.actor(Scope.PLAY, key)
     proposal = proposal_of(
@@ -197,7 +204,8 @@ async def accept_challenge(
         str,
         QueryParameter(
             pattern="^([0-9A-Fa-f]{64})?$",
-            description="if the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex; without it the server keeps a text for you",
+            description="if the match gathers (`--gather`): SHA-256 of a secret text that you "
+            "keep, in hex; without it the server keeps a text for you",
         ),
     ] = "",
 ) -> OpenChallenge:

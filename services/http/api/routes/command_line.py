@@ -42,7 +42,9 @@ class Game(msgspec.Struct, frozen=True):
     players: tuple[int, ...]
     """The possible numbers of players."""
     sides: tuple[str, ...]
+    """The names of the seats, such as `Light`; the first moves first."""
     displays: tuple[str, ...]
+    """The names of its text displays, such as `small`; the first is the default."""
     offers: tuple[str, ...]
     """Offers that it has in addition to those of every game."""
 
@@ -52,10 +54,11 @@ class Score(msgspec.Struct, frozen=True):
 
     board: int
     userid: str | None
+    """Null for a deleted account."""
     at: int
-    """Time at which the score was reached, in ms."""
+    """Time at which the score was reached, in ms since 1970."""
     rank: tuple[int, ...]
-    """The smaller, the better."""
+    """Scores compare by these numbers, from the first on; smaller is better."""
 
 
 @post(
@@ -64,7 +67,9 @@ class Score(msgspec.Struct, frozen=True):
     tags=["command lines"],
     opt=declare_errors(),
     summary="Carry out a command line",
-    description="The body is a line of the command language in plain UTF-8 (several lines after `multiple`). The answer is text, with the status of its code. To start a match, send a token with the scope `play`.",
+    description="The body is a line of the command language in plain UTF-8 (several lines after "
+    "`multiple`). The answer is text, with the status of its code. To start a match, send a token "
+    "with the scope `play`, or the password in the line.",
     media_type=TEXT,
 )
 async def do_line(
@@ -88,8 +93,7 @@ async def do_line(
 
 
 def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
-    """Return the origin of a line; a token without the scope `play` does not identify its
-    player."""
+    """Return the origin of a line; a token identifies the player only if it has the scope `play`."""
     if caller is None:
         return Origin(count=lambda: context.request_limits.check(request))
     proven = caller.account if Scope.PLAY in caller.token.scopes else None

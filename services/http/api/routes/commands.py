@@ -47,8 +47,8 @@ Key = Annotated[
         name="Idempotency-Key",
         min_length=1,
         max_length=200,
-        description="repeating a command with its key is safe: it is carried out once, and "
-        "answered alike each time; without one the command gets a key of its own",
+        description="a request repeated with its key is carried out once, and gets the same answer "
+        "each time; a request without a key gets a random one",
     ),
 ]
 
@@ -68,29 +68,31 @@ class Move(AskedInMatch, frozen=True, tag="move"):
 
     move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
     ply: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
-    """The number of plies played before yours; the move is refused if another came in between."""
+    """The number of moves played before this one; the move is refused if that has changed."""
 
 
 class Offer(AskedInMatch, frozen=True, tag="offer"):
-    """Propose something that needs the consent of the other players."""
+    """Make an offer, which needs the consent of the other players."""
 
     kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
+    """`draw`, `undo`, `abort`, `pause`, or an offer of the game."""
 
 
 class Accept(AskedInMatch, frozen=True, tag="accept"):
     """Accept the open offer, or a match that waits for consent."""
 
     entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
-    """A word of yours that goes into the draw, if the match has not been drawn yet."""
+    """A word that goes into the draw by chance, if the match still waits for it."""
     commitment: Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")] = ""
-    """SHA-256 of a secret text that you keep, if the match waits for it; without it the server
-    keeps a text for you."""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
+    empty, the server keeps a text for you."""
 
 
 class Reveal(AskedInMatch, frozen=True, tag="reveal"):
     """Reveal the text that you committed to."""
 
     text: RevealedText
+    """The text, in hex."""
 
 
 class Reject(AskedInMatch, frozen=True, tag="reject"):
@@ -98,7 +100,7 @@ class Reject(AskedInMatch, frozen=True, tag="reject"):
 
 
 class Resign(AskedInMatch, frozen=True, tag="resign"):
-    """Give up the match."""
+    """Resign: give up the match."""
 
 
 class Decline(AskedInMatch, frozen=True, tag="decline"):
@@ -118,13 +120,14 @@ class Answered(msgspec.Struct, frozen=True):
     id: str
     """The id of the command, in hex; the same for every repetition with its key."""
     board: int
+    """The number of the match."""
     accepted: bool
     code: str
     """The error code; empty if the command was accepted."""
     message: str
-    """Why it was refused, in a sentence."""
+    """The reason for a refusal, in a sentence; empty if the command was accepted."""
     seq: int
-    """Number of its first event; if it was refused, of the last event before it."""
+    """Sequence number of its first event; after a refusal, of the last event before it."""
     index: int
     """Index of its first leaf in the log of its shard."""
 
@@ -183,6 +186,7 @@ class Revealing(RequestBody, frozen=True):
     """A text that a player has committed to."""
 
     text: RevealedText
+    """The text, in hex."""
 
 
 @post(
@@ -210,7 +214,7 @@ async def reveal_text(
 ) -> Answered:
     """Reveal the text that a player has committed to.
 
-    It needs no token, because only that player knows the text.
+    This needs no token, because only the player who committed to the text knows it.
     """
     state = (await context.match(board)).state
     sent = reveal_command(board, state, read_text(data.text))
@@ -232,7 +236,7 @@ async def command_outcome(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> Answered:
-    """Return the outcome of a command, whether accepted or refused; 404 while there is none.
+    """Return the outcome of a command, whether it was accepted or refused; 404 until there is one.
 
     Only the players of the match may see it. The Location header of a 202 has this address.
     """
@@ -251,7 +255,7 @@ async def command_outcome(
 
 
 async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
-    """Hand a command in, and show its outcome."""
+    """Submit a command, and return its outcome; raise the refusal if it was refused."""
     sent = command.sent
     with outcome_at(sent.match, sent.id):
         return answered(sent.match, sent.id, await context.send(command, wait))
@@ -271,7 +275,7 @@ def answered(board: int, id_: CommandId, outcome: CommandOutcome) -> Answered:
 
 
 def action_of(asked: AnyAsked) -> Action:
-    """Return what the body of a request asks for."""
+    """Return the action that the body of a request describes."""
     match asked:
         case Move():
             return MoveAction(asked.move, asked.ply)

@@ -26,7 +26,7 @@ _Line = Annotated[
 
 
 class NewReplies(RequestBody, frozen=True):
-    """Your conditional moves in a match, in place of all that you have set."""
+    """Your conditional moves in a match, in place of all earlier ones."""
 
     lines: Annotated[
         tuple[_Line, ...],
@@ -34,8 +34,8 @@ class NewReplies(RequestBody, frozen=True):
             min_length=1, max_length=CONDITIONAL_MOVES_LIMIT, examples=[[["m13-j7", "a13-d7"]]]
         ),
     ]
-    """Each is a line of moves from the present position, of the others and yours in turn; or moves
-    that each name a later ply, such as `a13-d7#5`, and are played there whatever came before."""
+    """Each line has moves from the present position on, those of the others and yours in turn; or
+    moves that each name a later ply, such as `a13-d7#5`, and are played there after any moves."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Reply(msgspec.Struct, frozen=True):
     ply: int
     """The number of moves played before it."""
     after: tuple[str, ...] | None
-    """The moves that must have been played before it; null for any."""
+    """The moves from the present position on that must come before it; null for any."""
     move: str
 
 
@@ -52,9 +52,10 @@ class LaidReady(msgspec.Struct, frozen=True):
     """Your conditional moves in a match."""
 
     board: int
+    """The number of the match."""
     replies: tuple[Reply, ...]
     notes: tuple[str, ...]
-    """Why the server could not play some of them."""
+    """Why the server did not play some of them, in sentences."""
 
 
 @get(
@@ -68,7 +69,7 @@ class LaidReady(msgspec.Struct, frozen=True):
 def show_replies(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> LaidReady:
-    """Return your conditional moves; nobody else can see them."""
+    """Return your conditional moves in a match; nobody else can see them."""
     return _conditional_moves_json(
         board, conditional_moves_of(context.app, caller.require(Scope.READ), board)
     )
@@ -122,8 +123,8 @@ def drop_replies(
     set_conditional_moves(context.app, caller.actor(Scope.PLAY), board, ())
 
 
-def _conditional_moves_json(board: int, laid: ConditionalMoves) -> LaidReady:
-    replies = sorted(laid.moves, key=lambda reply: (reply.ply, reply.path or ()))
+def _conditional_moves_json(board: int, stored: ConditionalMoves) -> LaidReady:
+    moves = sorted(stored.moves, key=lambda move: (move.ply, move.path or ()))
     return LaidReady(
-        board, tuple(Reply(one.ply, one.path, one.move) for one in replies), laid.notes
+        board, tuple(Reply(one.ply, one.path, one.move) for one in moves), stored.notes
     )

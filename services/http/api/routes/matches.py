@@ -1,4 +1,4 @@
-"""Viewing a match: any ply, its board as a picture and as text."""
+"""Viewing a match: the match at any ply, and its board as a picture and as text."""
 
 import asyncio
 from typing import Annotated, Any, Final
@@ -60,7 +60,7 @@ def _match_response(
     legal: bool,  # noqa: FBT001 - called in one place
 ) -> Response[Match]:
     names = context.app.accounts.name_of(snapshot.state.seats)
-    # the clocks run on, but the client can compute what they show from what it has
+    # the running clocks are left out, because the client can compute them from the answer that it has
     tag = ETag("match", snapshot.head, names, legal)
     if tag.is_current(request):
         return tag.not_modified()
@@ -99,7 +99,7 @@ def show_ply(
     tags=_TAGS,
     opt={WEIGHT: 2}
     | declare_errors(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
-    summary="A board as a picture",
+    summary="A board as a picture (SVG)",
     media_type=SVG_MEDIA_TYPE,
 )
 def show_svg(
@@ -131,7 +131,10 @@ def show_text(
     ply: Ply = None,
     display: Annotated[
         str,
-        QueryParameter(max_length=24, description="such as `small`; by default the game's first"),
+        QueryParameter(
+            max_length=24,
+            description="a display of the game, such as `small`; by default its first",
+        ),
     ] = "",
 ) -> Response[str]:
     """Draw a board at the present or an earlier ply as text."""

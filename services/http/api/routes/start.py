@@ -39,8 +39,8 @@ class NewMatch(RequestBody, frozen=True):
     terms: Words = ()
     """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`, `--gather`."""
     commitment: Commitment = ""
-    """With `--gather`: SHA-256 of a secret text that you keep, and reveal once all players have
-    committed."""
+    """With `--gather`: SHA-256 of a secret text that you keep, in hex. You reveal the text once all
+    players have committed. If it is empty, the server keeps a text for you."""
 
 
 @post(
