@@ -134,7 +134,7 @@ class ApiContext:
         return await self.send(command, seconds)
 
     async def send(self, command: MatchCommand, seconds: float) -> CommandOutcome:
-        """Submit a command, and return the outcome of an accepted one; else raise as `finish` does."""
+        """Submit a command, and return its outcome if accepted; else raise as `finish` does."""
         return finish(self.app, await self.gateway.send(command.sent, command.ply, seconds))
 
     async def damaged(self, board: int, error: Exception) -> Refusal:

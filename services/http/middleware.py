@@ -30,8 +30,8 @@ _SECONDS: Final = Histogram(
     registry=REGISTRY,
 )
 
-# cached because a look-up by labels takes longer than counting; the cache has as many entries as the
-# metrics have rows
+# cached because a look-up by labels takes longer than counting; the cache has an entry for each row
+# of the metrics
 _counter: Final = cache(_REQUESTS.labels)
 _timer: Final = cache(_SECONDS.labels)
 

@@ -74,7 +74,7 @@ class Caller(msgspec.Struct, frozen=True):
         return self.account
 
     def actor(self, scope: Scope, key: str | None = None) -> Actor:
-        """Return the actor of a command, with a random key if there is none; raise `missing-scope`."""
+        """Return the actor of a command, with a random key by default; raise `missing-scope`."""
         return Actor(self.require(scope), API_FRONT_END, key or uuid4().hex)
 
 

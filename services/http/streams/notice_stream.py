@@ -29,7 +29,7 @@ POLL_SECONDS: Final = 0.5
 MAX_LAG_SECONDS: Final = 15.0
 """The longest that the projection may lag; after that, its notices are sent all the same.
 
-This is because a leaf that it can't apply would stop all streams."""
+Otherwise a leaf that it can't apply would stop all streams. Its own notice is missing then."""
 
 
 class WatermarkSource(Protocol):

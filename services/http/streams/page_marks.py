@@ -1,7 +1,8 @@
 """Marks: short texts that change whenever the content of a page does.
 
-A page holds the mark of its content, and a stream sends the present one. If they differ the page is
-out of date, even if it has missed several changes. One query a second serves all watchers of a process.
+A page holds the mark of its content, and a stream sends the present one. If they differ, the page
+is out of date, even if it has missed several changes. One query a second serves all watchers of a
+process.
 """
 
 import asyncio

@@ -93,7 +93,7 @@ async def do_line(
 
 
 def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
-    """Return the origin of a line; a token identifies the player only if it has the scope `play`."""
+    """Return the origin of a line; a token counts only if it has the scope `play`."""
     if caller is None:
         return Origin(count=lambda: context.request_limits.check(request))
     proven = caller.account if Scope.PLAY in caller.token.scopes else None

@@ -60,7 +60,7 @@ def _match_response(
     legal: bool,  # noqa: FBT001 - called in one place
 ) -> Response[Match]:
     names = context.app.accounts.name_of(snapshot.state.seats)
-    # the running clocks are left out, because the client can compute them from the answer that it has
+    # without the running clocks, because the client can compute them from its copy
     tag = ETag("match", snapshot.head, names, legal)
     if tag.is_current(request):
         return tag.not_modified()

@@ -201,7 +201,7 @@ def list_notices(
 ) -> Notices:
     """Return notices of your matches and messages, the newest first.
 
-    The server keeps the newest 200 of matches and, for 90 days, the newest 200 of chat and messages.
+    The server keeps the newest 200 of matches, and the newest 200 of chat and messages for 90 days.
     """
     account = caller.require(Scope.READ)
     rows = context.app.notices.of(account, cursor, limit + 1)
