@@ -62,7 +62,7 @@ ALLOWED = {
     "domain": 134,
     "infra": 382,
     "services": 17,
-    "services/api": 135,
+    "services/http": 25,
     "services/language": 97,
     "services/mail": 60,
     "services/web": 105,
@@ -177,7 +177,7 @@ def test_a_package_is_a_layer_or_a_part_of_services():
     assert [package_of(Path(path)) for path in paths] == [
         "docs",
         "infra",
-        "services/api",
+        "services/http",
         "services",
     ]
 

@@ -13,8 +13,8 @@ _FORWARDED_FOR: Final = b"x-forwarded-for"
 
 def network_of_request(scope: Any, *, behind_proxy: bool) -> str:
     """Return the network of an ASGI scope; X-Forwarded-For counts only behind a trusted proxy."""
-    if behind_proxy and (said := _last_forwarded(scope["headers"])):
-        return network_of(said)
+    if behind_proxy and (forwarded := _last_forwarded(scope["headers"])):
+        return network_of(forwarded)
     client = scope.get("client")
     return network_of(client[0] if client else "")
 

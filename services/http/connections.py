@@ -31,23 +31,23 @@ class ConnectionLimits(msgspec.Struct, frozen=True):
     """Limits of a connection, and of the number of connections."""
 
     head_seconds: float = 10.0
-    """For the head of a request, from the connection or from its first byte."""
+    """Time for the head of a request, from the connection or from its first byte."""
     body_seconds: float = 30.0
-    """For the rest of a request, from the end of its head."""
+    """Time for the rest of a request, from the end of its head."""
     reading_seconds: float = 60.0
-    """For a client to read enough that writing can go on."""
+    """Time for a client to read enough that writing can go on."""
     head_bytes: int = 32_768
-    """Of all header lines, including the request line and trailers."""
+    """Length of all header lines, including the request line and trailers."""
     request_bytes: int = 1_048_576
-    """Of a whole request; far more than a body that is read may have."""
+    """Length of a whole request; far more than the limit of bodies."""
     connections: int = 10_000
-    """At once, in this process."""
+    """Open connections of this process."""
     by_address: int = 256
-    """At once, from one network, if no proxy is trusted."""
+    """Open connections of one network; without effect behind a trusted proxy."""
 
 
 def limits_for(files: int) -> ConnectionLimits:
-    """Return the bounds of a process that may have `files` files open."""
+    """Return the limits of a process that may have `files` files open."""
     most = min(ConnectionLimits().connections, max(16, files - _RESERVED_FILES))
     return ConnectionLimits(
         connections=most, by_address=min(ConnectionLimits().by_address, max(8, most // 2))
@@ -83,8 +83,8 @@ class HttpConnections:
 class LimitedProtocol(HttpToolsProtocol):
     """A connection with deadlines and limits."""
 
-    def __init__(self, *given: Any, open_connections: HttpConnections, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *args: Any, open_connections: HttpConnections, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._connections = open_connections
         self._limits = open_connections.limits
         self._network: str | None = None
@@ -163,7 +163,7 @@ class LimitedProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def _count_parsed(self, count: int) -> None:
-        """Count header bytes as they are parsed, because one piece may hold many lines."""
+        """Count header bytes as they are parsed, because one piece of data may have many lines."""
         self._parsed_size += count
         self._head_size = max(self._head_size, self._parsed_size)
         self._count_head(0)

@@ -37,15 +37,15 @@ from services.http.streams.page_marks import MarkWatch
 from services.language import Language
 
 API_FRONT_END: Final = "api"
-"""Part of each command id, so that equal keys of different front ends stay apart."""
+"""Part of each command id, because different front ends may use equal keys."""
 
 _BLOCK_SECONDS: Final = 10.0
-"""Seconds for which a subscription blocks at most."""
+"""The longest that a subscription blocks, in seconds."""
 
 _MAX_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
 """Threads for all blocking calls but command lines.
 
-Password checks may occupy as many as are hashed or wait for it; 32 remain for pages.
+Password checks may occupy a thread for each hash at work or waiting; 32 remain for pages.
 """
 
 _LINE_THREADS: Final = 32
@@ -68,7 +68,7 @@ DEFAULT_INTERVALS: Final = TaskIntervals()
 
 
 class ApiContext:
-    """What the handlers of the API and the pages need: an `App`, and its asynchronous counterparts."""
+    """The context of the handlers: an `App`, and its asynchronous counterparts."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class ApiContext:
         return await self._tokens.get(text)
 
     async def snapshot(self, board: int, asked: PendingSnapshot | None = None) -> Snapshot:
-        """Return a match's snapshot; an empty one if there is no such match. `damaged`."""
+        """Return a match's snapshot; an empty one if there is no such match. Raises `damaged`."""
         (found,) = raise_errors(await (asked or self.store.submit_snapshot(board)))
         try:
             return unpack_snapshot(found)
@@ -122,19 +122,19 @@ class ApiContext:
         return asked
 
     async def match(self, board: int) -> Snapshot:
-        """Return a match as it is stored, as `load_snapshot` does: `unknown-board`, `damaged`."""
+        """Return a match's snapshot; raise `unknown-board` or `damaged`."""
         return check_exists(board, await self.snapshot(board))
 
     async def act(
         self, actor: Actor, board: int, state: MatchState, action: Action, seconds: float
     ) -> CommandOutcome:
-        """Have a player act in a match; refused and pending as `finish` says."""
+        """Submit a player's action in a match; return or raise as `send` does."""
         make = partial(command_of, self.app, actor, board, state, action)
         command = await asyncio.to_thread(make) if needs_redis(action) else make()
         return await self.send(command, seconds)
 
     async def send(self, command: MatchCommand, seconds: float) -> CommandOutcome:
-        """Hand a command in, and return its outcome once it is accepted; else as `finish` says."""
+        """Submit a command, and return its outcome if accepted; else raise as `finish` does."""
         return finish(self.app, await self.gateway.send(command.sent, command.ply, seconds))
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
@@ -142,7 +142,7 @@ class ApiContext:
         return await asyncio.to_thread(damaged_match, self.app.damage, board, error)
 
     async def wait(self, work: Callable[[], Result]) -> Result:
-        """Run work that may wait for an outcome, in a pool of threads of its own."""
+        """Run work that may wait for an outcome, in a thread pool for such work only."""
         # the context variables hold the source of the request
         run = partial(copy_context().run, work)
         return await asyncio.get_running_loop().run_in_executor(self._line_threads, run)

@@ -1,4 +1,4 @@
-"""Prometheus metrics of this process, on an address of their own."""
+"""Prometheus metrics of this process, at a separate address."""
 
 import logging
 from collections.abc import Iterator
@@ -16,9 +16,10 @@ _OFF: Final = "off"
 
 @contextmanager
 def serving_metrics(address: str) -> Iterator[str]:
-    """Serve the metrics on `host:port` inside, and yield their URL; `OSError` with a sentence.
+    """Serve the metrics on `host:port` while entered, and yield their URL; empty if they are off.
 
     They are not at the address of the pages, because they show strangers how busy the server is.
+    Raises `OSError` with a sentence if the address can't be used.
     """
     if address == _OFF:
         yield ""

@@ -30,8 +30,8 @@ _SECONDS: Final = Histogram(
     registry=REGISTRY,
 )
 
-# cached because a look-up by labels takes longer than counting; there is an entry for each row of the
-# metrics
+# cached because a look-up by labels takes longer than counting; the cache has an entry for each row
+# of the metrics
 _counter: Final = cache(_REQUESTS.labels)
 _timer: Final = cache(_SECONDS.labels)
 
@@ -125,11 +125,11 @@ class HttpMiddleware:
 def _add_headers(start: HTTPResponseStartEvent, path: str) -> None:
     """Add the headers that every answer has."""
     headers = list(start["headers"])
-    told = dict(headers)
+    present = dict(headers)
     headers += _COMMON_HEADERS
-    if b"cache-control" not in told:
+    if b"cache-control" not in present:
         headers.append((b"cache-control", b"no-store"))
-    if path.startswith("/api") and told.get(b"content-type", b"").startswith(_RENDERED_TYPES):
+    if path.startswith("/api") and present.get(b"content-type", b"").startswith(_RENDERED_TYPES):
         headers.append(_CONTENT_POLICY)
     start["headers"] = headers
 

@@ -143,7 +143,9 @@ def test_unknown_fields_are_refused_in_every_body(document):
 
 def test_what_the_sources_say_of_a_field_is_in_the_document(document):
     schemas = document["components"]["schemas"]
-    assert schemas["Match"]["properties"]["rules"]["description"].startswith("The pinned rules")
+    assert schemas["Match"]["properties"]["rules"]["description"].startswith(
+        "The version of the rules"
+    )
     assert schemas["NewChallenge"]["properties"]["seat"]["anyOf"][0]["maximum"] == 7
 
 

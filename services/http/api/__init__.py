@@ -1,1 +1,1 @@
-"""The HTTP API: the door for programs."""
+"""The HTTP API: the front end for programs."""

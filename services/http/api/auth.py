@@ -1,7 +1,7 @@
 """Authentication by the bearer token in a request's header.
 
 A route declares the scope that it needs once, as its `security`. The OpenAPI document shows it, and
-`admit` checks it before the body of a request is read.
+`authenticate` checks it before the body of a request is read.
 """
 
 import re
@@ -74,7 +74,7 @@ class Caller(msgspec.Struct, frozen=True):
         return self.account
 
     def actor(self, scope: Scope, key: str | None = None) -> Actor:
-        """Return the account as who acts, by the key of the request or one of its own."""
+        """Return the actor of a command, with a random key by default; raise `missing-scope`."""
         return Actor(self.require(scope), API_FRONT_END, key or uuid4().hex)
 
 
@@ -96,8 +96,8 @@ async def authenticate(request: AnyRequest) -> None:
 async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
     needed = request.route_handler.resolve_security()
     header = request.headers.get("authorization")
-    ahead = header is not None and LOADS_MATCH_EARLY in request.route_handler.opt
-    match = context.request_snapshot(request.path_params["board"]) if ahead else None
+    loads_early = header is not None and LOADS_MATCH_EARLY in request.route_handler.opt
+    match = context.request_snapshot(request.path_params["board"]) if loads_early else None
     try:
         caller = await _caller_of(header, context, match)
     except Refusal:
@@ -145,9 +145,8 @@ def _token_text(header: str) -> str:
 
 def caller(request: AnyRequest, context: NamedDependency[ApiContext]) -> Caller:
     """Return the caller, for routes that take it as a parameter."""
-    del (
-        context
-    )  # a parameter because the framework resolves two in sequence faster than in parallel
+    # a parameter because the framework resolves two in sequence faster than in parallel
+    del context
     found: Caller = request.auth
     return found
 
@@ -161,13 +160,13 @@ def _check_path(request: AnyRequest) -> None:
             )
 
 
-def _check_query(given: MultiDict[str], known: Mapping[str, QueryValueForm | None]) -> None:
+def _check_query(query: MultiDict[str], known: Mapping[str, QueryValueForm | None]) -> None:
     """Refuse parameters that are unknown, repeated or malformed."""
-    for name, value in given.multi_items():
+    for name, value in query.multi_items():
         if name not in known:
             has = ", ".join(sorted(known)) or "none"
             raise Refusal(Code.BAD_REQUEST, f"unknown parameter {name[:24]!r}; this path has {has}")
-        if len(given.getall(name)) > 1:
+        if len(query.getall(name)) > 1:
             raise Refusal(Code.BAD_REQUEST, f"the parameter {name} is repeated; send it once")
         form = known[name]
         if form and not form.pattern.fullmatch(value):

@@ -9,7 +9,7 @@ from litestar import Request
 from domain.errors import Code, Refusal
 
 MAX_BODY_BYTES: Final = 65_536
-"""Bytes of a body at most."""
+"""The maximum length of a body, in bytes."""
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"

@@ -1,4 +1,4 @@
-"""Matches as the API shows them."""
+"""The JSON of a match."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,31 +19,33 @@ class Seated(msgspec.Struct, frozen=True):
 
     seat: Seat
     side: str
-    """What the seat is called in the game, such as `Light`."""
+    """The name of the seat in the game, such as `Light`."""
     userid: str | None
-    """None for a player whose account was erased."""
+    """Userid of the player; null for a deleted account."""
     playing: bool
     """False once the player has resigned or run out of time."""
 
 
 class OpenOffer(msgspec.Struct, frozen=True):
-    """An offer that stands."""
+    """An open offer."""
 
     kind: str
+    """The kind of offer, such as `draw`."""
     seat: Seat
-    """The player who made it."""
+    """The seat that made it."""
     accepted: tuple[Seat, ...]
-    """The players who have accepted it."""
+    """The seats that have accepted it."""
 
 
 class Result(msgspec.Struct, frozen=True):
     """How a match has ended."""
 
     winners: tuple[Seat, ...]
-    """All tied seats for a draw; none for a match that counts for nothing."""
+    """The seats that have won: all tied seats for a draw, none if the match does not count."""
     reason: str
+    """Why the match ended, such as `resignation`."""
     text: str
-    """The same in words."""
+    """The result in words."""
 
 
 class SeatClock(msgspec.Struct, frozen=True):
@@ -51,92 +53,107 @@ class SeatClock(msgspec.Struct, frozen=True):
 
     seat: Seat
     used_ms: int
-    """Counted time of all turns that have ended."""
+    """Counted time of all finished turns, in ms."""
     left_ms: int | None
-    """Until the flag falls, by the nearest limit; None without one."""
+    """Counted time until the flag falls, in ms, by the nearest limit; null without a limit."""
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """The clocks of a match, when it was asked for."""
+    """The clocks of a match, at the time of the request."""
 
     terms: tuple[str, ...]
-    """The terms that differ from the usual ones, as in a challenge."""
+    """The options that differ from the defaults, as in a challenge."""
     text: str
-    """The terms in words."""
+    """The time control in words."""
     rated: bool
     now: int
-    """Milliseconds since 1970, by the server's clock."""
+    """Time of the request by the server's clock, in ms since 1970."""
     deadline: int | None
-    """When the flag of the player to move falls."""
+    """Time at which the flag of the player to move falls, in ms since 1970; null during a pause or
+    without a limit."""
     reminder: int | None
-    """When the player to move is reminded."""
+    """Time at which the player to move gets a reminder, in ms since 1970; null if there is none to
+    come."""
     paused_since: int | None
+    """Time at which the pause began, in ms since 1970; null if the match is not paused."""
     seats: tuple[SeatClock, ...]
+    """The clocks by seat."""
 
 
 class BeforeDraw(msgspec.Struct, frozen=True):
-    """How far the players have come who commit to texts before the draw."""
+    """The state of the players' commitments before the draw."""
 
     phase: str
     """`commit` until all have accepted, then `reveal`."""
     commitments: tuple[str, ...]
-    """By seat, SHA-256 of each player's text, in hex; empty for a player who has not committed."""
+    """SHA-256 of the players' texts by seat, in hex; empty for a player who has not committed."""
     revealed: tuple[Seat, ...]
-    """Whose texts are known."""
+    """The seats whose texts are known."""
     deadline: int | None
-    """When a player who is late counts as having declined, ms since 1970; null without a limit."""
+    """Time at which a player who has not acted counts as having declined, in ms since 1970; null
+    without a limit."""
 
 
 class Place(msgspec.Struct, frozen=True):
     """A match at one ply."""
 
     ply: int
+    """The number of moves played."""
     last_move: str | None
+    """The last move in canonical form; null at the start."""
     to_move: Seat | None
+    """The seat to move; null if there is none."""
     position: Any
-    """The game's own JSON form; null before a draw."""
+    """The position in the game's own JSON form; null before a draw by chance."""
     legal: tuple[str, ...] | None
-    """All legal moves, canonical; null where they were not asked for."""
+    """All legal moves in canonical form; null if they were not requested."""
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A match as it stands."""
+    """The present state of a match."""
 
     board: int
+    """The number of the match."""
     game: str
     title: str
     rules: str
-    """The pinned rules, such as `pow2/1`."""
+    """The version of the rules by which it is played, such as `pow2/1`."""
     options: tuple[str, ...]
+    """The game's options, such as `-fast`."""
     setup: Any
-    """What chance drew, or null."""
+    """The result of the draw by chance; null before it, and in a match without one."""
     players: tuple[Seated, ...]
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[Seat, ...]
-    """The seats that are to act: the one to move, or those that have not accepted a match that waits."""
+    """The seats that have to act: the seat to move, or before a draw by chance those that have yet
+    to accept or to reveal their texts."""
     ply: int
+    """The number of moves played."""
     moves: tuple[str, ...]
+    """All moves in canonical form."""
     at: Place
-    """The position as it stands."""
+    """The present position."""
     offer: OpenOffer | None
+    """Null if no offer is open."""
     result: Result | None
+    """Null while the match is not over."""
     clock: Clock | None
-    """None for a match without clocks."""
+    """Null for a match without clocks."""
     seq: int
-    """Of the last event."""
+    """Number of the last event."""
     updated: int
-    """When that was, ms."""
+    """Time of the last event, in ms since 1970."""
     head: str
-    """The last event's leaf hash, in hex; what the ETag is made of."""
+    """Leaf hash of the last event, in hex; the ETag depends on it."""
     draw: BeforeDraw | None
-    """Null once it is drawn, and where the players do not commit."""
+    """Null after the draw, and for a match whose players do not commit to texts."""
 
 
 def match_json(
     board: int, snapshot: Snapshot, names: Sequence[str | None], now: int, *, legal: bool
 ) -> Match:
-    """Return a match as the API shows it; `now` in ms."""
+    """Return a match as JSON shows it; `now` is in ms."""
     state = snapshot.state
     rules = rules_by_id(state.rules)
     return Match(
@@ -177,7 +194,7 @@ def _before_draw_json(state: MatchState) -> BeforeDraw | None:
 
 
 def ply_json(state: MatchState, ply: int, *, legal: bool) -> Place:
-    """Return a match as it stood after so many moves, by replay."""
+    """Return a match after `ply` moves, by replay."""
     rules = rules_by_id(state.rules)
     if ply == state.ply:
         return _current_ply_json(state, rules, legal=legal)

@@ -1,4 +1,4 @@
-"""Commands whose outcome is not known yet, with the place where the API will have it."""
+"""Commands whose outcome is not known yet, with the path at which the API will have it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from infra.store.gateway import OutcomePending
 
 
 class PendingAt(OutcomePending):
-    """A command was accepted whose outcome is not known yet; `place` is where it will be."""
+    """The outcome of a submitted command is not known yet; `place` is its path in the API."""
 
     def __init__(self, board: int, command: CommandId, why: str) -> None:
         self.place = f"/api/matches/{board}/commands/{command.hex()}"
@@ -17,7 +17,7 @@ class PendingAt(OutcomePending):
 
 @contextmanager
 def outcome_at(board: int, command: CommandId) -> Iterator[None]:
-    """Say of a command that is pending where its outcome will be."""
+    """Raise `PendingAt` in place of an `OutcomePending` from inside."""
     try:
         yield
     except OutcomePending as pending:

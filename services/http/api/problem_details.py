@@ -42,8 +42,9 @@ class Problem(msgspec.Struct, frozen=True):
     title: str
     """The meaning of the code."""
     status: int
+    """The HTTP status."""
     detail: str
-    """What is wrong here, in a sentence."""
+    """The error in a sentence, for people."""
     code: str
     """A stable code, for programs."""
 
@@ -136,7 +137,7 @@ def _not_allowed(request: AnyRequest) -> Response[Problem]:
 
 
 def _public_names(request: AnyRequest) -> dict[str, str]:
-    """Return the names that clients use for an operation's parameters, where they differ from ours."""
+    """Return the public names of an operation's parameters that have other names in the code."""
     handler: Any = request.scope.get("route_handler")
     signature = getattr(handler, "parsed_fn_signature", None)
     parameters: dict[str, Any] = signature.parameters if signature else {}

@@ -1,4 +1,4 @@
-"""The notices of players as they come in: one query at a time, for all watchers.
+"""The notices of players as they arrive: one query at a time, for all watchers.
 
 Notices reach the lists of their accounts out of order. A stream that can be resumed by the id of its
 last notice needs them in order. So it sends only notices older than the watermark of the logs, once
@@ -27,9 +27,9 @@ POLL_SECONDS: Final = 0.5
 """Pause between two queries while somebody watches."""
 
 MAX_LAG_SECONDS: Final = 15.0
-"""How long the projection may lag before its notices are sent all the same.
+"""The longest that the projection may lag; after that, its notices are sent all the same.
 
-A leaf that it can't apply may never arrive, and is then missing here, too."""
+Otherwise a leaf that it can't apply would stop all streams. Its own notice is missing then."""
 
 
 class WatermarkSource(Protocol):
@@ -49,7 +49,7 @@ class NoticeSource(Protocol):
 
 
 class NoticeWatermark:
-    """The time before which all notices are in. For one thread at a time."""
+    """The time before which all notices have arrived. For one thread at a time."""
 
     def __init__(
         self,
@@ -80,11 +80,11 @@ class NoticeWatermark:
 
 def leaf_counts_of(client: redis.Redis) -> Callable[[], Sequence[int]]:
     """Return a function that returns how many leaves of each shard's log the projection has read."""
-    shelf = Generations(client, NOTICES)
+    generations = Generations(client, NOTICES)
 
     def counts() -> Sequence[int]:
-        live = shelf.live()
-        checkpoint = shelf.checkpoint(live[1]) if live else None
+        live = generations.live()
+        checkpoint = generations.checkpoint(live[1]) if live else None
         return checkpoint.counts if checkpoint else ()
 
     return counts
@@ -106,12 +106,12 @@ class _NoticeSubscriber:
         self.after = after
         self.queue: asyncio.Queue[PlayerNotice | NoticeGap] = asyncio.Queue()
 
-    def deliver(self, kept: NoticesAfter, horizon: int) -> None:
+    def deliver(self, found: NoticesAfter, horizon: int) -> None:
         """Queue the notices that are new to this watcher and older than the horizon."""
-        oldest = kept.oldest
+        oldest = found.oldest
         if oldest and self.after < oldest and oldest[0] < horizon:
             self.queue.put_nowait(NoticeGap(self.after, oldest[0]))
-        new = [one for one in kept.notices if self.after < position_of(one) and one.at < horizon]
+        new = [one for one in found.notices if self.after < position_of(one) and one.at < horizon]
         for notice in sorted(new, key=position_of):
             self.queue.put_nowait(notice)
         if new:
@@ -155,9 +155,9 @@ class NoticeStream(WhileWatched[AccountId, _NoticeSubscriber]):
             account: min(watch.after for watch in watches) for account, watches in watchers.items()
         }
         found = await asyncio.to_thread(self._read, wanted)
-        for account, kept in found.items():
+        for account, notices in found.items():
             for watch in watchers[account]:
-                watch.deliver(kept, horizon)
+                watch.deliver(notices, horizon)
 
     def _read(self, wanted: Mapping[AccountId, NoticePosition]) -> dict[AccountId, NoticesAfter]:
         return {account: self._source.since(account, after) for account, after in wanted.items()}

@@ -1,7 +1,8 @@
 """Marks: short texts that change whenever the content of a page does.
 
-A page holds the mark of its content, and a stream sends the present one. Where they differ the page is
-out of date, however much it has missed. One query a second serves all watchers of a process.
+A page holds the mark of its content, and a stream sends the present one. If they differ, the page
+is out of date, even if it has missed several changes. One query a second serves all watchers of a
+process.
 """
 
 import asyncio
@@ -41,11 +42,11 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     homes = [one for one in topics if isinstance(one, HomeTopic)]
     chats = [one for one in topics if isinstance(one, ChatTopic)]
     accounts = [one.account for one in homes]
-    letters = parts.letters.change_marks(accounts, [one.board for one in chats])
+    messages = parts.letters.change_marks(accounts, [one.board for one in chats])
     found: dict[Topic, str] = {}
-    found.update(zip(chats, map(_digest, letters[len(homes) :]), strict=True))
+    found.update(zip(chats, map(_digest, messages[len(homes) :]), strict=True))
     if homes:
-        offered, own = _challenges_state(parts), letters[: len(homes)]
+        offered, own = _challenges_state(parts), messages[: len(homes)]
         each = zip(
             parts.lists.change_marks(accounts), parts.notices.marks(accounts), own, strict=True
         )

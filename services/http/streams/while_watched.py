@@ -53,7 +53,7 @@ class WhileWatched(ABC, Generic[Key, Watcher]):
 
     @contextmanager
     def _watching(self, key: Key, watcher: Watcher) -> Iterator[None]:
-        """Have a watcher watch a key inside, with the task running."""
+        """Add a watcher of a key while entered, and start the task if it does not run."""
         self._watchers[key].add(watcher)
         self._joined.set()
         if self._task is None:

@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 _METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 _MAX_EXAMPLE: Final = 4_000
-"""Characters of an example at most."""
+"""The maximum length of an example, in characters."""
 
 _ENVIRONMENT: Final = Environment(
     loader=PackageLoader("services.http.api"),

@@ -1,7 +1,7 @@
 """The OpenAPI document, generated from the routes.
 
 Parameters, bodies and answers come from the signature of a route; it declares its error codes and its
-scope beside that (`answers`, `callers`). The examples are a real exchange, which
+scope beside that (`declared_errors`, `auth`). The examples are a real exchange, which
 `tests/golden/make_api.py` records.
 """
 
@@ -35,15 +35,15 @@ from services.http.api.routes.events import NDJSON, SSE, Event
 
 TAGS: Final = {
     "matches": "Starting, listing and viewing matches",
-    "commands": "What players do in a match; each command is carried out exactly once",
-    "events": "A match's whole history, and what happens now",
+    "commands": "Moves and other acts in a match; each command is carried out exactly once",
+    "events": "The whole history of a match, and new events as they come",
     "challenges": "Matches with seats that any player may take",
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
-    "drafts": "Moves that you look at before they are played",
+    "drafts": "Moves that you look at before you play them",
     "letters": "Messages between players",
     "accounts": "Your account",
-    "tokens": "What a program sends in place of a password",
-    "players": "Players, ratings, tables, finished matches",
+    "tokens": "A program sends a token in place of a password",
+    "players": "Players, ratings, standings, finished matches",
     "games": "The games, and the best scores of the puzzles",
     "command lines": "The command language of terminal and mail",
     "the server": "Health, and the meaning of error codes",

@@ -53,10 +53,10 @@ def _without_none(kind: Any) -> Any:
 
 def _describe(schema: dict[str, Any], struct: type[msgspec.Struct]) -> None:
     """Add the descriptions of fields."""
-    said = _field_descriptions(struct)
+    descriptions = _field_descriptions(struct)
     for name, field in schema.get("properties", {}).items():
-        if name in said:
-            field["description"] = said[name]
+        if name in descriptions:
+            field["description"] = descriptions[name]
 
 
 @cache

@@ -32,6 +32,7 @@ class Signup(RequestBody, frozen=True):
     userid: Userid
     password: Password
     addresses: Addresses = ()
+    """Mail addresses of the account; it may have none."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -39,6 +40,7 @@ class Address(msgspec.Struct, frozen=True):
 
     address: str
     verified: bool
+    """True once its owner has sent back the code that was mailed to it."""
 
 
 class OwnAccount(msgspec.Struct, frozen=True):
@@ -46,27 +48,33 @@ class OwnAccount(msgspec.Struct, frozen=True):
 
     userid: str
     created: int
-    """Milliseconds since 1970."""
+    """Time at which the account was created, in ms since 1970."""
     language: str
-    """In which help is given."""
+    """The language of help."""
     notify: str
-    """When mail is sent: `move`, `daily` or `none`."""
+    """When mail is sent: `move` at once, `daily` once a day, or `none`."""
     signed_off: bool
+    """True if the account gets no mail at all, whatever `notify` is."""
     challenges: str
-    """Whose challenges by name are taken: of `anyone`, of players who are `known`, or of `none`."""
+    """Challenges by name that are accepted: from `anyone`, from `known` players, or from `none`."""
     addresses: tuple[Address, ...]
     displays: dict[str, str]
-    """How games are drawn as text, where that is not the game's first display."""
+    """Names of text displays by game, where they differ from the first display of the game."""
     arbiter: bool
+    """True if the account may send messages to everybody."""
 
 
 class Preferences(RequestBody, frozen=True):
-    """Changes of preferences; a field that is left out stays."""
+    """Preferences to change; those that are left out or null stay."""
 
     language: Annotated[str, msgspec.Meta(max_length=8, examples=["de"])] | None = None
+    """The language of help: `en` or `de`."""
     notify: Annotated[str, msgspec.Meta(max_length=8, examples=["daily"])] | None = None
+    """When mail is sent: `move` at once, `daily` once a day, or `none`."""
     challenges: Annotated[str, msgspec.Meta(max_length=8, examples=["known"])] | None = None
+    """Challenges by name to accept: from `anyone`, from `known` players, or from `none`."""
     displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
+    """Names of text displays by game; games that are left out get their first display."""
 
 
 class NewPassword(RequestBody, frozen=True):
@@ -75,32 +83,33 @@ class NewPassword(RequestBody, frozen=True):
     old: Password
     new: Password
     tokens: Literal["keep", "end"] = "keep"
-    """Whether all tokens are ended too, the one you show among them."""
+    """`end` to revoke all tokens, too, including the one of this request."""
 
 
 class Confirmed(RequestBody, frozen=True):
-    """A password, where a token is not enough."""
+    """The password, because a token alone is not enough to delete an account."""
 
     password: Password
 
 
 class NewAddresses(RequestBody, frozen=True):
-    """The mail addresses an account is to have, and no others."""
+    """All mail addresses of the account."""
 
     addresses: Addresses
+    """The new addresses; the account loses all others."""
     password: Password = ""
-    """Needed where the token you show is older than ten minutes."""
+    """Required if your token is older than ten minutes."""
 
 
 class NewToken(RequestBody, frozen=True):
-    """A token that is asked for."""
+    """A token to make."""
 
     userid: Userid
     password: Password
     label: Annotated[str, msgspec.Meta(min_length=1, max_length=60, examples=["my bot"])]
     scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)]
     days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
-    """How long it lasts; null for until it is revoked."""
+    """Lifetime in days; null for a token that is valid until it is revoked."""
 
 
 class ShownToken(msgspec.Struct, frozen=True):
@@ -110,20 +119,27 @@ class ShownToken(msgspec.Struct, frozen=True):
     label: str
     scopes: tuple[Scope, ...]
     created: int
+    """Time at which it was made, in ms since 1970."""
     last_used: int | None
-    """The day on which it was last used, ms; null for never."""
+    """Start of the day of its last use, in ms since 1970; null if it was never used."""
     expires: int | None
+    """Time at which it expires, in ms since 1970; null for a token that is valid until it is
+    revoked."""
 
 
 class IssuedToken(msgspec.Struct, frozen=True):
-    """A new token; its text is shown this once."""
+    """A new token; its text is shown only once."""
 
     token: str
+    """The text to send as `Authorization: Bearer`."""
     id: str
     label: str
     scopes: tuple[Scope, ...]
     created: int
+    """Time at which it was made, in ms since 1970."""
     expires: int | None
+    """Time at which it expires, in ms since 1970; null for a token that is valid until it is
+    revoked."""
 
 
 @post(
@@ -136,7 +152,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     summary="Sign up",
 )
 def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
-    """Make an account."""
+    """Create an account."""
     account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
     return _account_json(_profile_of(context, account))
 
@@ -147,12 +163,12 @@ def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> Own
     security=READ_SCOPE,
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(),
-    summary="The own account",
+    summary="Your account",
 )
 def show_account(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> OwnAccount:
-    """Return the account that the token is of."""
+    """Return the account of the token."""
     return _account_json(_profile_of(context, caller.require(Scope.READ)))
 
 
@@ -169,7 +185,7 @@ def change_account(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
+    """Change the language of help, mail, challenges by name, and displays."""
     wanted = preferences.PreferenceChanges(
         data.language, data.notify, data.challenges, data.displays
     )
@@ -196,9 +212,9 @@ def change_addresses(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Replace the mail addresses; a mail to the old ones says so.
+    """Replace the mail addresses; the old ones get a mail about it.
 
-    A token alone is enough for ten minutes after it was made, later it takes the password too.
+    A token alone is enough for ten minutes after it was made; later the password is required, too.
     """
     account = caller.require(Scope.ACCOUNT)
     check_recent_password(context.app, account, data.password, caller.token.created)
@@ -220,7 +236,7 @@ def change_password(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
-    """Replace the password, and end all sessions of browsers; tokens stay good unless you end them."""
+    """Replace the password, and end all browser sessions; tokens stay valid by default."""
     account, end = caller.require(Scope.ACCOUNT), data.tokens == "end"
     accounts.change_password(context.app, account, data.old, data.new, tokens=end)
 
@@ -237,7 +253,7 @@ def change_password(
 def log_out_everywhere(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """End all sessions of browsers and all tokens, the one you show among them."""
+    """End all browser sessions and revoke all tokens, including the one of this request."""
     accounts.log_out_everywhere(context.app, caller.require(Scope.ACCOUNT))
 
 
@@ -248,12 +264,12 @@ def log_out_everywhere(
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
-    summary="Erase the account",
+    summary="Delete the account",
 )
 def delete_account(
     data: JSONBody[Confirmed], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Erase the account and all personal data, for good; matches stay."""
+    """Delete the account and all personal data for good; matches stay."""
     name = _profile_of(context, caller.require(Scope.ACCOUNT)).name
     accounts.delete_account(context.app, name, data.password)
 
@@ -285,7 +301,7 @@ def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -
     security=ACCOUNT_SCOPE,
     tags=["tokens"],
     opt=declare_errors(),
-    summary="List the own tokens",
+    summary="Your tokens",
 )
 def list_tokens(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
@@ -309,7 +325,10 @@ def revoke_token(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
-    """End a token, at once and everywhere; another than the one that is shown needs `account`."""
+    """Revoke a token at once.
+
+    Revoking another token than that of the request needs the scope `account`.
+    """
     account = caller.account if token == caller.token.id else caller.require(Scope.ACCOUNT)
     accounts.revoke_token(context.app, account, token)
 

@@ -1,4 +1,4 @@
-"""Players that the caller wants no challenges, messages and chat of."""
+"""Blocked players: the account gets no challenges, messages or chat from them."""
 
 from typing import Annotated
 
@@ -15,7 +15,9 @@ from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.accounts import ACCOUNTS_TAG
 from services.http.context import ApiContext
 
-BlockedUserid = Annotated[str, PathParameter(max_length=24, description="the other's userid")]
+BlockedUserid = Annotated[
+    str, PathParameter(max_length=24, description="the userid of the other player")
+]
 
 
 class Blocks(msgspec.Struct, frozen=True):
@@ -50,7 +52,7 @@ def list_blocks(context: NamedDependency[ApiContext], caller: NamedDependency[Ca
 def block_player(
     userid: BlockedUserid, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Take no challenges, messages and chat of a player; matches that there are go on."""
+    """Refuse challenges, messages and chat from a player; matches that have started go on."""
     add_block(context.app, caller.require(Scope.ACCOUNT), userid)
 
 
@@ -65,5 +67,8 @@ def block_player(
 def unblock_player(
     userid: BlockedUserid, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Take challenges, messages and chat of a player again, who need not be blocked."""
+    """Accept challenges, messages and chat from a player again.
+
+    A player who is not blocked is no error.
+    """
     remove_block(context.app, caller.require(Scope.ACCOUNT), userid)

@@ -1,4 +1,4 @@
-"""Open challenges: matches that wait for whoever wants to play."""
+"""Open challenges: matches with seats that any player may take."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ Id = Annotated[str, PathParameter(max_length=24, description="the challenge's id
 
 
 class NewChallenge(RequestBody, frozen=True):
-    """A match that is offered to anybody."""
+    """A match that you offer to all players."""
 
     game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
     options: Words = ()
@@ -39,39 +39,45 @@ class NewChallenge(RequestBody, frozen=True):
     terms: Words = ()
     """The server's options, such as `--days=3` and `--unrated`; not `--entropy=WORD`."""
     seats: Annotated[int, msgspec.Meta(ge=2, le=8)] = 2
-    """Of how many it is played."""
+    """The number of players."""
     seat: Annotated[int, msgspec.Meta(ge=0, le=7)] | None = None
-    """Where you sit, 0 for who moves first; null when chance shall decide, once all are there."""
+    """Your seat; 0 moves first. If it is null, chance decides once all players have joined."""
     note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
-    """A line to whoever may take it."""
+    """A note to other players."""
     commitment: Commitment = ""
-    """Where the match gathers: SHA-256 of a text that you keep; else the server keeps one."""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
+    empty, the server keeps a text for you."""
 
 
 class OpenChallenge(msgspec.Struct, frozen=True):
-    """A challenge."""
+    """A challenge to all players."""
 
     id: str
     state: str
-    """`open`, `taken` while its match is being started, `started` or `withdrawn`."""
+    """`open`, `taken` while its match is starting, `started` or `withdrawn`."""
     game: str
     rules: str
+    """The version of the rules, such as `pow2/1`."""
     options: tuple[str, ...]
+    """The game's options, such as `-fast`."""
     terms: tuple[str, ...]
+    """The server's options, such as `--days=3`."""
     note: str
     seats: int
+    """The number of players."""
     seat: int | None
-    """Where its maker sits; null while chance has not decided."""
+    """The seat of its maker; null until chance has decided."""
     players: tuple[str | None, ...]
-    """Its maker and those who have joined; by seat once all are there."""
+    """Userids of its maker and the players who have joined; by seat once all have. Null for a
+    deleted account."""
     missing: int
-    """How many are still to join."""
+    """The number of free seats."""
     created: int
-    """Milliseconds since 1970."""
+    """Time at which it was opened, in ms since 1970."""
     expires: int
-    """When it can be taken no more, ms."""
+    """Time at which it expires, in ms since 1970."""
     board: int | None
-    """Of its match, once that has started."""
+    """The number of its match; null until the match has started."""
 
 
 class Challenges(msgspec.Struct, frozen=True):
@@ -79,6 +85,7 @@ class Challenges(msgspec.Struct, frozen=True):
 
     challenges: tuple[OpenChallenge, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
 
 
 @get(
@@ -86,7 +93,7 @@ class Challenges(msgspec.Struct, frozen=True):
     sync_to_thread=True,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_GAME),
-    summary="Challenges that can be taken",
+    summary="Challenges that you can join",
 )
 def list_challenges(
     context: NamedDependency[ApiContext],
@@ -94,7 +101,7 @@ def list_challenges(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Challenges:
-    """Return open challenges of all games, or of one."""
+    """Return open challenges of all games, or of one game."""
     key = None if game is None else read_game(game).key
     found = context.app.challenges.list_open(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
@@ -112,7 +119,7 @@ def list_challenges(
 def own_challenges(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> Challenges:
-    """Return those that wait; 40 at most."""
+    """Return your challenges that wait for players, and those you have joined; 40 at most."""
     found = context.app.challenges.of(caller.require(Scope.READ))
     return Challenges(_challenge_json(context, found), None)
 
@@ -125,7 +132,10 @@ def own_challenges(
     summary="A challenge",
 )
 def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenChallenge:
-    """Return a challenge, also for a while after it was taken: then it has the board of its match."""
+    """Return a challenge.
+
+    It stays for some time after the match has started, and then has the number of the match.
+    """
     return _challenge_json(context, [context.app.challenges.get(challenge)])[0]
 
 
@@ -151,9 +161,10 @@ def open_challenge(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> OpenChallenge:
-    """Offer a match to anybody, for 30 days; repeated with its key it is one challenge.
+    """Offer a match to all players, for 30 days.
 
-    A rated match of chance gathers (`--gather`) whether or not that is said.
+    A request repeated with its key makes one challenge. A rated match with a draw by chance always
+    gathers (`--gather`).
     """
     actor = caller.actor(Scope.PLAY, key)
     proposal = proposal_of(
@@ -182,7 +193,7 @@ def open_challenge(
         Code.BUSY,
         waits=True,
     ),
-    summary="Take a challenge",
+    summary="Join a challenge",
 )
 async def accept_challenge(
     challenge: Id,
@@ -193,12 +204,12 @@ async def accept_challenge(
         str,
         QueryParameter(
             pattern="^([0-9A-Fa-f]{64})?$",
-            description="where the match gathers: SHA-256 of a text that you keep, in hex; else "
-            "the server keeps one",
+            description="if the match gathers (`--gather`): SHA-256 of a secret text that you "
+            "keep, in hex; without it the server keeps a text for you",
         ),
     ] = "",
 ) -> OpenChallenge:
-    """Take a free seat; with the last one the match starts. To repeat it is safe."""
+    """Take a free seat; the last one starts the match. The request can be repeated safely."""
     actor = caller.actor(Scope.PLAY)
     taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
     if taken.state is ChallengeState.TAKEN:
@@ -217,7 +228,7 @@ async def accept_challenge(
 def withdraw_challenge(
     challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Withdraw a challenge of one's own, or give back the seat taken in another's."""
+    """Withdraw your challenge, or leave another player's."""
     challenges.withdraw(context.app, caller.actor(Scope.PLAY), challenge)
 
 

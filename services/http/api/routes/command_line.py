@@ -40,11 +40,13 @@ class Game(msgspec.Struct, frozen=True):
     rules: str
     """The newest version of its rules, such as `pow2/1`."""
     players: tuple[int, ...]
-    """Of how many it may be played."""
+    """The possible numbers of players."""
     sides: tuple[str, ...]
+    """The names of the seats, such as `Light`; the first moves first."""
     displays: tuple[str, ...]
+    """The names of its text displays, such as `small`; the first is the default."""
     offers: tuple[str, ...]
-    """What can be proposed in it beside what can be in every game."""
+    """Offers that it has in addition to those of every game."""
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -52,10 +54,11 @@ class Score(msgspec.Struct, frozen=True):
 
     board: int
     userid: str | None
+    """Null for a deleted account."""
     at: int
-    """When the score was reached, ms."""
+    """Time at which the score was reached, in ms since 1970."""
     rank: tuple[int, ...]
-    """Smaller is better."""
+    """Scores compare by these numbers, from the first on; smaller is better."""
 
 
 @post(
@@ -64,9 +67,9 @@ class Score(msgspec.Struct, frozen=True):
     tags=["command lines"],
     opt=declare_errors(),
     summary="Carry out a command line",
-    description="The body is one line of the command language as plain UTF-8 (or, after "
-    "`multiple`, several), the answer is text. The status is that of the answer's code. A token "
-    "with the scope `play` proves who starts a match.",
+    description="The body is a line of the command language in plain UTF-8 (several lines after "
+    "`multiple`). The answer is text, with the status of its code. To start a match, send a token "
+    "with the scope `play`, or the password in the line.",
     media_type=TEXT,
 )
 async def do_line(
@@ -76,7 +79,7 @@ async def do_line(
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
 ) -> Response[str]:
-    """Carry out a command line, as a terminal does; a token proves who sends it."""
+    """Carry out a command line, as in a terminal; a token identifies the player."""
     check_media_type(request, TEXT)
     try:
         line = (await request.body()).decode()
@@ -90,7 +93,7 @@ async def do_line(
 
 
 def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
-    """Return what is known of the sender of a line; a token without `play` proves nothing."""
+    """Return the origin of a line; a token counts only if it has the scope `play`."""
     if caller is None:
         return Origin(count=lambda: context.request_limits.check(request))
     proven = caller.account if Scope.PLAY in caller.token.scopes else None
@@ -123,7 +126,7 @@ def show_help(
     topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
     lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
 ) -> Response[str]:
-    """Return the general page, a game's, or how a command is written."""
+    """Return the general help, the help of a game, or the syntax of a command."""
     return _text_response(context.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
 
 
@@ -147,7 +150,7 @@ def list_games() -> list[Game]:
     summary="A game",
 )
 def show_game(game: GameKey) -> Game:
-    """Return one game; /api/help?topic= has its rules in words."""
+    """Return a game; /api/help?topic= explains its rules."""
     return _game(read_game(game))
 
 
@@ -174,7 +177,7 @@ def list_scores(
     game: GameKey,
     context: NamedDependency[ApiContext],
     options: Annotated[
-        str, QueryParameter(max_length=512, description="the puzzle's options, separated by blanks")
+        str, QueryParameter(max_length=512, description="the puzzle's options, separated by spaces")
     ] = "",
 ) -> list[Score]:
     """Return the best score of each player, the best first."""

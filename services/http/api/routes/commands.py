@@ -36,7 +36,9 @@ BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the mat
 Wait = Annotated[
     float,
     QueryParameter(
-        ge=0, le=MOST_WAIT, description="how many seconds the outcome is waited for; 202 after that"
+        ge=0,
+        le=MOST_WAIT,
+        description="seconds to wait for the outcome; after that the answer is 202",
     ),
 ]
 Key = Annotated[
@@ -45,8 +47,8 @@ Key = Annotated[
         name="Idempotency-Key",
         min_length=1,
         max_length=200,
-        description="repeating a command with its key is safe: it is carried out once, and "
-        "answered alike each time; without one the command gets a key of its own",
+        description="a request repeated with its key is carried out once, and gets the same answer "
+        "each time; a request without a key gets a random one",
     ),
 ]
 
@@ -58,7 +60,7 @@ RevealedText = Annotated[
 
 
 class AskedInMatch(RequestBody, frozen=True, tag_field="do"):
-    """What a player asks for in a match."""
+    """Base of the commands in a match."""
 
 
 class Move(AskedInMatch, frozen=True, tag="move"):
@@ -66,40 +68,43 @@ class Move(AskedInMatch, frozen=True, tag="move"):
 
     move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
     ply: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
-    """The number of plies that you believe were played: refused if another came between."""
+    """The number of moves played before this one; the move is refused if that has changed."""
 
 
 class Offer(AskedInMatch, frozen=True, tag="offer"):
-    """Propose something that needs the others' consent."""
+    """Make an offer, which needs the consent of the other players."""
 
     kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
+    """`draw`, `undo`, `abort`, `pause`, or an offer of the game."""
 
 
 class Accept(AskedInMatch, frozen=True, tag="accept"):
-    """Accept the offer that stands, or a match that waits for consent."""
+    """Accept the open offer, or a match that waits for consent."""
 
     entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
-    """A word of yours, mixed into the draw of a match that waits for it."""
+    """A word that goes into the draw by chance, if the match still waits for it."""
     commitment: Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")] = ""
-    """SHA-256 of a text that you keep, where the match waits for it; else the server keeps one."""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
+    empty, the server keeps a text for you."""
 
 
 class Reveal(AskedInMatch, frozen=True, tag="reveal"):
     """Reveal the text that you committed to."""
 
     text: RevealedText
+    """The text, in hex."""
 
 
 class Reject(AskedInMatch, frozen=True, tag="reject"):
-    """Reject the offer that stands."""
+    """Reject the open offer."""
 
 
 class Resign(AskedInMatch, frozen=True, tag="resign"):
-    """Return the match up."""
+    """Resign: give up the match."""
 
 
 class Decline(AskedInMatch, frozen=True, tag="decline"):
-    """Refuse to play, before your first move."""
+    """Decline to play, before your first move."""
 
 
 class Resume(AskedInMatch, frozen=True, tag="resume"):
@@ -110,20 +115,21 @@ AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """What became of a command."""
+    """The outcome of a command."""
 
     id: str
-    """The command's, in hex: the same for every repetition with its key."""
+    """The id of the command, in hex; the same for every repetition with its key."""
     board: int
+    """The number of the match."""
     accepted: bool
     code: str
-    """Empty when it was accepted."""
+    """The error code; empty if the command was accepted."""
     message: str
-    """Why it was refused, in a sentence."""
+    """The reason for a refusal, in a sentence; empty if the command was accepted."""
     seq: int
-    """Of its first event; of the last event before it when it was refused."""
+    """Sequence number of its first event; after a refusal, of the last event before it."""
     index: int
-    """Of its first leaf in the log of its shard."""
+    """Index of its first leaf in the log of its shard."""
 
 
 @post(
@@ -157,7 +163,7 @@ class Answered(msgspec.Struct, frozen=True):
         Code.BUSY,
         waits=True,
     ),
-    summary="Give a command in a match",
+    summary="Send a command",
 )
 async def give_command(
     board: BoardNumber,
@@ -167,7 +173,7 @@ async def give_command(
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
-    """Carry out a command, and give its outcome once it is durable."""
+    """Carry out a command, and return its outcome once it is durable."""
     actor = caller.actor(Scope.PLAY, key)
     state = (await context.snapshot(board, caller.match)).state
     id_ = actor.command_id()
@@ -180,6 +186,7 @@ class Revealing(RequestBody, frozen=True):
     """A text that a player has committed to."""
 
     text: RevealedText
+    """The text, in hex."""
 
 
 @post(
@@ -205,7 +212,10 @@ async def reveal_text(
     context: NamedDependency[ApiContext],
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
-    """Reveal a text for whoever committed to it. It proves itself, so nobody has to log in."""
+    """Reveal the text that a player has committed to.
+
+    This needs no token, because only the player who committed to the text knows it.
+    """
     state = (await context.match(board)).state
     sent = reveal_command(board, state, read_text(data.text))
     return await send(context, MatchCommand(sent, state.ply), wait)
@@ -216,7 +226,7 @@ async def reveal_text(
     security=PLAY_SCOPE,
     tags=["commands"],
     opt=declare_errors(Code.NOT_FOUND, Code.NOT_A_PLAYER, waits=True),
-    summary="Ask for the outcome of a command",
+    summary="The outcome of a command",
 )
 async def command_outcome(
     board: BoardNumber,
@@ -226,9 +236,9 @@ async def command_outcome(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> Answered:
-    """Return the outcome of a command, accepted or refused; 404 while there is none.
+    """Return the outcome of a command, whether it was accepted or refused; 404 until there is one.
 
-    Only the players of the match are told. A 202 says where to ask.
+    Only the players of the match may see it. The Location header of a 202 has this address.
     """
     state = (await context.snapshot(board)).state
     id_ = bytes.fromhex(command)
@@ -245,14 +255,14 @@ async def command_outcome(
 
 
 async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
-    """Hand a command in, and show its outcome."""
+    """Submit a command, and return its outcome; raise the refusal if it was refused."""
     sent = command.sent
     with outcome_at(sent.match, sent.id):
         return answered(sent.match, sent.id, await context.send(command, wait))
 
 
 def answered(board: int, id_: CommandId, outcome: CommandOutcome) -> Answered:
-    """Show an outcome."""
+    """Return an outcome as it is shown."""
     return Answered(
         id=id_.hex(),
         board=board,
@@ -265,7 +275,7 @@ def answered(board: int, id_: CommandId, outcome: CommandOutcome) -> Answered:
 
 
 def action_of(asked: AnyAsked) -> Action:
-    """Return what the body of a request asks for."""
+    """Return the action that the body of a request describes."""
     match asked:
         case Move():
             return MoveAction(asked.move, asked.ply)

@@ -1,4 +1,4 @@
-"""Replies laid ready: moves that the server plays the moment their turn comes."""
+"""Conditional moves: the server plays them as soon as it is your turn."""
 
 from typing import Annotated, Final
 
@@ -26,7 +26,7 @@ _Line = Annotated[
 
 
 class NewReplies(RequestBody, frozen=True):
-    """What is to be laid ready, in place of all that is."""
+    """Your conditional moves in a match, in place of all earlier ones."""
 
     lines: Annotated[
         tuple[_Line, ...],
@@ -34,27 +34,28 @@ class NewReplies(RequestBody, frozen=True):
             min_length=1, max_length=CONDITIONAL_MOVES_LIMIT, examples=[[["m13-j7", "a13-d7"]]]
         ),
     ]
-    """Each a line of moves from the present position on, the others' and yours in turn, or moves
-    that each name a later ply, such as `a13-d7#5`: played there whatever came before."""
+    """Each line has moves from the present position on, those of the others and yours in turn; or
+    moves that each name a later ply, such as `a13-d7#5`, and are played there after any moves."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A move that is laid ready."""
+    """A conditional move."""
 
     ply: int
-    """How many moves have been played when it is to be played."""
+    """The number of moves played before it."""
     after: tuple[str, ...] | None
-    """The moves that must have come before it; null for any."""
+    """The moves from the present position on that must come before it; null for any."""
     move: str
 
 
 class LaidReady(msgspec.Struct, frozen=True):
-    """What the caller has laid ready in a match."""
+    """Your conditional moves in a match."""
 
     board: int
+    """The number of the match."""
     replies: tuple[Reply, ...]
     notes: tuple[str, ...]
-    """What became of replies that could not be played."""
+    """Why the server did not play some of them, in sentences."""
 
 
 @get(
@@ -63,12 +64,12 @@ class LaidReady(msgspec.Struct, frozen=True):
     security=READ_SCOPE,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
-    summary="What you have laid ready",
+    summary="Your conditional moves",
 )
 def show_replies(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> LaidReady:
-    """Return what the caller has laid ready; nobody else is ever told."""
+    """Return your conditional moves in a match; nobody else can see them."""
     return _conditional_moves_json(
         board, conditional_moves_of(context.app, caller.require(Scope.READ), board)
     )
@@ -92,7 +93,7 @@ def show_replies(
         Code.TOO_LONG,
         Code.BUSY,
     ),
-    summary="Lay replies ready",
+    summary="Set conditional moves",
 )
 def lay_replies(
     board: BoardNumber,
@@ -100,7 +101,7 @@ def lay_replies(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> LaidReady:
-    """Lay replies ready in place of those there are."""
+    """Replace all your conditional moves in a match."""
     actor = caller.actor(Scope.PLAY)
     return _conditional_moves_json(
         board, set_conditional_moves(context.app, actor, board, data.lines)
@@ -113,17 +114,17 @@ def lay_replies(
     security=PLAY_SCOPE,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.BUSY),
-    summary="Drop what is laid ready",
+    summary="Drop conditional moves",
 )
 def drop_replies(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Drop all that the caller has laid ready in a match."""
+    """Drop all your conditional moves in a match."""
     set_conditional_moves(context.app, caller.actor(Scope.PLAY), board, ())
 
 
-def _conditional_moves_json(board: int, laid: ConditionalMoves) -> LaidReady:
-    replies = sorted(laid.moves, key=lambda reply: (reply.ply, reply.path or ()))
+def _conditional_moves_json(board: int, stored: ConditionalMoves) -> LaidReady:
+    moves = sorted(stored.moves, key=lambda move: (move.ply, move.path or ()))
     return LaidReady(
-        board, tuple(Reply(one.ply, one.path, one.move) for one in replies), laid.notes
+        board, tuple(Reply(one.ply, one.path, one.move) for one in moves), stored.notes
     )

@@ -1,4 +1,4 @@
-"""Drafts: moves that are submitted to look at, and confirmed to be played."""
+"""Drafts: moves that a player submits for a look, and plays by confirming them."""
 
 import asyncio
 from typing import Annotated, Any, Final
@@ -25,24 +25,25 @@ _TAGS: Final = ["drafts"]
 
 
 class NewDraft(RequestBody, frozen=True):
-    """A move to look at before it is played."""
+    """A move to look at before you play it."""
 
     move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
-    """As in a command; `#ply` behind it says how many moves you believe were played."""
+    """A move as in a command. With `#4` after it, it is accepted only at ply 4."""
 
 
 class OwnDraft(msgspec.Struct, frozen=True):
-    """A move that was submitted and is not played yet."""
+    """A move that you have submitted and not played yet."""
 
     board: int
+    """The number of the match."""
     move: str
-    """Canonical."""
+    """The move in canonical form."""
     ply: int
-    """How many moves have been played when it is to be played."""
+    """The number of moves played before it."""
 
 
 class PreviewedDraft(OwnDraft, frozen=True):
-    """A move that was submitted, and where it would lead."""
+    """A move that you have submitted, and the position after it."""
 
     position: Any
     """The position after the move, in the game's own JSON form."""
@@ -59,7 +60,7 @@ class PreviewedDraft(OwnDraft, frozen=True):
 def show_draft(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> OwnDraft:
-    """Return the move that the caller has submitted, if it can still be played; nobody else sees it."""
+    """Return your draft, if it can still be played; nobody else can see it."""
     account, state = caller.require(Scope.READ), load_state(context.app, board)
     seat_of(account, state)
     draft = drafts.draft_of(context.app, account, board, state)
@@ -93,7 +94,10 @@ def submit_draft(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> PreviewedDraft:
-    """Keep a move in place of the one before, and show where it would lead; nothing is played."""
+    """Save a move as your draft, and return the position after it; nothing is played yet.
+
+    It replaces an earlier draft in the match.
+    """
     actor, state = caller.actor(Scope.PLAY), load_state(context.app, board)
     draft = drafts.submit(context.app, actor, board, state, data.move)
     position = rules_by_id(state.rules).public_json(draft.position)
@@ -111,7 +115,7 @@ def submit_draft(
 def drop_draft(
     board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Remove the move that the caller has submitted, if there is one."""
+    """Drop your draft, if there is one."""
     drafts.drop(context.app, caller.actor(Scope.PLAY), board, load_state(context.app, board))
 
 
@@ -145,7 +149,7 @@ async def confirm_draft(
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
 ) -> Answered:
-    """Play the move that the caller has submitted, and give its outcome once it is durable."""
+    """Play your draft, and return the outcome of the move once it is durable."""
     actor = caller.actor(Scope.PLAY, key)
     state = (await context.match(board)).state
     command = await asyncio.to_thread(drafts.confirm, context.app, actor, board, state)

@@ -34,7 +34,7 @@ NDJSON: Final = "application/x-ndjson"
 SSE: Final = "text/event-stream"
 
 MAX_EVENTS: Final = 1_000
-"""Events in one answer at most."""
+"""The maximum number of events in one answer."""
 
 _TAGS: Final = ["events"]
 
@@ -45,6 +45,7 @@ class Event(msgspec.Struct, frozen=True):
     """An event of a match, with its bytes as they are stored, hashed and chained."""
 
     seq: int
+    """Number of the event in its match; the first is 1."""
     at: int
     """Time at which the command was received, in ms since 1970."""
     type: str
@@ -96,7 +97,7 @@ async def show_events(
         HeaderParameter(
             name="Last-Event-ID",
             pattern="^[0-9]{1,9}$",
-            description="the id of the last server-sent event you have",
+            description="the id of the last server-sent event that you have",
         ),
     ] = None,
 ) -> Response[Any]:
@@ -238,7 +239,7 @@ async def follow_account(
         HeaderParameter(
             name="Last-Event-ID",
             pattern="^[0-9]{1,15}-[0-9]{1,15}-[0-9]{1,9}-[a-z-]{1,20}$",
-            description="the id of the last event you have",
+            description="the id of the last event that you have",
         ),
     ] = None,
 ) -> ServerSentEvent:

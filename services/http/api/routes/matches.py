@@ -1,4 +1,4 @@
-"""Matches to look at: one match, any ply of it, its board as a picture and as text."""
+"""Viewing a match: the match at any ply, and its board as a picture and as text."""
 
 import asyncio
 from typing import Annotated, Any, Final
@@ -30,18 +30,16 @@ _TAGS: Final = ["matches"]
 
 Ply = Annotated[
     int | None,
-    QueryParameter(
-        ge=0, le=1_000_000, description="the number of moves played; the last without it"
-    ),
+    QueryParameter(ge=0, le=1_000_000, description="the number of moves played; by default all"),
 ]
-Legal = Annotated[bool, QueryParameter(description="whether the legal moves are listed")]
+Legal = Annotated[bool, QueryParameter(description="whether to list the legal moves")]
 
 
 @get(
     "/api/matches/{board:int}",
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_BOARD, tagged=True),
-    summary="One match as it stands",
+    summary="A match",
 )
 async def show_match(
     request: AnyRequest,
@@ -62,7 +60,7 @@ def _match_response(
     legal: bool,  # noqa: FBT001 - called in one place
 ) -> Response[Match]:
     names = context.app.accounts.name_of(snapshot.state.seats)
-    # the clocks run on, but the client can compute what they show from what it has
+    # without the running clocks, because the client can compute them from its copy
     tag = ETag("match", snapshot.head, names, legal)
     if tag.is_current(request):
         return tag.not_modified()
@@ -86,7 +84,7 @@ def show_ply(
     context: NamedDependency[ApiContext],
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Place]:
-    """Return the position after so many moves, by replay; 0 is the start."""
+    """Return the position after `ply` moves; 0 is the start."""
     state = load_state(context.app, board)
     at = check_ply(board, state, ply)
     tag = ETag("ply", _etag_of_ply(state, at), legal)
@@ -101,13 +99,13 @@ def show_ply(
     tags=_TAGS,
     opt={WEIGHT: 2}
     | declare_errors(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
-    summary="A board as a picture",
+    summary="A board as a picture (SVG)",
     media_type=SVG_MEDIA_TYPE,
 )
 def show_svg(
     request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext], ply: Ply = None
 ) -> Response[str]:
-    """Draw a board, as it stands or stood, with the last move marked."""
+    """Draw a board at the present or an earlier ply, with the last move marked."""
     state, at = _load_at(context, board, ply)
     names = names_by_seat(context.app, state.seats)
     tag = ETag("svg", _etag_of_ply(state, at), names)
@@ -133,10 +131,13 @@ def show_text(
     ply: Ply = None,
     display: Annotated[
         str,
-        QueryParameter(max_length=24, description="such as `small`; the game's first without it"),
+        QueryParameter(
+            max_length=24,
+            description="a display of the game, such as `small`; by default its first",
+        ),
     ] = "",
 ) -> Response[str]:
-    """Draw a board as text, as it stands or stood."""
+    """Draw a board at the present or an earlier ply as text."""
     state, at = _load_at(context, board, ply)
     names = names_by_seat(context.app, state.seats)
     display = display and read_display(rules_by_id(state.rules), display)
@@ -149,7 +150,10 @@ def show_text(
 
 
 def _etag_of_ply(state: MatchState, at: int) -> tuple[object, ...]:
-    """Return all that a position depends on: moves may be taken back, so a ply alone does not tell."""
+    """Return all that a position depends on.
+
+    A ply alone is not enough, because moves may be taken back.
+    """
     played = state.rules, state.options, state.setup, state.seats, state.first_moves(at), state.out
     return *played, state.result if at == state.ply else None
 

@@ -1,4 +1,4 @@
-"""What players write to each other: messages, and the chat of a match."""
+"""Messages between players, and the chat of a match."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -24,41 +24,42 @@ from services.http.context import API_FRONT_END, ApiContext
 
 _TAGS: Final = ["letters"]
 
-# a text longer than a body may be is refused before this; the messages have a limit of their own
+# without a maximum, because `messages` checks the length
 Text = Annotated[str, msgspec.Meta(min_length=1, examples=["Good luck!"])]
 
 
 class NewMessage(RequestBody, frozen=True):
-    """A message to players."""
+    """A message to send."""
 
     to: Annotated[tuple[Userid, ...], msgspec.Meta(min_length=1, max_length=MOST_RECIPIENTS)]
+    """Userids of the recipients."""
     text: Text
     """Up to 2,000 characters."""
 
 
 class NewLine(RequestBody, frozen=True):
-    """Something said in a match."""
+    """A chat message."""
 
     text: Text
     """Up to 2,000 characters."""
 
 
 class ReadUntil(RequestBody, frozen=True):
-    """Up to when messages were read."""
+    """The time up to which messages are read."""
 
     until: Annotated[int, msgspec.Meta(ge=0, le=10**15)]
-    """The `at` of the newest of them, ms."""
+    """The `at` of the newest message that you have read, in ms since 1970."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """Something that was written to the caller, or to everybody."""
+    """A message to you, or to everybody."""
 
     at: int
-    """When, ms since 1970."""
+    """Time at which it was sent, in ms since 1970."""
     userid: str | None
-    """Of the writer; null for a writer whose account was erased."""
+    """Userid of the sender; null for a deleted account."""
     kind: str
-    """`message`, or `broadcast` for one to everybody."""
+    """`message`, or `broadcast` for a message to everybody."""
     text: str
 
 
@@ -66,17 +67,19 @@ class Messages(msgspec.Struct, frozen=True):
     """A page of messages, the newest first."""
 
     unread: int
-    """How many of all are not marked as read."""
+    """The number of all messages that are not marked as read."""
     messages: tuple[Message, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of a match's chat."""
+    """A line of the chat of a match."""
 
     at: int
-    """When, ms since 1970."""
+    """Time at which it was written, in ms since 1970."""
     userid: str | None
+    """Userid of the player who wrote it; null for a deleted account."""
     text: str
 
 
@@ -101,18 +104,18 @@ def list_messages(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Messages:
-    """Return the messages to the caller; this does not mark them as read."""
+    """Return your messages; this does not mark them as read."""
     account = caller.require(Scope.READ)
-    kept = messages.inbox(context.app, account)
-    shown = kept[cursor : cursor + limit]
+    inbox = messages.inbox(context.app, account)
+    shown = inbox[cursor : cursor + limit]
     names = _userids(context, shown)
     return Messages(
         context.app.letters.unread(account),
         tuple(
-            Message(letter.at, name, str(letter.kind), letter.text)
-            for letter, name in zip(shown, names, strict=True)
+            Message(message.at, name, str(message.kind), message.text)
+            for message, name in zip(shown, names, strict=True)
         ),
-        cursor + limit if len(kept) > cursor + limit else None,
+        cursor + limit if len(inbox) > cursor + limit else None,
     )
 
 
@@ -131,7 +134,7 @@ def send_message(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> None:
-    """Put a message into the boxes of up to 20 players; repeated with its key it comes once."""
+    """Send a message to up to 20 players. A request repeated with its key sends it once."""
     account = caller.require(Scope.PLAY)
     to = messages.find_recipients(context.app, data.to)
     messages.send_message(context.app, account, to, data.text, _command_id(account, key))
@@ -149,7 +152,7 @@ def send_message(
 def mark_messages(
     data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Mark all messages up to a time as read; marks never go back."""
+    """Mark all messages up to a time as read; a time before an earlier mark changes nothing."""
     messages.mark_read_until(context.app, caller.require(Scope.READ), data.until)
 
 
@@ -166,16 +169,19 @@ def show_chat(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     limit: Annotated[
-        int, QueryParameter(ge=1, le=CHAT_LIMIT, description="how many at most, the newest")
+        int,
+        QueryParameter(
+            ge=1, le=CHAT_LIMIT, description="the maximum number of lines; the newest are returned"
+        ),
     ] = 50,
 ) -> Chat:
-    """Return the chat of a match to one of its players, and mark it as read."""
-    said = messages.read_chat(context.app, board, caller.require(Scope.READ), limit)
+    """Return the chat of a match, and mark it as read; only its players can see it."""
+    lines = messages.read_chat(context.app, board, caller.require(Scope.READ), limit)
     return Chat(
         board,
         tuple(
-            Line(letter.at, name, letter.text)
-            for letter, name in zip(said, _userids(context, said), strict=True)
+            Line(line.at, name, line.text)
+            for line, name in zip(lines, _userids(context, lines), strict=True)
         ),
     )
 
@@ -187,7 +193,7 @@ def show_chat(
     security=PLAY_SCOPE,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG),
-    summary="Say something in a match",
+    summary="Write in the chat of a match",
 )
 def say(
     board: BoardNumber,
@@ -196,7 +202,7 @@ def say(
     caller: NamedDependency[Caller],
     key: Key = None,
 ) -> None:
-    """Say something to the other players; repeated with its key it is said once."""
+    """Write to the other players. A request repeated with its key writes it once."""
     account = caller.require(Scope.PLAY)
     messages.write_chat(context.app, board, account, data.text, _command_id(account, key))
 
@@ -205,5 +211,5 @@ def _command_id(account: bytes, key: str | None) -> bytes:
     return command_id(API_FRONT_END, account, key or uuid4().hex)
 
 
-def _userids(context: ApiContext, letters: Sequence[PlayerMessage]) -> list[str | None]:
-    return context.app.accounts.name_of([letter.sender for letter in letters])
+def _userids(context: ApiContext, shown: Sequence[PlayerMessage]) -> list[str | None]:
+    return context.app.accounts.name_of([message.sender for message in shown])

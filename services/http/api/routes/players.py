@@ -24,10 +24,12 @@ MAX_ROWS: Final = 100
 
 _TAGS: Final = ["players"]
 
-Limit = Annotated[int, QueryParameter(ge=1, le=MAX_ROWS, description="how many at most")]
+Limit = Annotated[int, QueryParameter(ge=1, le=MAX_ROWS, description="the maximum number of rows")]
 Cursor = Annotated[
     int,
-    QueryParameter(ge=0, le=10**9, description="where to go on: the `next` of the page before"),
+    QueryParameter(
+        ge=0, le=10**9, description="the `next` of the previous page; 0 for the first page"
+    ),
 ]
 GameKey = Annotated[str, PathParameter(max_length=24, description="a game, such as `pow2`")]
 GameFilter = Annotated[
@@ -43,22 +45,28 @@ class Listed(msgspec.Struct, frozen=True):
     """A match in a list."""
 
     board: int
+    """The number of the match."""
     game: str
     rules: str
+    """The version of the rules, such as `pow2/1`."""
     options: tuple[str, ...]
     players: tuple[str | None, ...]
-    """Userids by seat; null for a player whose account was erased."""
+    """Userids by seat; null for a deleted account."""
     state: str
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[int, ...]
-    """Seats that are to act."""
+    """Seats that have to act."""
     since: int
-    """Since when, ms."""
+    """Time since which they have to act, in ms since 1970."""
     ply: int
+    """The number of moves played."""
     updated: int
-    """When its last event was, ms."""
+    """Time of the last event, in ms since 1970."""
     winners: tuple[int, ...] | None
+    """Seats that have won: all tied seats for a draw, none if the match does not count. Null while
+    the match is not over."""
     reason: str
+    """Why the match ended, such as `resignation`; empty while it is not over."""
 
 
 class Matches(msgspec.Struct, frozen=True):
@@ -66,43 +74,47 @@ class Matches(msgspec.Struct, frozen=True):
 
     matches: tuple[Listed, ...]
     next: int | None
-    """The cursor of the next page; null on the last."""
+    """The `cursor` of the next page; null on the last."""
 
 
 class Player(msgspec.Struct, frozen=True):
-    """The public facts about a player."""
+    """The public profile of a player."""
 
     userid: str
     since: int
-    """When the account was made, ms."""
+    """Time at which the account was created, in ms since 1970."""
     to_move: int
+    """The number of matches that wait for the player."""
     active: int
+    """The number of active matches."""
     finished: int
+    """The number of finished matches."""
     ratings: dict[str, int]
-    """By game, of those in which a rated match was finished."""
+    """Ratings by game, for games with a finished rated match."""
     refused_draws: int
-    """Draws that the player knew, or could know, and would not play."""
+    """Matches that the player declined after the draw was known or could be known."""
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """Something that happened in a match of the caller's, or that was written to the caller."""
+    """An event in one of your matches, or a message to you."""
 
     board: int
-    """0 for a message."""
+    """The number of the match; 0 for `message`."""
     seq: int
-    """Of the event; 0 for `chat` and `message`, which are none."""
+    """Number of the event; 0 for `chat` and `message`, which are no events."""
     at: int
-    """When, ms."""
+    """Time of the event, in ms since 1970."""
     kind: str
-    """Such as `your-turn`."""
+    """The kind of notice, such as `your-turn`."""
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """Counts of what others wrote and the caller has not read."""
+    """Counts of unread messages and lines of chat."""
 
     messages: int
+    """The number of unread messages."""
     boards: dict[int, int]
-    """By match, of those where something is unread, how many lines of chat."""
+    """Unread lines of chat, by the number of the match; matches without any are left out."""
 
 
 class Notices(msgspec.Struct, frozen=True):
@@ -110,6 +122,7 @@ class Notices(msgspec.Struct, frozen=True):
 
     notices: tuple[Notice, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
     unread: Unread
     """Counts of unread messages and chat."""
 
@@ -126,12 +139,12 @@ def list_matches(
     player: UseridFilter = None,
     game: GameFilter = None,
     which: Annotated[
-        MatchFilter, QueryParameter(name="state", description="which of a find_player's matches")
+        MatchFilter, QueryParameter(name="state", description="which of the player's matches")
     ] = MatchFilter.ACTIVE,
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Matches:
-    """Return matches of a player, or with a game alone those of it that go on."""
+    """Return the matches of a player, or the active matches of a game."""
     if game is not None:
         game = read_game(game).key
     if player is not None:
@@ -156,7 +169,7 @@ def list_matches(
     summary="A player",
 )
 def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
-    """Return the public facts about a player."""
+    """Return the public profile of a player."""
     account, profile = find_player(context.app, userid)
     counts = context.app.lists.counts(account)
     return Player(
@@ -178,7 +191,7 @@ def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
     security=READ_SCOPE,
     tags=["events"],
     opt=declare_errors(),
-    summary="What happened in the own matches",
+    summary="Your notices",
 )
 def list_notices(
     context: NamedDependency[ApiContext],
@@ -186,7 +199,10 @@ def list_notices(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> Notices:
-    """Return the newest first; 200 are kept of matches, and 200 of chat and messages for 90 days."""
+    """Return notices of your matches and messages, the newest first.
+
+    The server keeps the newest 200 of matches, and the newest 200 of chat and messages for 90 days.
+    """
     account = caller.require(Scope.READ)
     rows = context.app.notices.of(account, cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
@@ -197,7 +213,7 @@ def list_notices(
 
 
 def next_cursor(cursor: int, limit: int, found: int) -> int | None:
-    """Return the cursor of the next page, where one row more than its limit was found."""
+    """Return the cursor of the next page, if a row beyond the limit was found."""
     return cursor + limit if found > limit else None
 
 

@@ -1,4 +1,4 @@
-"""Results: ratings, tables, finished matches."""
+"""Ratings, standings and finished matches."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -27,16 +27,17 @@ from services.http.context import ApiContext
 _TAGS: Final = ["players"]
 
 _MAX_POINTS: Final = 1_000
-"""Points of a series of ratings, at most."""
+"""The maximum number of points in a series of ratings."""
 
 
 class Rated(msgspec.Struct, frozen=True):
     """A player's rating in a game."""
 
     userid: str | None
+    """Null for a deleted account."""
     rating: int
     matches: int
-    """How many have counted."""
+    """The number of rated matches."""
 
 
 class Ratings(msgspec.Struct, frozen=True):
@@ -45,60 +46,76 @@ class Ratings(msgspec.Struct, frozen=True):
     game: str
     players: tuple[Rated, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
 
 
 class Point(msgspec.Struct, frozen=True):
     """A rating after a match."""
 
     board: int
+    """The number of the match."""
     at: int
+    """Time at which the match ended, in ms since 1970."""
     rating: int
 
 
 class RatingSeries(msgspec.Struct, frozen=True):
-    """How a player's rating came about."""
+    """The history of a player's rating."""
 
     game: str
     userid: str
     rating: int
+    """The present rating."""
     place: int | None
+    """The place among the rated players, 1 for the best; null without a rating."""
     points: tuple[Point, ...]
+    """Ratings after each match, the oldest first."""
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A player's place in a game's table."""
+    """A player's results in the matches of a game."""
 
     userid: str | None
+    """Null for a deleted account."""
     points: float
     played: int
     won: int
+    """Matches in which the player alone won."""
     shared: int
+    """Matches in which the player shared first place."""
     lost: int
 
 
 class Standings(msgspec.Struct, frozen=True):
-    """A page of a game's table."""
+    """A page of the standings of a game."""
 
     game: str
     players: tuple[Standing, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
 
 
 class FinishedMatch(msgspec.Struct, frozen=True):
     """A finished match."""
 
     board: int
+    """The number of the match."""
     rules: str
+    """The version of the rules, such as `pow2/1`."""
     options: tuple[str, ...]
     players: tuple[str | None, ...]
+    """Userids by seat; null for a deleted account."""
     winners: tuple[int, ...]
+    """Seats that have won: all tied seats for a draw, none if the match does not count."""
     ranks: tuple[int, ...]
-    """For each seat its place, 1 for the first."""
+    """The place of each seat; 1 is the first."""
     reason: str
+    """Why the match ended, such as `resignation`."""
     plies: int
+    """The number of moves."""
     rated: bool
     ended: int
-    """Milliseconds since 1970."""
+    """Time at which the match ended, in ms since 1970."""
 
 
 class History(msgspec.Struct, frozen=True):
@@ -107,19 +124,22 @@ class History(msgspec.Struct, frozen=True):
     game: str
     matches: tuple[FinishedMatch, ...]
     next: int | None
+    """The `cursor` of the next page; null on the last."""
 
 
 class HeadToHead(msgspec.Struct, frozen=True):
-    """How two players did against each other."""
+    """The results of two players against each other."""
 
     game: str
     userid: str | None
     opponent: str | None
     played: int
     won: int
-    """By the first of them; among three, when placed before the other."""
+    """Matches won by `userid`; among three or more players, matches with a better place."""
     shared: int
+    """Matches in which both had the same place."""
     lost: int
+    """Matches won by `opponent`, counted in the same way."""
 
 
 @get(
@@ -132,7 +152,7 @@ class HeadToHead(msgspec.Struct, frozen=True):
 def list_ratings(
     game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Ratings:
-    """Return a game's players, the best first."""
+    """Return the rated players of a game, the best first."""
     key = read_multiplayer_game(game).key
     rows = context.app.ratings.of(key, cursor, limit + 1)
     names = userids_of(context.app, (row.account for row in rows))
@@ -152,7 +172,7 @@ def list_ratings(
 def show_rating(
     game: GameKey, userid: Userid, context: NamedDependency[ApiContext]
 ) -> RatingSeries:
-    """Return a player's rating, and what it was after each of the last 1,000 matches."""
+    """Return a player's rating, now and after each of the last 1,000 rated matches."""
     key, account = read_multiplayer_game(game).key, context.app.accounts.id_of(userid)
     now, series = rating_series(context.app, key, account, _MAX_POINTS)
     points = [Point(point.board, point.at, point.display_value) for point in series]
@@ -165,12 +185,15 @@ def show_rating(
     sync_to_thread=True,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE),
-    summary="Who has won how often",
+    summary="The standings of a game",
 )
 def list_standings(
     game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
 ) -> Standings:
-    """Return a game's table, most points first: 1 for a win, a shared one in parts."""
+    """Return the standings of a game, most points first.
+
+    A win is 1 point; players who share first place share the point.
+    """
     key = read_multiplayer_game(game).key
     rows = context.app.standings.of(key, cursor, limit + 1)
     names = userids_of(context.app, (row.account for row in rows))
@@ -195,7 +218,7 @@ def list_history(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> History:
-    """Return finished matches of a game, of a player, or of two."""
+    """Return finished matches of a game: all, those of a player, or those of two players."""
     key = read_game(game).key
     who = [context.app.accounts.id_of(name) for name in (player, opponent) if name is not None]
     rows = finished_matches(context.app, key, who, cursor, limit + 1)
@@ -209,12 +232,12 @@ def list_history(
     sync_to_thread=True,
     tags=_TAGS,
     opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
-    summary="How two players did against each other",
+    summary="Two players against each other",
 )
 def show_head_to_head(
     game: GameKey, userid: Userid, opponent: Userid, context: NamedDependency[ApiContext]
 ) -> HeadToHead:
-    """Count the matches of two players in a game, as the first of them sees it."""
+    """Return how often each of two players has won against the other."""
     key = read_multiplayer_game(game).key
     one, other = context.app.accounts.id_of(userid), context.app.accounts.id_of(opponent)
     record = head_to_head(context.app, key, one, other)

@@ -1,4 +1,4 @@
-"""Matches that begin: challenges of players by name."""
+"""Starting matches: challenges of players by name."""
 
 import asyncio
 from typing import Annotated
@@ -29,7 +29,7 @@ Commitment = Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")]
 
 
 class NewMatch(RequestBody, frozen=True):
-    """A match that is asked for."""
+    """A match to start."""
 
     game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
     players: Annotated[tuple[Userid, ...], msgspec.Meta(min_length=1, max_length=8)]
@@ -39,7 +39,8 @@ class NewMatch(RequestBody, frozen=True):
     terms: Words = ()
     """The server's options, such as `--days=3`, `--unrated`, `--entropy=WORD`, `--gather`."""
     commitment: Commitment = ""
-    """With `--gather`: SHA-256 of a text that you keep, and reveal once all have committed."""
+    """With `--gather`: SHA-256 of a secret text that you keep, in hex. You reveal the text once all
+    players have committed. If it is empty, the server keeps a text for you."""
 
 
 @post(

@@ -22,19 +22,21 @@ AnyRequest = Request[Any, Any, Any]
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Whether the server works."""
+    """The state of the server."""
 
     status: str
+    """Always `ok`: a server that does not work answers 503."""
     version: str
     waiting: int
-    """Commands that wait in all inboxes."""
+    """The number of commands that wait in all inboxes."""
 
 
 class CodeMeaning(msgspec.Struct, frozen=True):
-    """A stable code."""
+    """A stable error code."""
 
     code: str
     status: int
+    """The HTTP status of answers with this code."""
     meaning: str
 
 
@@ -58,9 +60,11 @@ async def health(context: NamedDependency[ApiContext]) -> Health:
     summary="What a code means",
 )
 def show_error(
-    code: Annotated[str, PathParameter(max_length=40, description="as in a problem document")],
+    code: Annotated[
+        str, PathParameter(max_length=40, description="the `code` of a problem document")
+    ],
 ) -> CodeMeaning:
-    """Explain a code of problem documents."""
+    """Return the meaning of an error code."""
     if code not in set(Code):
         raise Refusal(Code.NOT_FOUND, f"there is no code {code[:24]!r}")
     known = CODE_INFO[Code(code)]
@@ -75,7 +79,7 @@ def openapi(request: AnyRequest) -> Response[bytes]:
 
 @get("/api", sync_to_thread=True, include_in_schema=False)
 def show_api(request: AnyRequest) -> Response[bytes]:
-    """Show the OpenAPI document as a page."""
+    """Return the OpenAPI document as a page."""
     return _cached(request, "page", "text/html", lambda: make_page(_document(request)).encode())
 
 

@@ -1,4 +1,4 @@
-"""The own vacation."""
+"""The vacation of a player."""
 
 from typing import Annotated, Final
 
@@ -23,19 +23,20 @@ class VacationDays(RequestBody, frozen=True):
     """A vacation to take."""
 
     days: Annotated[int, msgspec.Meta(ge=1, le=60, examples=[14])]
-    """Whole days of 24 hours, from now on or from the end of the vacation that you are on."""
+    """Whole days of 24 hours, from now on, or from the end of your present vacation."""
 
 
 class OwnVacation(msgspec.Struct, frozen=True):
-    """Whether the player of the token is on vacation."""
+    """Your vacation."""
 
     until: int | None
-    """When the vacation is over, ms; null for a player who is not on vacation."""
+    """End of the vacation, in ms since 1970; null if you are not on vacation."""
     days_left: int
-    """The days that can still be taken in the calendar year."""
+    """Days that you can still take in `year`."""
     year: int
+    """The calendar year."""
     matches: int | None
-    """How many matches were told of a change; null where nothing was changed."""
+    """The number of matches that get the change; null if nothing was changed."""
 
 
 @get(
@@ -44,12 +45,12 @@ class OwnVacation(msgspec.Struct, frozen=True):
     security=READ_SCOPE,
     tags=_TAGS,
     opt=declare_errors(),
-    summary="The own vacation",
+    summary="Your vacation",
 )
 def show_vacation(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> OwnVacation:
-    """Return whether the caller is on vacation, and how many days are left."""
+    """Return whether you are on vacation, and how many days you have left."""
     return _shown(vacations.status(context.app, caller.require(Scope.READ)))
 
 
@@ -67,7 +68,7 @@ def take_vacation(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnVacation:
-    """Stop the caller's clocks in all matches; repeated, it takes as many days once more."""
+    """Stop your clocks in all matches for whole days; a repeated request takes the days again."""
     return _shown(vacations.take(context.app, caller.actor(Scope.ACCOUNT), data.days))
 
 
@@ -83,7 +84,7 @@ def take_vacation(
 def end_vacation(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> OwnVacation:
-    """End the vacation with the day that it has come to; the days that have not begun are back."""
+    """End the vacation after its current day; you can take the days that have not begun again."""
     return _shown(vacations.end(context.app, caller.actor(Scope.ACCOUNT)))
 
 
