@@ -39,7 +39,7 @@ _REQUIRED: Final[Mapping[str, str]] = {
 
 
 class Mode(StrEnum):
-    """What an acknowledgement promises."""
+    """The promise of an acknowledgement."""
 
     FSYNC = "fsync"
     """The move is on the server's disk."""
@@ -129,7 +129,7 @@ def _check_settings(client: Redis) -> None:
         value = found.get(setting)
         if value is None:
             raise DurabilityError(
-                f"durability not verified: the server does not tell its setting {setting!r}; "
+                f"durability not verified: the server does not show its setting {setting!r}; "
                 "allow CONFIG GET, or set MATCHPOST_DURABILITY=none"
             )
         if value != wanted:

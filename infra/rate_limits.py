@@ -148,8 +148,8 @@ class CommandRateLimit:
 
 def _hashed(name: str, network: str) -> str:
     """Return a hash of userid and network, so that the keys have no names."""
-    said = f"{name.lower()}\0{network}" if network else name.lower()
-    digest = hashlib.sha256(said.encode(errors="surrogatepass"))
+    hashed = f"{name.lower()}\0{network}" if network else name.lower()
+    digest = hashlib.sha256(hashed.encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]
 
 

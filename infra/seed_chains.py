@@ -12,7 +12,6 @@ unless the draws may merely have been cut off.
 """
 
 import logging
-import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from typing import Final
 from domain.fairness import CHAIN_LENGTH, SEED_BYTES, ChainSeed, previous_seed
 from domain.match.events import SCHEMA, AnchorLeaf, decode_anchor, encode_event
 from infra.store.port import SeedChain, Store
-from infra.synced_files import sync_folder, write_synced
+from infra.synced_files import overwrite_synced, sync_folder, write_synced
 
 logger = logging.getLogger(__name__)
 
@@ -196,15 +195,9 @@ def _write_mark(file: Path, first: int, last: int) -> None:
     """Write a mark in place, within one sector, and sync it; a new one with its folder."""
     data = b"%8d %8d\n" % (first, last)
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+        overwrite_synced(file, data)
     except FileNotFoundError:
         _write_new(file, data)
-        return
-    try:
-        os.pwrite(descriptor, data, 0)
-        os.fdatasync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _write_new(file: Path, data: bytes) -> None:

@@ -141,8 +141,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _about(
             "the path of a directory",
             "Where the workers keep the secret ends of the chains of seeds that draws come from. "
-            "Back it up, share it among workers on several machines, and let nobody read it: who "
-            "has it knows every draw to come.",
+            "Back it up, share it among workers on several machines, and let nobody read it: "
+            "anybody with it knows every draw to come.",
             "`seeds` in the data directory",
         ),
     ] = None
@@ -225,7 +225,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _Domain,
         _about(
             "a domain such as play.example.org",
-            "What stands after the @ in the server's addresses.",
+            "The part after the @ in the server's addresses.",
             "`localhost`",
         ),
     ] = "localhost"
@@ -235,7 +235,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "the path of a file",
             "The secret that the addresses of matches are made with; made by chance when it is not "
             "there. Back it up, share it among processes on several machines, and let nobody read "
-            "it: who has it can play for everybody.",
+            "it: anybody with it can play for everybody.",
             "`mail-key` in the data directory",
         ),
     ] = None

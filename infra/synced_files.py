@@ -14,6 +14,16 @@ def write_synced(file: Path, data: bytes) -> None:
         os.fsync(opened.fileno())
 
 
+def overwrite_synced(file: Path, data: bytes) -> None:
+    """Overwrite the beginning of an existing file and sync it; raises `FileNotFoundError`."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.pwrite(descriptor, data, 0)
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sync_folder(folder: Path) -> None:
     """Sync the entries of a folder: its new, renamed and removed files."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,1 +1,1 @@
-"""What boards of several games have in common: places, how they are joined, how they are drawn."""
+"""The boards that several games share: their places and lines, their rules, their drawings."""

@@ -141,7 +141,7 @@ BETWEEN_INSIDE: Final = _between(LINES[4:])
 
 
 def _along(ray: tuple[int, ...]) -> list[tuple[int, Reach]]:
-    """Return each occupation of a ray (nearest intersection first) with what can be reached."""
+    """Return each occupation of a ray (nearest intersection first) with its destinations."""
     reaches: list[tuple[int, Reach]] = [(0, ())]
     for at in reversed(ray):
         step = ((at, ADJACENT[at]),)

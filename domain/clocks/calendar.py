@@ -34,7 +34,7 @@ def counted_ms(instant: int, *, weekends: bool) -> int:
 
 
 def instant_of_count(tallied: int, *, weekends: bool) -> int:
-    """Return the first instant with this `tally`; for that of a weekend, the end of the Friday."""
+    """Return the first instant with this `counted_ms`; in a weekend that is the end of the Friday."""
     if weekends:
         return tallied
     weeks, rest = divmod(tallied - 1, _WORK)

@@ -23,7 +23,7 @@ ALL_SEATS: Final = -1
 """Stands for all seats, because a pause stops every clock."""
 
 _TURN_FORMAT: Final = ">BBI"
-"""One ply in `Clock.turns`: the seat, and its counted ms as 5 bytes, high one first."""
+"""One ply in `MatchClock.turns`: the seat, and its counted ms as 5 bytes, high one first."""
 _TURN_RECORD: Final = Struct(_TURN_FORMAT)
 _LONGEST_TURN: Final = (1 << 40) - 1
 """The most that a record can hold, nearly 35 years; a longer turn is recorded as this."""
@@ -74,7 +74,7 @@ def after_ply(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
 def after_seat_left(clock: MatchClock, at: int) -> MatchClock:
     """Return the clock after a seat has left the match: a turn begins without a ply.
 
-    The time of the unfinished turn is nobody's.
+    The time of the unfinished turn counts for no seat.
     """
     return _begin_turn(clock, at, clock.turns)
 

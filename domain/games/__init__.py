@@ -1,4 +1,4 @@
-"""The games of this distribution, one line each. `domain.rules.register` adds others."""
+"""The games of this distribution, one line each. `domain.rules.register_game` adds others."""
 
 from typing import Final
 

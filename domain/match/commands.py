@@ -1,6 +1,6 @@
 """The commands of a match, in the form in which they wait in the inbox.
 
-A command holds its content only. Its sender, id and match are in the envelope (`Sent`), and its
+A command holds its content only. Its sender, id and match are in the envelope (`CommandEnvelope`), and its
 time in the inbox. Unknown fields are refused. A command is not stored once it has an outcome.
 """
 

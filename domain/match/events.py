@@ -317,10 +317,10 @@ def leaf_hash(data: bytes) -> bytes:
     return sha256(b"\x00" + data).digest()
 
 
-def command_id(door: str, account: AccountId, key: str) -> CommandId:
+def command_id(front_end: str, account: AccountId, key: str) -> CommandId:
     """Return the id of a command, which is the same for each repetition with the same key.
 
-    It is the first 16 bytes of SHA-256 over the name of the front end (`door`), a zero byte, the
+    It is the first 16 bytes of SHA-256 over the name of the front end, a zero byte, the
     account id and the key, such as an Idempotency-Key or a Message-ID.
     """
-    return sha256(b"%b\x00%b%b" % (door.encode(), account, key.encode())).digest()[:16]
+    return sha256(b"%b\x00%b%b" % (front_end.encode(), account, key.encode())).digest()[:16]

@@ -112,7 +112,7 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     texts: tuple[bytes | None, ...] = ()
     """Before a draw that waits for entropy: each seat's text, None for missing ones."""
     position: bytes | None = None
-    """`pack` of the position after `ply` moves; None if it has not been computed."""
+    """`pack_position` of the position after `ply` moves; None if it has not been computed."""
     clock: MatchClock | None = None
     """None for a match without clocks."""
     gather: CommitState | None = None

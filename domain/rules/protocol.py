@@ -221,7 +221,7 @@ class Rules(ABC, Generic[P, M, O]):
     # --- leaving, offers, scores
 
     def remove_seat(self, position: P, seat: Seat) -> P:
-        """Take a seat out of a match that goes on: its pieces stay, but it has no more turns.
+        """Take a seat out of a match that goes on: its pieces stay, but it has no further turns.
 
         Called only if at least two other players go on, so never in games for two.
         """

@@ -98,7 +98,7 @@ class Registry:
             ) from None
 
     def unpack_position(self, name: str, data: bytes) -> msgspec.Struct:
-        """Read the bytes of `pack`; raises `Refusal` with `unknown-rules` without the rules."""
+        """Read the bytes of `pack_position`; raises `Refusal` with `unknown-rules` without the rules."""
         rules = self.rules_by_id(name)
         if isinstance(rules, MissingRules):
             rules.refuse()

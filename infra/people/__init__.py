@@ -1,1 +1,1 @@
-"""What is stored of people: accounts, tokens, sessions, messages, blocks, drafts, challenges."""
+"""Stored data of people: accounts, tokens, sessions, messages, blocks, drafts, challenges."""

@@ -62,20 +62,20 @@ class MessageNotices:
         self,
         accounts: Iterable[AccountId],
         board: int,
-        said: int,
+        sent_at: int,
         kind: NoticeKind,
         sender: AccountId,
     ) -> None:
         """Notify accounts of a message, each once; deleted accounts are left out."""
-        member = f"{board:015}:{said:015}:{kind}:{sender.hex()}"
+        member = f"{board:015}:{sent_at:015}:{kind}:{sender.hex()}"
         calls = [
             self._call([keys.message_notices(to), keys.account(to)], member) for to in accounts
         ]
         scripts.call_all(self._client, calls)
 
-    def notify_all(self, said: int, sender: AccountId) -> None:
+    def notify_all(self, sent_at: int, sender: AccountId) -> None:
         """Notify everybody of a broadcast."""
-        member = f"{0:015}:{said:015}:{NoticeKind.MESSAGE}:{sender.hex()}"
+        member = f"{0:015}:{sent_at:015}:{NoticeKind.MESSAGE}:{sender.hex()}"
         scripts.call_all(self._client, [self._call([keys.BROADCAST_NOTICES], member)])
 
     def _call(self, names: Sequence[str], member: str) -> scripts.Call:
@@ -107,9 +107,9 @@ class MessageNotices:
         )
         return own.with_(all_)
 
-    def forget(self, account: AccountId, told: Iterable[AccountId]) -> None:
-        """Erase an account's notices, and those of its messages to the accounts `told`."""
-        for name in (keys.BROADCAST_NOTICES, *map(keys.message_notices, told)):
+    def forget(self, account: AccountId, recipients: Iterable[AccountId]) -> None:
+        """Erase an account's notices, and those of its messages to the `recipients`."""
+        for name in (keys.BROADCAST_NOTICES, *map(keys.message_notices, recipients)):
             ending = f":{account.hex()}".encode()
             gone = [one for one in self._client.zrange(name, 0, -1) if one.endswith(ending)]
             if gone:
@@ -118,5 +118,5 @@ class MessageNotices:
 
 
 def _message_notice(member: bytes, score: Any) -> MessageNotice:
-    board, said, kind, _ = member.decode().split(":")
-    return MessageNotice(int(score), int(board), int(said), NoticeKind(kind))
+    board, sent_at, kind, _ = member.decode().split(":")
+    return MessageNotice(int(score), int(board), int(sent_at), NoticeKind(kind))

@@ -1,7 +1,7 @@
 """Messages between players, broadcasts to everybody, and chat of matches.
 
 This free text is personal data. It is in no event, log or hash, and no error repeats it; it is stored
-beside the matches and can be erased, see `Letters.forget`. Erased text is gone from the server's memory
+beside the matches and can be erased, see `MessageStore.forget`. Erased text is gone from the server's memory
 at once, and from its append-only file at the next rewrite.
 
 Messages are in lists; a message is two elements of one, the id of the command that wrote it and its
@@ -50,8 +50,8 @@ KEPT_SECONDS: Final = 90 * 24 * 3600
 _RECIPIENTS_KEPT_SECONDS: Final = 2 * KEPT_SECONDS
 """Seconds an account's recipients are remembered after its last message.
 
-A message too old to be shown is dropped by the next append, and a list expires `KEPT` after its last
-append. So no message is stored for longer than twice `KEPT`.
+A message too old to be shown is dropped by the next append, and a list expires `KEPT_SECONDS` after its last
+append. So no message is stored for longer than twice `KEPT_SECONDS`.
 """
 
 _APPEND: Final = scripts.Script("append_message")

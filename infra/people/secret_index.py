@@ -1,4 +1,4 @@
-"""What sessions and tokens have in common: secrets of an account, of which only the SHA-256 is stored.
+"""The common part of sessions and tokens: secrets of an account, of which only the SHA-256 is stored.
 
 A secret is two keys in different slots of a cluster: a record, found by the SHA-256 of the text, and a
 field of a hash under the account, id -> SHA-256. A record is written before its field and deleted before

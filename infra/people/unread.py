@@ -20,20 +20,20 @@ class UnreadSource(Protocol):
     """The port for the counts; `infra.people.messages.MessageStore` implements it."""
 
     def unread(self, account: AccountId) -> int:
-        """See `Letters.unread`."""
+        """See `MessageStore.unread`."""
         ...
 
     def unread_chat(self, account: AccountId) -> dict[int, int]:
-        """See `Letters.unread_chat`."""
+        """See `MessageStore.unread_chat`."""
         ...
 
 
 class UnreadCounter:
     """Counts unread messages and chat."""
 
-    def __init__(self, letters: UnreadSource) -> None:
-        self._letters = letters
+    def __init__(self, messages: UnreadSource) -> None:
+        self._messages = messages
 
     def counts(self, account: AccountId) -> UnreadCounts:
         """Return an account's unread lines of chat by match, and its unread messages."""
-        return UnreadCounts(self._letters.unread_chat(account), self._letters.unread(account))
+        return UnreadCounts(self._messages.unread_chat(account), self._messages.unread(account))

@@ -22,11 +22,14 @@ class Comparison:
     """A comparison; `done` is called after each page with the number of compared keys."""
 
     def __init__(
-        self, client: redis.Redis, shelf: Generations, done: Callable[[int], None] = lambda _: None
+        self,
+        client: redis.Redis,
+        generations: Generations,
+        done: Callable[[int], None] = lambda _: None,
     ) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
-        self._generations = shelf
+        self._generations = generations
         self._on_progress = done
         self.keys = 0
         """Compared keys."""

@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `rows` | hash: board -> packed `Row` |
+| `rows` | hash: board -> packed `FinishedMatchRow` |
 | `game:<game>` | sorted set of boards; score: when the match ended, ms |
 | `player:<game>:<account>` | the same, of one player |
 | `pair:<game>:<account>:<account>` | the same, of matches in which both played; the lesser id first |

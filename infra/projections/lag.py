@@ -30,12 +30,14 @@ class Lag(msgspec.Struct, frozen=True):
 
 def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
     """Return the lag of a projection; O(shards)."""
-    shelf = Generations(client, spec)
-    live = shelf.live()
+    generations = Generations(client, spec)
+    live = generations.live()
     mark = store.watermark()
-    checkpoint = shelf.checkpoint(live[1]) if live else None
+    checkpoint = generations.checkpoint(live[1]) if live else None
     if live is None or checkpoint is None:
-        return Lag(spec, None, sum(mark.ends), None, (), late=False, building=shelf.is_building)
+        return Lag(
+            spec, None, sum(mark.ends), None, (), late=False, building=generations.is_building
+        )
     version, generation = live
     turns, first = _turns(client, generation, mark)
     unread = sum(
@@ -47,9 +49,9 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
         version=version,
         events=unread + turns,
         oldest=min(times, default=None),
-        failures=tuple(shelf.failures(generation).values()),
+        failures=tuple(generations.failures(generation).values()),
         late=checkpoint.late,
-        building=shelf.is_building,
+        building=generations.is_building,
     )
 
 

@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `rows` | hash: board -> packed `Row` |
+| `rows` | hash: board -> packed `MatchListRow` |
 | `next:<account>` | sorted set: matches that wait for the player; score: since when, ms |
 | `active:<account>` | sorted set: running matches; score: board |
 | `asked:<account>` | sorted set: matches with an offer that waits for the player; score: board |
@@ -218,37 +218,27 @@ class MatchLists(Query):
     def _some(
         self, sources: Iterable[tuple[str, bool]], game: str | None, start: int, count: int | None
     ) -> list[MatchListRow]:
-        generation = self._generation()
-        members = (
-            member
-            for key, newest in sources
-            for member in self._members(generation.key(key), newest=newest)
-        )
         end = None if count is None else start + count
-        return self._rows(islice(_boards(members, game), start, end))
+        return self._rows(islice(self._boards(sources, game), start, end))
 
     def _boards_of(
         self, account: AccountId, lists: Iterable[Callable[[AccountId], str]]
     ) -> list[bytes]:
+        return list(self._boards(((key(account), False) for key in lists), None))
+
+    def _boards(self, sources: Iterable[tuple[str, bool]], game: str | None) -> Iterator[bytes]:
+        """Return the boards in sorted sets, each with whether its newest come first."""
         generation = self._generation()
-        members = (
-            member
-            for key in lists
-            for member in self._members(generation.key(key(account)), newest=False)
-        )
-        return list(_boards(members, None))
+        beginning = b"" if game is None else f"{game}:".encode()
+        for key, newest in sources:
+            for member in self._members(generation.key(key), newest=newest):
+                if member.startswith(beginning):
+                    yield member.rpartition(b":")[2]
 
     def _rows(self, boards: Iterable[bytes]) -> list[MatchListRow]:
         found = self._fields(self._generation().key(ROWS), boards)
         # a match that ended between the two reads is in both lists or in none
         return [unpack(data) for data in found if data is not None]
-
-
-def _boards(members: Iterable[bytes], game: str | None) -> Iterator[bytes]:
-    beginning = b"" if game is None else f"{game}:".encode()
-    for member in members:
-        if member.startswith(beginning):
-            yield member.rpartition(b":")[2]
 
 
 _FIELDS: Final = 1_000

@@ -3,10 +3,10 @@
 | key | what |
 |---|---|
 | `to:<account>` | sorted set: `<board>:<seq>:<kind>`; score: time of the event, ms |
-| `tables` | hash: board -> packed `Table`, of running matches with three or more players |
+| `tables` | hash: board -> packed `SeatsLeft`, of running matches with three or more players |
 
 A set has each notice once, and its newest are the same in whatever order they were added. A player gets
-no notice of an own action.
+no notice of its own action.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -171,7 +171,7 @@ def _notice(member: bytes, score: Any) -> PlayerNotice:
 
 
 _MANY: Final = 3
-"""Players of a match from which on a `Table` is kept."""
+"""Players of a match from which on `SeatsLeft` is kept."""
 
 _NOBODY: Final = SeatsLeft(None)
 

@@ -16,7 +16,7 @@ class Query:
     """Reads one projection. Errors of the server pass through.
 
     Without a live generation all results are empty. `LookupError`, with a sentence, while the data
-    are of another version than this program's, until the side worker has rebuilt them.
+    are of another version than this program's, until the projection worker has rebuilt them.
     """
 
     spec: ClassVar[Spec]

@@ -4,7 +4,7 @@
 |---|---|
 | `players:<game>` | hash: account -> packed `Rating` |
 | `table:<game>` | sorted set of accounts; score: the skill's ordinal, in millionths |
-| `series:<game>:<account>` | list of packed `Point`, in the order of the matches |
+| `series:<game>:<account>` | list of packed `RatingPoint`, in the order of the matches |
 | `pending` | what waits for its turn, see `infra.projections.reorder` |
 
 Rated matches of two and more that somebody won count. A rating depends on those of the opponents at

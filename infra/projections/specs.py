@@ -1,4 +1,4 @@
-"""The projections. Raising a version makes the side worker rebuild that projection."""
+"""The projections. Raising a version makes the projection worker rebuild that projection."""
 
 from typing import Final
 

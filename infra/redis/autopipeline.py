@@ -2,7 +2,7 @@
 
 redis-py's pipelines take a connection from the pool for each use, encode each word in Python and set a
 time limit for each reply: for a process with many thousand small requests a second this is most of its
-work. A `AutoPipeline` keeps a few connections, packs with hiredis and sets one limit an exchange; redis-py
+work. An `AutoPipeline` keeps a few connections, packs with hiredis and sets one limit an exchange; redis-py
 connects, logs in, does TLS and parses.
 """
 
@@ -40,7 +40,7 @@ def raise_errors(replies: list[Any]) -> list[Any]:
 class AutoPipeline:
     """Sends the commands of many tasks together; open it with `async with`.
 
-    Like every client of ours it sends nothing twice: a broken connection is raised to all tasks that
+    Like every client made by `infra.redis.clients` it sends nothing twice: a broken connection is raised to all tasks that
     wait for its replies, as `redis.RedisError` or `OSError`.
     """
 

@@ -22,7 +22,7 @@
 | `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
-| `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `limits` |
+| `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
 | `{a:<hex>}` | the account record: all personal data but messages and notes |
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
@@ -76,7 +76,7 @@ DAMAGED: Final = "{damaged}"
 DRAW_TEXTS: Final = "{boards}:words"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
-"""What the keys of `infra.rate_limits` begin with."""
+"""The beginning of the keys of `infra.rate_limits`."""
 BROADCAST: Final = "{broadcast}"
 BROADCAST_NOTICES: Final = f"{BROADCAST}:told"
 CHALLENGES: Final = "{challenges}"

@@ -40,8 +40,8 @@ _BATCH: Final = 200
 
 NOT_ACCEPTED_TEXT: Final = {
     Code.ID_REUSED: "this id was used for another command before; give each command its own",
-    Code.TOO_MANY_REFUSALS: f"{MOST_REFUSALS} commands were refused at this ply; no more are taken "
-    "until the match has moved on",
+    Code.TOO_MANY_REFUSALS: f"{MOST_REFUSALS} commands were refused at this ply; further ones are "
+    "refused until the match has moved on",
     Code.BUSY: "the server has more commands waiting than it takes; try again in a minute",
 }
 """The sentence for each code with which the store does not accept a command."""

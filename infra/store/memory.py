@@ -230,7 +230,7 @@ class MemoryStore:
         self._inboxes[entry.shard].pop(entry.id, None)
 
     def now(self) -> int:
-        """Return the time that stamps what comes in."""
+        """Return the time that stamps submitted commands."""
         return self._clock()
 
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:

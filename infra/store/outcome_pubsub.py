@@ -19,16 +19,16 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(list[OutcomeMessage])
 
 
-def encode(told: Mapping[str, Iterable[OutcomeMessage]]) -> dict[str, bytes]:
+def encode(outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> dict[str, bytes]:
     """Return the message for each reply channel."""
-    return {door: _ENCODER.encode(list(outcomes)) for door, outcomes in told.items()}
+    return {channel: _ENCODER.encode(list(found)) for channel, found in outcomes.items()}
 
 
-def publish(client: redis.Redis, told: Mapping[str, Iterable[OutcomeMessage]]) -> None:
+def publish(client: redis.Redis, outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> None:
     """Publish outcomes, by reply channel."""
     with client.pipeline(transaction=False) as pipe:
-        for door, message in encode(told).items():
-            pipe.publish(door, message)
+        for channel, message in encode(outcomes).items():
+            pipe.publish(channel, message)
         pipe.execute()
 
 
@@ -40,9 +40,9 @@ def decode(message: bytes) -> list[OutcomeMessage]:
 class OutcomeListener:
     """A subscription to one reply channel; close it when done."""
 
-    def __init__(self, client: redis.Redis, door: str) -> None:
+    def __init__(self, client: redis.Redis, channel: str) -> None:
         self._pubsub: Any = client.pubsub()  # type: ignore[no-untyped-call]
-        self._pubsub.subscribe(door)
+        self._pubsub.subscribe(channel)
         # the confirmation: from here on no message is missed
         self._pubsub.get_message(timeout=None)
 

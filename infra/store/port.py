@@ -4,7 +4,7 @@ Each guarantee has a test in the contract suite that every adapter passes:
 
 1.  `submit` either queues a command or answers it from its stored outcome. A queued command
     stays in the inbox until an outcome for its id is committed.
-2.  `waiting` returns the oldest entries of the given shards, those of one shard in the order in
+2.  `read_inbox` returns the oldest entries of the given shards, those of one shard in the order in
     which they were submitted.
 3.  `commit` applies each command whole or not at all, each with its own result. A command id that
     has an outcome changes nothing and gets that outcome. A command that was decided on another head
@@ -34,7 +34,7 @@ NO_MESSAGES: Final[Mapping[str, bytes]] = MappingProxyType({})
 """No messages."""
 
 MOST_REFUSALS: int = 50
-"""Refusals of a player at one ply after which no more commands are accepted there."""
+"""Refusals of a player at one ply after which further commands are not accepted there."""
 
 
 class Layout(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ After a power loss a disk has all synced data, and of later writes nothing, a pa
 blocks of zeros or garbage in it. Everything acknowledged was synced, so the bytes after the last whole
 command at the *end* of the file were never acknowledged and may be cut off. Valkey itself accepts only
 a file that stops short, and takes a damaged length in the middle for one: it would cut off everything
-that follows. So it is started with `aof-load-truncated no` and refuses both; then `mend` reads the file.
+that follows. So it is started with `aof-load-truncated no` and refuses both; then `repair_tail` reads the file.
 
 The file alone does not show whether its end is torn, or was cut or damaged later. So a *mark* outside
 of it has the size that is known to be synced (`SyncMark`). Damage before the mark is no torn end: the

@@ -52,12 +52,12 @@ def find_binary(chosen: Path | None = None) -> ServerBinary:
 def inspect_binary(path: Path) -> ServerBinary | None:
     """Return the program at `path` with its version; None if it is no server or does not run."""
     try:
-        said = subprocess.run(  # noqa: S603 - the path is the operator's or a package's own
+        version = subprocess.run(  # noqa: S603 - the path is the operator's or a package's own
             [path, "--version"], capture_output=True, text=True, timeout=10, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.match(r"(Valkey|Redis) server v=(\S+)", said)
+    found = re.match(r"(Valkey|Redis) server v=(\S+)", version)
     return ServerBinary(path, found[1], found[2]) if found else None
 
 

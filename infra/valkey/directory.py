@@ -114,8 +114,8 @@ class DataDirectory:
         with self.log.open("rb") as log:
             log.seek(start)
             lines = log.read().decode(errors="replace").splitlines()
-        said = " / ".join(line.strip() for line in lines[-3:] if line.strip())
-        return f"{said or 'it said nothing'} (more in {self.log})"
+        lines_logged = " / ".join(line.strip() for line in lines[-3:] if line.strip())
+        return f"{lines_logged or 'it logged nothing'} (more in {self.log})"
 
     def _make_private(self) -> None:
         """Make an existing directory private, unless it is no data directory."""

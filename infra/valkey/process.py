@@ -118,7 +118,7 @@ def spawn(
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a child is started from the main thread: it would end with another")
     parent = os.getpid()
-    return subprocess.Popen(  # noqa: S603 - the programs are ours
+    return subprocess.Popen(  # noqa: S603 - the programs are this package's
         argv,
         env=None if env is None else dict(env),
         stdin=subprocess.DEVNULL,

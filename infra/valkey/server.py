@@ -315,7 +315,7 @@ class EmbeddedServer:
         return [part for key, value in settings.items() for part in (f"--{key}", value)]
 
     def _release_directory(self) -> None:
-        """Remove the socket and release the lock, if it is ours."""
+        """Remove the socket and release the lock, if this process holds it."""
         if self._lock.is_held:
             self._directory.remove_socket()
             self._lock.release()

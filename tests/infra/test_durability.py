@@ -101,7 +101,7 @@ def test_settings_that_may_not_be_read_leave_durability_unverified(
         ({"info": {"redis_version": "7.2.4", "valkey_version": "7.1.0"}}, "Valkey 7.1.0"),
         ({"info": {}}, "Redis of an unknown version"),
         ({"info": NoPermissionError("no")}, "not verified: the server refuses INFO"),
-        ({"info": REDIS, "config": {}}, "not verified: the server does not tell"),
+        ({"info": REDIS, "config": {}}, "not verified: the server does not show"),
         ({"info": REDIS, "config": ResponseError("unknown command")}, "refuses CONFIG GET"),
         ({"info": REDIS, "config": RIGHT, "wait": ResponseError("x")}, "refuses WAITAOF"),
         ({"info": REDIS, "config": RIGHT, "wait": [0, 0]}, "did not confirm a sync"),

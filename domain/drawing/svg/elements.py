@@ -1,6 +1,6 @@
 """Elements of SVG as text: escaped, in a stable order, numbers with at most two decimals.
 
-`Markup` is text that may be inserted between tags. Text from people becomes markup only by `words`
+`Markup` is text that may be inserted between tags. Text from people becomes markup only by `escape_text`
 or as the value of an attribute; both escape it.
 """
 

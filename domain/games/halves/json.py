@@ -178,7 +178,7 @@ def _check_tiles(position: HalvesPosition) -> None:
 
 
 def _with_checked_turn(position: HalvesPosition, to_move: Seat) -> HalvesPosition:
-    """Return a position of the last phase with its turn checked, `SOLVER_IS_DONE` if the match is over."""
+    """Return a position of the last phase with its turn checked, `OVER` if the match is over."""
     seats = position.active_seats()
     due = advance_turn(msgspec.structs.replace(position, turn=0)).turn
     if due == OVER:

@@ -83,11 +83,11 @@ class HalvesPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     cells: tuple[Cell, ...]
     """The cells of all tiles ever placed, in reading order."""
     tiles_packed: tuple[bytes, ...]
-    """The set of tiles of each colour, `packed`, because it may have more than 64 bits."""
+    """The set of tiles of each colour, packed by `pack_tiles` because it may have more than 64 bits."""
     colours: tuple[int, ...]
     """The colour of each seat."""
     turn: Seat
-    """The seat to move; `SOLVER_IS_DONE` when the match is over."""
+    """The seat to move; `OVER` when the match is over."""
     out: int = 0
     """The set of seats that have left."""
 
@@ -170,7 +170,7 @@ def _placeable_cells(
 
 
 def place_tile(position: HalvesPosition, at: Cell) -> HalvesPosition:
-    """Place a tile of the player to move on a cell of `places`."""
+    """Place a tile of the player to move on a cell of `placeable_cells`."""
     where = bisect(position.cells, at)
     before = (1 << where) - 1
     tiles = [tiles & before | (tiles & ~before) << 1 for tiles in position.tiles]
@@ -332,7 +332,7 @@ def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
 
 
 def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
-    """Take a seat out: its tiles stay, it has no more turns, and it can't win."""
+    """Take a seat out: its tiles stay, it has no further turns, and it can't win."""
     after = replace(position, out=position.out | 1 << seat)
     match position.phase:
         case HalvesPhase.GROW:

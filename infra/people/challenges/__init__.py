@@ -10,7 +10,7 @@ record or after it, in an order in which a kill does no harm:
   and has room, in one step in the account's slot; then it is open, for 30 days, and listed after
   that. Its id comes from that of the command, so a repeated command continues the same challenge;
 - a taker is noted under the account first, and a challenge whose last seat is being taken is put into
-  the set of those about to be full, so that none is overlooked: `unstarted` returns them;
+  the set of those about to be full, so that none is overlooked: `full` returns them;
 - a challenge ends in its record first. Readers remove index entries that lead to nothing.
 
 A full challenge has its seats and the command id of its start. Neither changes. So any process that

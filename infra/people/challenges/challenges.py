@@ -134,8 +134,8 @@ class ChallengeStore:
 
         `commitment` is as in `open`; the first one stays.
 
-        Once the last seat is taken the state is `TAKEN`: then start the match of those `seated`
-        with a command of the id `start_id`, and call `done`. `unknown-challenge` if there is none,
+        Once the last seat is taken the state is `TAKEN`: then start the match of the `seat_order`
+        with a command of the id `start_id`, and call `mark_started`. `unknown-challenge` if there is none,
         or it has ended or is full; `own-challenge`, `too-many`, and `unknown-user` for a deleted
         account.
         """

@@ -1,4 +1,4 @@
-"""What leads to challenges: lists of all that are open, and each account's own."""
+"""Indexes of challenges: lists of all that are open, and each account's own."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -25,7 +25,7 @@ DAY: Final = 24 * 3_600_000
 
 
 class Scope(StrEnum):
-    """What a token permits. Public data need no token."""
+    """A permission of a token. Public data need no token."""
 
     READ = "read"
     """Reading data that only the player may see."""
@@ -116,6 +116,7 @@ def read_end(now: int, days: int | None) -> int | None:
         return None
     if days not in DAYS:
         raise Refusal(
-            Code.BAD_REQUEST, f"a token lasts {DAYS[0]} to {DAYS[-1]} days or for ever, not {days}"
+            Code.BAD_REQUEST,
+            f"a token lasts {DAYS[0]} to {DAYS[-1]} days or until it is revoked, not {days}",
         )
     return now + days * DAY

@@ -1,6 +1,6 @@
 """Verification of tokens without I/O, for blocking clients and event loops alike.
 
-`checking` is a generator: it yields the commands of one pipeline, is sent their replies, errors
+`verification` returns a generator: it yields the commands of one pipeline, is sent their replies, errors
 included, and returns the tokens at the end.
 """
 
@@ -59,7 +59,7 @@ def verification(
 
 
 def read_commands(digests: Sequence[bytes]) -> list[CommandWords]:
-    """Return the commands whose replies `read` reads."""
+    """Return the commands whose replies `parse_replies` reads."""
     return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
 
 
