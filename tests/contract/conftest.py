@@ -45,7 +45,7 @@ class LoopStore(RedisStore):
     def events(self, board: int) -> list[bytes]:
         return self._runner.run(self._store.events(board, 1))
 
-    def depth(self, shards: Sequence[int]) -> int:
+    def inbox_size(self, shards: Sequence[int]) -> int:
         if [*shards] == [*range(SHAPE.shards)]:
             return self._runner.run(self._store.inbox_size())
         return super().inbox_size(shards)

@@ -56,7 +56,7 @@ class Logs:
         old, self._logs[shard][index] = self._logs[shard][index], leaf
         return old
 
-    def shape(self) -> Layout:
+    def layout(self) -> Layout:
         """Give the layout."""
         return Layout(self._shards, 1)
 
@@ -69,7 +69,7 @@ class Logs:
         end = min(self._end(shard), start + count)
         return list(enumerate(self._logs[shard][start:end], start))
 
-    def news(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Give the shards with more."""
         del block_ms
         return [shard for shard, start in enumerate(starts) if self._end(shard) > start]

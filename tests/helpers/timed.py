@@ -31,7 +31,7 @@ BEGIN = 1_795_100_400_000
 class TimedStore(RedisStore):
     """A store that stamps with the test's time; what is to come to its inboxes has come."""
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
@@ -39,7 +39,7 @@ class TimedStore(RedisStore):
         first: Mapping[str, bytes] = NO_MESSAGES,
     ) -> list[InboxEntry]:
         del block_ms
-        return super().waiting(shards, count, first=first)
+        return super().read_inbox(shards, count, first=first)
 
 
 class TimedBench(Bench):

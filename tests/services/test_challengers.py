@@ -143,7 +143,7 @@ def test_a_players_keys_are_the_players_own(door):
 
 
 def test_five_matches_wait_between_two_until_the_other_moves(door):
-    first, *_ = door.add_filling("alice", "bob")
+    first, *_ = door.fill("alice", "bob")
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
     assert "bob has not taken up 5 matches" in refused.sentence
@@ -161,13 +161,13 @@ def test_five_matches_wait_between_two_until_the_other_moves(door):
 
 @pytest.mark.parametrize("text", ["decline", "resign"])
 def test_a_match_that_the_other_ended_waits_no_longer(door, text):
-    first, *_ = door.add_filling("alice", "bob")
+    first, *_ = door.fill("alice", "bob")
     door.terminal.move(first, "bob", text)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
 def test_a_match_that_is_over_after_the_other_acted_waits_no_longer(door):
-    first, *_ = door.add_filling("alice", "bob")
+    first, *_ = door.fill("alice", "bob")
     door.terminal.move(first, "alice", "propose draw")
     door.terminal.move(first, "bob", "reject")
     door.terminal.move(first, "alice", "resign")
@@ -193,7 +193,7 @@ def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, te
 
 
 def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
-    for board in door.add_filling("alice", "bob"):
+    for board in door.fill("alice", "bob"):
         door.terminal.move(board, "alice", "resign")
     set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
@@ -219,7 +219,7 @@ def test_of_three_all_others_have_to_take_it_up(door):
 def test_fifty_matches_of_one_player_wait_and_no_more(door):
     for number in range(MOST_STARTS // MOST_BETWEEN_TWO):
         door.sign_up(f"other{number}")
-        door.add_filling("alice", f"other{number}")
+        door.fill("alice", f"other{number}")
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
     assert "50 matches" in refused.sentence
@@ -231,7 +231,7 @@ def test_a_repetition_is_answered_alike_whatever_waits(door):
     first = door.do("pow2 challenge alice bob", "alice", key="first")
     door.terminal.move(board_of(first), "alice", "m13-j7")
     door.terminal.move(board_of(first), "bob", "a13-d7")
-    door.add_filling("alice", "bob")
+    door.fill("alice", "bob")
     assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.TOO_MANY
     assert door.do("pow2 challenge alice bob", "alice", key="first") == first
     door.terminal.do("block bob builder2 alice")
@@ -240,7 +240,7 @@ def test_a_repetition_is_answered_alike_whatever_waits(door):
 
 
 def test_a_start_that_was_refused_gives_no_number_away(door):
-    door.add_filling("alice", "bob")
+    door.fill("alice", "bob")
     for _ in range(3):
         assert door.do("pow2 challenge alice bob", "alice", key="k").code == Code.TOO_MANY
     assert door.app.store.allocate(b"x" * 16) == MOST_BETWEEN_TWO + 1
@@ -285,7 +285,7 @@ def set_times(door: Door, at: int) -> None:
 
 
 def test_what_is_counted_goes_with_the_account(door):
-    door.add_filling("alice", "bob")
+    door.fill("alice", "bob")
     assert door.app.client.exists(keys.pending_starts(door.ids["alice"]))
     assert door.do("delete alice wonderland").code == ""
     assert not door.app.client.exists(keys.pending_starts(door.ids["alice"]))

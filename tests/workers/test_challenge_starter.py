@@ -90,7 +90,7 @@ def test_a_full_challenge_that_nobody_starts_is_started(rig: Rig) -> None:
 class Killed(ChallengeStore):
     """Challenges whose process dies before it notes the board."""
 
-    def done(self, id_: str, board: int) -> Challenge:
+    def mark_started(self, id_: str, board: int) -> Challenge:
         raise LostConnectionError(f"killed before {id_} had board {board}")
 
 
@@ -199,11 +199,11 @@ class Odd(ChallengeStore):
 
     odd = ""
 
-    def done(self, id_: str, board: int) -> Challenge:
+    def mark_started(self, id_: str, board: int) -> Challenge:
         self.odd = self.odd or id_
         if id_ == self.odd:
             raise ValueError(f"challenge {id_} can't have board {board}")
-        return super().done(id_, board)
+        return super().mark_started(id_, board)
 
 
 def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(

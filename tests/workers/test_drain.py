@@ -160,9 +160,9 @@ def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
     looked: list[int] = []
 
     class Watched(RedisStore):
-        def matches(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+        def snapshots_with_conditional_moves(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
             looked.extend(boards)
-            return super().matches(boards)
+            return super().snapshots_with_conditional_moves(boards)
 
     bench.store = Watched(bench.client, Mode.FSYNC)
     bench.send(ALICE, PlayMove(text="m13-m9"))

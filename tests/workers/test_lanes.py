@@ -75,9 +75,9 @@ class Slow(LaneLeases):
 
     happens: Callable[[], None]
 
-    def leave(self, lane: int, token: str) -> bool:
+    def release(self, lane: int, token: str) -> bool:
         self.happens()
-        return super().leave(lane, token)
+        return super().release(lane, token)
 
 
 def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:

@@ -53,8 +53,8 @@ def test_where_nothing_goes_wrong_nothing_is_excused(server: Redis, tmp_path: Pa
 class Deaf(Fate):
     """A store that tells of no matches due in one shard."""
 
-    def due(self, shard: int, now: int, count: int) -> list[int]:
-        return [] if shard == 2 else super().due(shard, now, count)
+    def due_boards(self, shard: int, now: int, count: int) -> list[int]:
+        return [] if shard == 2 else super().due_boards(shard, now, count)
 
 
 class Forgetful(Fate):
@@ -74,14 +74,14 @@ class Forgetful(Fate):
 class Hasty(Fate):
     """A store that gives what keepers sent before what players did."""
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
         first: Mapping[str, bytes] = NO_MESSAGES,
     ) -> list[InboxEntry]:
-        found = super().waiting(shards, count, block_ms, first)
+        found = super().read_inbox(shards, count, block_ms, first)
         return sorted(
             found, key=lambda e: commands.decode_command(e.payload).actor != SERVER_ACCOUNT
         )
@@ -90,22 +90,22 @@ class Hasty(Fate):
 class Late(Fate):
     """A store whose commands seem to come in when they are taken out."""
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
         block_ms: int = 0,
         first: Mapping[str, bytes] = NO_MESSAGES,
     ) -> list[InboxEntry]:
-        found = super().waiting(shards, count, block_ms, first)
+        found = super().read_inbox(shards, count, block_ms, first)
         return [msgspec.structs.replace(entry, received=self.now()) for entry in found]
 
 
 class Fast(Fate):
     """A store that thinks that matches are due an hour before they are."""
 
-    def due(self, shard: int, now: int, count: int) -> list[int]:
-        return super().due(shard, now + HOUR, count)
+    def due_boards(self, shard: int, now: int, count: int) -> list[int]:
+        return super().due_boards(shard, now + HOUR, count)
 
     def now(self) -> int:
         return super().now() + HOUR
@@ -114,8 +114,8 @@ class Fast(Fate):
 class Slow(Fate):
     """A store whose matches are due two seconds after their time."""
 
-    def due(self, shard: int, now: int, count: int) -> list[int]:
-        return super().due(shard, now - 2_000, count)
+    def due_boards(self, shard: int, now: int, count: int) -> list[int]:
+        return super().due_boards(shard, now - 2_000, count)
 
 
 @pytest.mark.parametrize(

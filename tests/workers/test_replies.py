@@ -56,7 +56,7 @@ def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
 class Silent(RedisStore):
     """A store whose process is killed before it tells the doors anything."""
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
@@ -65,7 +65,7 @@ class Silent(RedisStore):
     ) -> list[InboxEntry]:
         if first:
             raise Killed
-        return super().waiting(shards, count, block_ms)
+        return super().read_inbox(shards, count, block_ms)
 
 
 class Meanwhile(RedisStore):
