@@ -26,7 +26,7 @@ _WORDS: Final = {
     NoticeKind.OVER: "The match with {others} has ended",
     NoticeKind.REMINDER: "Your time is running out against {others}",
     NoticeKind.CHAT: "There is new chat in the match with {others}",
-    NoticeKind.MESSAGE: "You have a new message",
+    NoticeKind.MESSAGE: "Somebody has written to you",
 }
 
 

@@ -47,7 +47,7 @@ class ListPart(msgspec.Struct, frozen=True):
     def range_text(self) -> str:
         """The range of rows, such as `1 to 24 of 299`."""
         if not self.shown:
-            return f"none of {self.total} here"
+            return f"none of {self.total} from here on"
         return f"{self.start + 1} to {self.start + self.shown} of {self.total}"
 
     @property
