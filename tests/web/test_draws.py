@@ -116,7 +116,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     expect(elsewhere.page.locator("#turn")).to_have_text("Your text for the draw is needed")
     form = elsewhere.page.locator("[data-elsewhere]")
     expect(form).to_contain_text("open matchpost in the browser")
-    field = form.get_by_label("Or write the text")
+    field = form.get_by_label("Or enter the text")
     field.fill(texts[1].hex())
     field.evaluate("(field) => { field.dataset.before = 'yes'; }")
     # the form is drawn anew with what happens, and what was typed stays
